@@ -129,8 +129,12 @@ def check_case(
     return asked.compare(actual, case.expected)
 
 
-def trial_of(case: GoldenCase) -> Callable[[JsonValue], tuple[MatchResult, bool, Limits]]:
+def trial_of(
+    case: GoldenCase, expected: JsonValue
+) -> Callable[[JsonValue], tuple[MatchResult, bool, Limits]]:
     """Return a function that compares answers as a golden case does, but records nothing and asks no judge.
+
+    They are compared with an expected value, which may lack parts of the case's own.
 
     The function takes an answer as a JSON value, and returns the result, whether it would pass, and the
     limits that it must reach. It raises the JsonMatchError that comparing would raise.
@@ -139,7 +143,7 @@ def trial_of(case: GoldenCase) -> Callable[[JsonValue], tuple[MatchResult, bool,
     from pytest_jsonmatch.engine.value.text import render
 
     asked = _asked(case.metric, case.threshold, case.options, None)
-    expected, options = case.expected, {**asked.options, "judge": _no_judge}
+    options = {**asked.options, "judge": _no_judge}
 
     def compare(actual: JsonValue) -> tuple[MatchResult, bool, Limits]:
         # A str would be read as model output.
@@ -316,8 +320,9 @@ class _Asked:
             return
         from pytest_jsonmatch.api import Comparing
         from pytest_jsonmatch.engine.compare import BUILTIN
+        from pytest_jsonmatch.engine.score.field import MATCHER
 
-        if {field.comparator for field in result.field_results} - BUILTIN.keys() - {None}:
+        if {field.comparator for field in result.field_results} - BUILTIN.keys() - {None, MATCHER}:
             # A user's comparator may be costly, so a hint does not call it again.
             return
         from pytest_jsonmatch.golden.suggest import Trial, as_yaml, suggestions

@@ -10,7 +10,6 @@ from pytest_jsonmatch.cli.records import open_golds
 from pytest_jsonmatch.cli.rules import comparing
 from pytest_jsonmatch.cli.studies import INTERVAL, estimate_figure, estimate_texts, finish, noted, study_gates
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.report.figures import score_text
 from pytest_jsonmatch.report.sheets import (
     Rows,
     Sentence,
@@ -42,27 +41,12 @@ def run(options: Namespace) -> int:
 def _sheet(study: AgreementStudy) -> Sheet:
     names = " and ".join(study.annotators) if len(study.annotators) < 3 else ", ".join(study.annotators)
     about = f"agreement of {names} on {count(study.documents, 'document')}"
-    worst = [
-        [
-            str(document.id),
-            score_text(document.agreement),
-            count(document.differing),
-            ", ".join(document.fields) + (", …" if document.differing > len(document.fields) else ""),
-        ]
-        for document in study.worst
-    ]
-    of_worst = "document", "agreement", "places", "that differ"
-    blocks: list[SheetBlock] = [
-        *agreement_blocks(study),
-        Rows(of_worst, worst, "The documents with the least agreement", "document", text={"that differ"}),
-        Sentence("" if worst else "All agree."),
-    ]
     notes = []
     if study.alone:
         notes.append(f"{count(study.alone, 'document')} described by one annotator only: not counted")
     if study.batch_errors:
         notes.append(f"{count(study.batch_errors, 'comparison')} left out: a batch comparator failed")
-    return Sheet("jsonmatch study agreement", about, [*blocks, noted(notes)])
+    return Sheet("jsonmatch study agreement", about, [*agreement_blocks(study), noted(notes)])
 
 
 def agreement_blocks(study: AgreementStudy) -> Iterator[SheetBlock]:

@@ -30,15 +30,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.golden.errors import Steps
     from pytest_jsonmatch.study.mutate import SuiteAudit
     from pytest_jsonmatch.study.suspects import Suspect
 
 _WIDTH: Final = 300
 _CONTEXT: Final = 6
-_NO_ACCEPT: Final = (
-    "gold records have no `accept`: name a file of options with --config, for its `accept` to take the value"
-)
+_NO_ACCEPT: Final = "gold records have no `accept`: use that of the file of --config"
 
 
 def run(options: Namespace) -> int:
@@ -167,12 +164,8 @@ def _check_review(gold: Path) -> None:
 
 def _review_suspects(suspects: Iterable[Suspect], options: Namespace) -> None:
     """Ask about the suspects, those of a record together, and write the accepted values."""
-    rules = None
-    if options.config is not None:
-        path = Path(options.config)
-        rules = _request(path, "what is accepted as well", ("expected",), None, digest_of(path.read_bytes()))
     requests = list(_requests(suspects, Path(options.gold)))
-    updates = plan_updates(review_on_terminal(requests, rules, _NO_ACCEPT))
+    updates = plan_updates(review_on_terminal(requests, _NO_ACCEPT))
     for each in updates:
         write(each)
     look = look_of(options)
@@ -196,7 +189,8 @@ def _requests(suspects: Iterable[Suspect], gold: Path) -> Iterator[Request]:
         trail = () if gold.is_dir() else (lines[position] if is_lines else position,)
         data = path.read_bytes()
         value = _corrected(expected_in(data, path, trail), places)
-        yield _request(path, f"{places[0].record} ({told})", trail, value, digest_of(data))
+        name, text = f"{places[0].record} ({told})", ascii_json(value)
+        yield Request("write", str(path), str(path), name, trail, digest_of(data), text)
 
 
 def _corrected(value: JsonValue, places: Iterable[Suspect]) -> JsonValue:
@@ -208,7 +202,3 @@ def _corrected(value: JsonValue, places: Iterable[Suspect]) -> JsonValue:
             trail = (*trail[:-1], int(trail[-1]) + 1)  # several elements are added to one array
         value = with_value(value, trail, place.wanted)
     return value
-
-
-def _request(path: Path, record: str, trail: Steps, value: JsonValue, digest: str) -> Request:
-    return Request("write", str(path), str(path), record, trail, digest, ascii_json(value))

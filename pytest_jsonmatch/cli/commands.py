@@ -212,7 +212,7 @@ def _study_confidence(parser: Parser) -> None:
     add(parser, "ANSWERS", f"answers with confidences: {_RECORDS}", dest="actual")
     add(parser, "GOLD", "the gold records, in the same forms", dest="expected")
     told = (
-        "where confidences are: a path such as 'confidence_score.{path}', or module:function (default: with "
+        "where confidences are: a path such as 'confidence_score.{path}' (default: with "
         'values, as {"value": ..., "confidence": ...})'
     )
     add(parser, "--confidence WHERE", told, default="inline")

@@ -6,9 +6,8 @@ import json
 import sys
 import warnings
 from argparse import Namespace
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of, refuse_two_stdins, value_of, value_of_answer
@@ -30,16 +29,13 @@ from pytest_jsonmatch.reading.nested import with_texts_read
 from pytest_jsonmatch.report.failure import MARGIN, failure_message
 from pytest_jsonmatch.report.fieldtable import sections_of
 from pytest_jsonmatch.report.look import Look
-from pytest_jsonmatch.report.pairs import container_lines, pair_lines
+from pytest_jsonmatch.report.pairs import pair_lines
 from pytest_jsonmatch.report.styled import StyledLine
 from pytest_jsonmatch.report.terminal import blocks_lines, section_blocks
 from pytest_jsonmatch.results.comparison import Case, Comparison
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.semantic.bench import Bench
-
-_CONTAINERS: Final = (30, 1000)
-"""The most objects and arrays that are shown with -v, and with -vv."""
 
 
 def run(options: Namespace) -> int:
@@ -125,10 +121,6 @@ def _text(result: MatchResult, score: Measured, comparison: Comparison, options:
     if result.score != 1.0 or options.verbose:
         (section,) = sections_of([Case.single(comparison)])
         blocks.append(blocks_lines(section_blocks(section, look.mode), look))
-    if options.verbose:
-        most = _CONTAINERS[min(options.verbose, len(_CONTAINERS)) - 1]
-        hinted = replace(look, hint="-vv: more" if options.verbose == 1 else "")
-        blocks.append(container_lines(result.containers, hinted, most=most))
     message = _message(result, score, look.less(-MARGIN), options.verbose)
     return "\n".join([f"{message}\n", *(as_text(block, look) for block in blocks if block)])
 

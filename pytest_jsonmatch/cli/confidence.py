@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_jsonmatch.cli.arguments import CommandError
-from pytest_jsonmatch.cli.inputs import imported, name_of
+from pytest_jsonmatch.cli.inputs import name_of
 from pytest_jsonmatch.cli.records import open_sides
 from pytest_jsonmatch.cli.rules import comparing
 from pytest_jsonmatch.cli.studies import INTERVAL, estimate_figure, estimate_texts, finish, noted, study_gates
@@ -27,7 +27,7 @@ from pytest_jsonmatch.report.sheets import (
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.study.calibration import ReviewThreshold
-    from pytest_jsonmatch.study.confidence import ConfidenceSource, ConfidenceStudy, FieldConfidence
+    from pytest_jsonmatch.study.confidence import ConfidenceStudy, FieldConfidence
 
 
 def run(options: Namespace) -> int:
@@ -44,7 +44,7 @@ def run(options: Namespace) -> int:
         study = measure_confidence(
             sides.actual,
             sides.expected,
-            confidence=_source(options.confidence),
+            confidence=options.confidence,
             max_error=options.max_error,
             correct=options.correct,
             cluster=options.cluster,
@@ -57,14 +57,6 @@ def run(options: Namespace) -> int:
     about = f"{name_of(options.actual)} against {name_of(options.expected)}: {of}"
     sheet = Sheet("jsonmatch study confidence", about, list(_blocks(study, study.total)))
     return finish(options, study, sheet, gates, on=count(study.total.values, "value"))
-
-
-def _source(written: str) -> ConfidenceSource:
-    """Return where confidences are; a function is imported."""
-    if "{path}" in written or ":" not in written:
-        return written
-    function: ConfidenceSource = imported(written)
-    return function
 
 
 # -- for people --------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from pytest_jsonmatch.cli.rules import comparing, gates_of, was_asked
 from pytest_jsonmatch.engine.value.errors import JsonMatchWarning
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
-from pytest_jsonmatch.report.checks import doubt_blocks, gate_lines
+from pytest_jsonmatch.report.checks import doubt_lines, gate_lines
 from pytest_jsonmatch.report.corpora import details_of_records, results_of, worst_indices
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.pairs import pair_blocks
@@ -148,8 +148,8 @@ def _lines(run: RunResult, sides: Sides, view: RunView, options: Namespace, look
         *pair_blocks(view.results, look, verbosity=options.verbose),
     ]
     notes = list(_note_lines(_notes(run, sides), look))
-    doubts = doubt_blocks(view.results, look) if view.gates else ()
-    return joined([*blocks, notes, *doubts, gate_lines(view.gates, look, on=extent(view.results))])
+    doubts = doubt_lines(view.results, look) if view.gates else []
+    return joined([*blocks, notes, doubts, gate_lines(view.gates, look, on=extent(view.results))])
 
 
 def _note_lines(notes: Mapping[str, Sequence[str]], look: Look) -> Iterator[StyledLine]:

@@ -11,7 +11,7 @@ from pytest_jsonmatch.cli.rules import gates_of
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
 from pytest_jsonmatch.report.against import commit_text
-from pytest_jsonmatch.report.checks import check_lines, doubt_blocks, gate_lines
+from pytest_jsonmatch.report.checks import check_lines, doubt_lines, gate_lines
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.pairs import pair_blocks
 from pytest_jsonmatch.report.sheets import block_lines
@@ -54,7 +54,7 @@ def _lines(view: RunView, look: Look, verbose: int) -> list[StyledLine]:
     blocks += pair_blocks(results, look, verbosity=verbose)
     if view.headlines:
         blocks += (block_lines(block, look) for block in view.figure_blocks)
-        blocks += doubt_blocks(results, look)
+        blocks.append(doubt_lines(results, look))
     elif results.corpus is None:
         blocks.append(blocks_lines(figure_lines(view), look))
     blocks += [gate_lines(view.gates, look, on=extent(results)), check_lines(view.unsettled, look)]

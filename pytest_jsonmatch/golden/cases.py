@@ -16,6 +16,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.files import is_json_file, outside, read_limited
 from pytest_jsonmatch.golden.marks import marks_of
+from pytest_jsonmatch.golden.matchers import with_matchers
 from pytest_jsonmatch.golden.yamlevents import Position, load, parse
 
 if TYPE_CHECKING:
@@ -217,12 +218,13 @@ class GoldenCase:
 
     @property
     def expected(self) -> JsonValue:
-        """The expected value. From `expected_file`: the value of that .json, .yaml or .yml file.
+        """The expected value; from `expected_file`, the value of that .json, .yaml or .yml file.
 
         Raises GoldenFileError if the file can't be read.
         """
         if "expected_file" not in self._given:
-            return self._own("expected", side="expected")
+            expected = self._own("expected", side="expected")
+            return expected if self.row is not None else with_matchers(expected)
         return self._data("expected_file")
 
     @property

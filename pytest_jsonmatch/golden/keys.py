@@ -15,6 +15,7 @@ from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.errors import InvalidValueError
 from pytest_jsonmatch.golden.marks import marks_of
+from pytest_jsonmatch.golden.matchers import with_matchers
 from pytest_jsonmatch.limits import as_share, read_limits
 
 if TYPE_CHECKING:
@@ -252,7 +253,7 @@ KEYS: Final[Mapping[str, Key]] = {
     "input_file": Key(_file, file_wide=True),
     "actual": Key(None),
     "actual_file": Key(_file),
-    "expected": Key(None),
+    "expected": Key(with_matchers),
     "expected_file": Key(_data_file),
     "metric": Key(_text("name a metric"), file_wide=True),
     "threshold": Key(_threshold, file_wide=True),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
@@ -39,7 +39,6 @@ def review(
     *,
     show: Callable[[str], None],
     ask: Callable[[str], str],
-    rules: Request | None = None,
     no_accept: str = _NO_ACCEPT,
 ) -> list[Request]:
     """Ask about each difference between expected and actual; return the requests that were accepted.
@@ -51,9 +50,7 @@ def review(
         show: shows some lines.
         ask: asks a question and returns the answer; empty text, without a line break, is the end of input,
             and ends the review.
-        rules: the request for a file of options, whose `accept` takes what is accepted as well; None if that
-            of the case does.
-        no_accept: why nothing can be accepted as well if neither has an `accept`.
+        no_accept: why nothing can be accepted as well where there is no `accept`.
 
     Nothing is written for a case that is skipped, not even what was accepted before. After a quit, what was
     accepted until then is written.
@@ -61,7 +58,6 @@ def review(
     # Ask only once about runs of a case that want the same value.
     writes = list(dict.fromkeys(request for request in requests if request.action == "write"))
     answered: list[Request] = []
-    accepted: dict[str, JsonValue] = {}
     for number, request in enumerate(writes, start=1):
         old = _now(request, request.trail)
         if old is MISSING:
@@ -69,25 +65,20 @@ def review(
             continue
         show(f"\n{request.case} ({number} of {len(writes)})")
         # An expected value in a file of its own has no `accept` beside it.
-        taker = request if rules is None and request.trail[-1:] == ("expected",) else rules
-        asker = _Asker(show, ask, taker, no_accept, {} if rules is None else dict(accepted))
+        taker = request if request.trail[-1:] == ("expected",) else None
+        asker = _Asker(show, ask, taker, no_accept)
         new = merge(old, parse_json(request.value), asker.accept)
         if not asker.has_skipped:
-            accepted = asker.accepted
             if not json_equal(old, new, strict=True):
                 answered.append(replace(request, value=ascii_json(new)))
-            if rules is None and accepted:
-                answered.append(_accepting(request, accepted))
+            if asker.accepted:
+                answered.append(_accepting(request, asker.accepted))
         if asker.has_quit:
             break
-    if rules is not None and accepted:
-        answered.append(_accepting(rules, accepted))
     return [*answered, *(request for request in requests if request.action != "write")]
 
 
-def review_on_terminal(
-    requests: Sequence[Request], rules: Request | None = None, no_accept: str = _NO_ACCEPT
-) -> list[Request]:
+def review_on_terminal(requests: Sequence[Request], no_accept: str = _NO_ACCEPT) -> list[Request]:
     """Do what `review` does on standard input and output."""
 
     def show(text: str) -> None:
@@ -98,7 +89,7 @@ def review_on_terminal(
         sys.stdout.flush()
         return sys.stdin.readline()
 
-    return review(requests, show=show, ask=ask, rules=rules, no_accept=no_accept)
+    return review(requests, show=show, ask=ask, no_accept=no_accept)
 
 
 def _now(request: Request, trail: Steps) -> JsonValue:
@@ -153,7 +144,7 @@ class _Asker:
     ask: Callable[[str], str]
     taker: Request | None
     no_accept: str
-    accepted: dict[str, JsonValue]
+    accepted: dict[str, JsonValue] = field(default_factory=dict)
     has_quit: bool = False
     has_skipped: bool = False
 

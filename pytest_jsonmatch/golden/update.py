@@ -15,6 +15,7 @@ from pytest_jsonmatch.engine.value.errors import JsonMatchError, JsonParseError
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.golden.edit import edit, edit_lines
 from pytest_jsonmatch.golden.files import is_lines_file
+from pytest_jsonmatch.golden.matchers import as_written, lost_matcher
 from pytest_jsonmatch.golden.merge import merge
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.golden.yamlevents import parse
@@ -110,7 +111,7 @@ class Updater:
 
         Raises JsonMatchError if the answer is not JSON.
         """
-        refusal = self._write(case, self.answer(case, actual))
+        refusal = self._write(case, MISSING, self.answer(case, actual))
         if refusal is None and (self.dry_run or self.is_exempt()):
             return f"the case {case.id!r} has no expected value yet, and none was written"
         return refusal
@@ -125,7 +126,7 @@ class Updater:
         value = updated(result)
         if json_equal(case.expected, value, strict=True):
             return ""  # no value is wrong
-        refusal = self._write(case, value)
+        refusal = self._write(case, result.documents[0], value)
         return "" if refusal is None and self.dry_run else refusal
 
     def passed(self, case: GoldenCase, result: MatchResult) -> None:
@@ -133,13 +134,16 @@ class Updater:
         if self.mode == "new" or self.is_exempt():
             return
         if self.mode == "all" and not json_equal(case.expected, value := updated(result), strict=True):
-            self._write(case, value)
+            self._write(case, result.documents[0], value)
         elif _no_place_in(case) is None:
             self._request(case, "keep")
 
-    def _write(self, case: GoldenCase, value: JsonValue) -> str | None:
-        """Request that a value is written; return why that can't be."""
-        reason, text = _no_place_in(case), ascii_json(value)
+    def _write(self, case: GoldenCase, old: JsonValue, value: JsonValue) -> str | None:
+        """Request that a value is written in place of an old one; return why that can't be."""
+        reason, text = _no_place_in(case), ascii_json(value if case.expected_file else as_written(value))
+        lost = lost_matcher(old, value)
+        if reason is None and lost is not None:
+            reason = f"the matcher {lost} would be lost; change it by hand"
         if reason is None:
             try:
                 parse_json(text)

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.value.text import render
+from pytest_jsonmatch.golden.matchers import is_matcher
 from pytest_jsonmatch.golden.yamlevents import HALF, reads_as_string
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def yaml_entry(head: str, value: JsonValue, *, literal: bool = True) -> list[str
     >>> yaml_entry("a:", [1, {"b": "x\ny\n"}])
     ['a:', '  - 1', '  - b: |', '      x', '      y']
     """
-    if type(value) in {dict, list} and value:
+    if type(value) in {dict, list} and value and not is_matcher(value):
         lines = yaml_lines(value, literal=literal)
         return [f"- {lines[0]}", *_indented(lines[1:])] if head == "-" else [head, *_indented(lines)]
     if type(value) is str and literal and "\n" in value and (block := literal_lines(value)) is not None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.verdict import upwards
-from pytest_jsonmatch.report.escape import clip_middle
 from pytest_jsonmatch.report.figures import change_text, dash, score_text
 from pytest_jsonmatch.report.sheets import AnySheetCell, Rows, Sentence, SheetBlock, SheetCell
 from pytest_jsonmatch.report.tables import spent_of
@@ -16,8 +15,7 @@ from pytest_jsonmatch.results.comparison import comparisons_of, merged_differenc
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.headlines import Contest, RunChange
     from pytest_jsonmatch.gate.verdict import Change
-    from pytest_jsonmatch.results.comparison import Case
-    from pytest_jsonmatch.results.differences import Difference
+    from pytest_jsonmatch.results.comparison import Case, Difference
     from pytest_jsonmatch.results.model import ResultSet
 
 _MOST: Final = 10
@@ -25,17 +23,9 @@ _MAX_NAMED: Final = 5
 _MAX_CASES: Final = 100
 _MAX_ANSWERS: Final = 5
 _MOST_ROWS: Final = 20
-_MAX_TITLE: Final = 16
 THIS: Final = "this run"
 """The name of a run against its baseline."""
-_VERDICTS: Final = {
-    "worse": ("worse (proven)", "bad"),
-    "better": ("better (proven)", "good"),
-    "not shown": ("not shown to differ", ""),
-    "too few": ("too few to tell", ""),
-    "no case": ("not in both", ""),
-}
-"""The words and the tone for each kind of change; "no worse" is told with its limit."""
+_TONES: Final = {"worse": "bad", "better": "good", "no worse": "good"}
 
 
 def commit_text(commit: str) -> str:
@@ -83,11 +73,6 @@ def _is_incomplete(results: ResultSet) -> bool:
 
 def _change_cell(change: float) -> SheetCell:
     return SheetCell(change_text(change), "bad" if change < 0 else "good")
-
-
-def _titles(contest: Contest) -> list[str]:
-    """Return the names of both runs as titles of columns."""
-    return [clip_middle(name, _MAX_TITLE) for name in (contest.before, contest.after)]
 
 
 # -- the verdict -------------------------------------------------------------------------------------------
@@ -151,7 +136,7 @@ def _verdict(contest: Contest) -> Sentence:
         text += f", and at least {scores.gate.least_to_prove} must change to prove anything"
     elif unproven:
         text += f", a difference of {upwards(_hidden(unproven))} could hide"
-    tone = _VERDICTS[kinds[0]][1] if len(kinds) == 1 else "open" if kinds else ""
+    tone = _TONES[kinds[0]] if len(kinds) == 1 else "open" if kinds else ""
     return Sentence(text, tone, names)
 
 
@@ -177,7 +162,7 @@ def _figure_table(contest: Contest) -> Rows:
     if diff.of_corpora:
         of = f"{count(diff.after.number, 'record')}, then {count(diff.before.number)}, fields over all leaves"
     title = f"figures of {contest.after} against {contest.before}{f' ({made})' if made else ''}, {of}"
-    columns = ["figure", *_titles(contest), "difference"]
+    columns = ["figure", contest.before, contest.after, "difference"]
     rows: list[list[AnySheetCell]] = []
     if proven is None:
         means = [] if diff.score is None else [diff.score._replace(name="mean score")]
@@ -190,9 +175,8 @@ def _figure_table(contest: Contest) -> Rows:
     columns += [f"{proven.scores.interval.confidence * 100:.3g} % interval", "verdict"]
     figures = _figures_of(proven)
     for name, _, change in (next(figures), *(each for each in figures if each.change.delta)):
-        verdict, tone = _VERDICTS.get(change.kind) or (change.verdict, "good")
-        delta, ends = change.signed
-        cells = (SheetCell(text, tone) for text in (delta, ends, verdict))
+        tone = _TONES.get(change.kind, "")
+        cells = (SheetCell(text, tone) for text in (*change.signed, change.verdict))
         rows.append([name, score_text(change.baseline), score_text(change.current), *cells])
     return Rows(columns, rows, title, "figure", _MOST)
 
@@ -216,7 +200,7 @@ def _case_table(contest: Contest) -> Rows:
             rows.append([f"  {count(len(more))} more", "", "", "", ""])
     which = f", the {_MAX_CASES} largest of {count(len(changed))}" if changed[_MAX_CASES:] else ""
     title = f"cases that changed from {contest.before} to {contest.after}{which}"
-    columns = ["case", "change", "expected", *_titles(contest)]
+    columns = ["case", "change", "expected", contest.before, contest.after]
     return Rows(columns, rows, title, "row", _MOST_ROWS, text={"expected", *columns[3:]})
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.value.text import count
@@ -18,50 +16,12 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.model import ResultSet
 
 _MOST_NAMED: Final = 3
-_LEAST_GROUPS: Final = 5
-"""Fewer shared beginnings of ids are more likely kinds of cases than documents."""
 JUDGED: Final = "intervals do not account for the judge's errors; `jsonmatch study judge` measures them"
 
 
-def doubt_blocks(results: ResultSet, look: Look) -> Iterator[list[StyledLine]]:
-    """Yield notes on what a run's intervals may not account for."""
-    units = {} if results.is_partial else {case.id: case.cluster for case in results.cases}
-    how = "cluster: NAME" if results.corpus is None else "--cluster NAME"
-    if hint := cluster_hint(units, how):
-        yield look.folded(hint, 4, YELLOW)
-    if results.judged:
-        yield look.folded(JUDGED, 4, YELLOW)
-
-
-def cluster_hint(units: Mapping[str, str], how: str = "cluster: NAME") -> str:
-    """Return a hint if cases seem to share documents without naming clusters; empty otherwise.
-
-    Args:
-        units: the cluster of each case, by case id; empty if it names none.
-        how: how to name a cluster.
-
-    >>> cluster_hint({f"a.yaml::doc{at // 3}-{at}": "" for at in range(18)})
-    'ids share beginnings (such as doc0-): if cases come from one document, name it (`cluster: NAME`), or
-    intervals are too narrow and false alarms too frequent'
-    >>> cluster_hint({f"case-{at}": "" for at in range(18)})
-    ''
-    """
-    if any(units.values()):
-        return ""
-    sizes = Counter(filter(None, (_beginning(case.rpartition("::")[2]) for case in units)))
-    several = [name for name, number in sizes.items() if number > 1]
-    if len(several) < _LEAST_GROUPS or 2 * sum(sizes[name] for name in several) <= len(units):
-        return ""
-    return (
-        f"ids share beginnings (such as {min(several)}): if cases come from one document, name it "
-        f"(`{how}`), or intervals are too narrow and false alarms too frequent"
-    )
-
-
-def _beginning(name: str) -> str:
-    """Return a name up to its last separator; empty without one."""
-    match = re.match(r"(.+[-_./#:\[]).+", name)
-    return match[1] if match else ""
+def doubt_lines(results: ResultSet, look: Look) -> list[StyledLine]:
+    """Return a note on what a run's intervals do not account for; empty if a judge was not asked."""
+    return look.folded(JUDGED, 4, YELLOW) if results.judged else []
 
 
 def check_lines(checks: Iterable[Check], look: Look) -> list[StyledLine]:
@@ -124,8 +84,8 @@ def failed_line(gates: Sequence[Check], repeated: Sequence[Check], look: Look) -
 
 def named(check: Check, *, unicode: bool = True) -> str:
     """Return a check's subject with its value, or with its note if there is no value."""
-    said = check_figures(check, unicode=unicode)[0] or check.note
-    return f"{check.subject} ({said})" if said else check.subject
+    value = check_figures(check, unicode=unicode)[0]
+    return f"{check.subject} ({value})" if value else ", ".join(filter(None, (check.subject, check.note)))
 
 
 def check_figures(check: Check, *, unicode: bool = True) -> tuple[str, str, str]:

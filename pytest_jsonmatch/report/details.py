@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.value.convert import MISSING, JsonValue
+from pytest_jsonmatch.engine.value.convert import MISSING, JsonValue, Matcher
 from pytest_jsonmatch.engine.value.paths import parse_path
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.report.escape import clip, printable
@@ -90,12 +90,16 @@ def _documents(result: MatchResult, *, is_perfect: bool) -> str:
 def _document(value: JsonValue, limit: int) -> str:
     """Return a JSON value as indented, printable text; a line with "…" replaces what is beyond the limit."""
     text = ""
-    for part in json.JSONEncoder(indent=2, ensure_ascii=False, default=str).iterencode(value):
+    for part in json.JSONEncoder(indent=2, ensure_ascii=False, default=_plain).iterencode(value):
         text += part
         if len(text) > limit:
             text = f"{text[:limit]}\n…"
             break
     return "\n".join(map(printable, text.split("\n")))
+
+
+def _plain(value: Any) -> Any:
+    return value.form if type(value) is Matcher else str(value)
 
 
 def _differing(results: Iterable[FieldResult]) -> Iterator[FieldResult]:

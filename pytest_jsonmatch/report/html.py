@@ -36,7 +36,7 @@ from pytest_jsonmatch.results.tags import tags_of_case
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.gate.baseline import Delta
-    from pytest_jsonmatch.results.differences import Difference
+    from pytest_jsonmatch.results.comparison import Difference
 
 _DIGITS: Final = 6
 _MAX_ID: Final = 500
@@ -218,6 +218,8 @@ class _Data:
             entry["t"] = sorted(self.tags[tag] for tag in tags)
         if case.of > 1:
             entry["o"] = case.of
+        if self._view.results.corpus is not None and any(each.errors for each in case.runs[0].comparisons):
+            entry["z"] = 1  # listed after wrong answers
         if before is not None:
             entry["b"] = short_figure(before)
         return entry

@@ -1,4 +1,4 @@
-"""One comparison as lines of text: the pairs of its arrays, and the figures of objects and arrays."""
+"""The pairs of arrays as lines of text."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.look import Look
-from pytest_jsonmatch.report.sheets import AnySheetCell, Rows, block_lines, score_cell
 from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, YELLOW, StyledLine, score_markup
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair
-    from pytest_jsonmatch.engine.result.containers import ContainerResult
     from pytest_jsonmatch.results.model import ResultSet
 
 _PAIRS: Final = (8, 50, None)
@@ -22,7 +20,6 @@ _ARRAYS: Final = (4, 20, None)
 _RECORDS: Final = 10
 _LEAST_PATH: Final = 12
 _SAME: Final = 1e-9
-_TITLES: Final = ("objects and arrays", "kind", "precision", "recall", "F1")
 
 
 def pair_lines(audits: Sequence[ArrayAudit], look: Look, *, verbosity: int = 0) -> list[StyledLine]:
@@ -120,34 +117,3 @@ def _arrow(look: Look) -> str:
 def _element(path: str, index: int, look: Look) -> str:
     stem = "" if path == "$" else path
     return look.middle(f"{stem}[{index}]", max(_LEAST_PATH, look.width // 3 - 4))
-
-
-# -- objects and arrays ----------------------------------------------------------------------------------
-
-
-def container_lines(containers: Sequence[ContainerResult], look: Look, *, most: int) -> list[StyledLine]:
-    """Return a line for each object and array below the root, the worst first.
-
-    Args:
-        containers: the objects and arrays of one comparison.
-        look: how the lines may look.
-        most: the most lines to show.
-
-    >>> from pytest_jsonmatch import compare_json
-    >>> from pytest_jsonmatch.report.look import Look
-    >>> from pytest_jsonmatch.report.styled import line_text
-    >>> result = compare_json({"n": {"a": 1}}, {"n": {"a": 1, "b": 2}}, metric="pairwise_f1")
-    >>> for line in container_lines(result.containers, Look(), most=9):
-    ...     print(line_text(line))
-    objects and arrays  kind    precision  recall    F1
-    n                   object       1.00    0.50  0.67
-    """
-    rows: list[list[AnySheetCell]] = [
-        [
-            each.expected_path or f"{each.actual_path} (only in actual)",
-            each.kind,
-            *map(score_cell, (each.precision, each.recall, each.f1)),
-        ]
-        for each in sorted(containers[1:], key=lambda each: each.f1)
-    ]
-    return block_lines(Rows(_TITLES, rows, noun="object or array", most=most, text={"kind"}), look)

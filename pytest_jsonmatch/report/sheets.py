@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast, final
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.checks import gate_lines
-from pytest_jsonmatch.report.escape import display_width
 from pytest_jsonmatch.report.figures import score_text
 from pytest_jsonmatch.report.look import Look, joined, table_lines
 from pytest_jsonmatch.report.styled import (
@@ -31,7 +30,8 @@ _SMALL: Final = 0.2
 _MOST_POINTS: Final = 12
 _MOST_ROWS: Final = 20
 _ROWS_OF_TEXT: Final = 6
-_MAX_TITLE: Final = 16
+_MAX_TITLE: Final = 20
+"""The most columns for the title of a column of figures."""
 _YELLOW_FROM: Final = 0.8
 _LEVELS: Final = "▁▂▃▄▅▆▇█"
 _ASCII_LEVELS: Final = "_.-=*#"
@@ -118,7 +118,6 @@ class Rows:
         spare: columns that a narrow terminal may leave out, the one with the greatest number first.
         hidden: how many further rows were left out before.
         total: the last row, below a rule, with the figures of all rows.
-        wraps: whether columns that have no room in a terminal form further tables.
     """
 
     columns: Sequence[str]
@@ -130,7 +129,6 @@ class Rows:
     spare: Mapping[str, int] = field(default_factory=dict)
     hidden: int = 0
     total: Sequence[AnySheetCell] = ()
-    wraps: bool = False
 
 
 class Series(NamedTuple):
@@ -222,7 +220,7 @@ def block_lines(block: SheetBlock, look: Look) -> list[StyledLine]:
         lines = table_lines(rows, look, texts={0: 0.5, 1: 1, 2: 1}, indent="  ")
         return [*_told(block.title, look, BOLD), *lines]
     if isinstance(block, Rows):
-        return joined(_table_lines(part, look) for part in (_parts(block, look) if block.wraps else [block]))
+        return _table_lines(block, look)
     if isinstance(block, Gates):
         return gate_lines(block.checks, look, on=block.on)
     return [] if block.only_on_page else _chart_lines(block, look)
@@ -239,11 +237,12 @@ def _table_lines(block: Rows, look: Look) -> list[StyledLine]:
     if not block.rows:
         return []
     shown, _ = look.cut(block.rows, block.most)
-    has_header, widest = any(block.columns), _MAX_TITLE if block.wraps else look.width
-    rows: list[StyledLine] = [[(look.middle(title, widest), BOLD) for title in block.columns]] * has_header
-    rows += [[_cell(cell, look) for cell in row] for row in (*shown, block.total) if row]
+    has_header = any(block.columns)
     places = list(enumerate(block.columns))
     texts = {at: 1.0 if at else 0.5 for at, title in places if title in block.text or not at}
+    header = [(look.middle(title, look.width if at in texts else _MAX_TITLE), BOLD) for at, title in places]
+    rows: list[StyledLine] = [header] if has_header else []
+    rows += [[_cell(cell, look) for cell in row] for row in (*shown, block.total) if row]
     spare = [at for at, title in places if title in block.spare]
     spare.sort(key=lambda at: -block.spare[block.columns[at]])
     lines = table_lines(rows, look, texts=texts, spare=spare, indent="" if has_header else "  ")
@@ -252,28 +251,6 @@ def _table_lines(block: Rows, look: Look) -> list[StyledLine]:
     hidden = block.hidden + len(block.rows) - len(shown)
     more = [look.more(count(hidden, f"more {block.noun}"))] if hidden else []
     return [*_told(block.title, look, BOLD), *lines, *more, *below]
-
-
-def _parts(block: Rows, look: Look) -> Iterator[Rows]:
-    """Yield a table, or several where its columns have no room side by side."""
-    every = [block.columns, *block.rows, *([block.total] if block.total else [])]
-    texts = [[_cell(cell, look)[0][:_MAX_TITLE] for cell in column] for column in zip(*every, strict=True)]
-    widths = [max(map(display_width, column)) + 2 for column in texts]
-    kept, taken = [0], widths[0]
-    for at, width in enumerate(widths[1:], 1):
-        if len(kept) > 1 and taken + width > look.width:
-            yield _with_columns(block, kept)
-            block, kept, taken = replace(block, title=""), [0], widths[0]
-        kept.append(at)
-        taken += width
-    yield _with_columns(block, kept)
-
-
-def _with_columns(block: Rows, kept: Sequence[int]) -> Rows:
-    columns, total, *rows = (
-        [row[at] for at in kept] if row else () for row in (block.columns, block.total, *block.rows)
-    )
-    return replace(block, columns=cast("Sequence[str]", columns), rows=rows, total=total)
 
 
 def _cell(cell: AnySheetCell, look: Look) -> tuple[str, Markup]:

@@ -51,6 +51,7 @@ def _field_blocks(name: str, groups: Mapping[str, Sequence[Case]]) -> Iterator[S
     """Yield the scores of fields in groups of cases, side by side; a table for each metric."""
     by_group = {label: by_metric(cases) for label, cases in groups.items()}
     metrics = dict.fromkeys(metric for found in by_group.values() for metric in found)
+    titles = [label or '""' for label in groups]
     for metric in metrics:
         scores = [field_scores(found.get(metric, ())) for found in by_group.values()]
         paths = dict.fromkeys(path for each in scores for path in each if path)
@@ -63,12 +64,12 @@ def _field_blocks(name: str, groups: Mapping[str, Sequence[Case]]) -> Iterator[S
             )
         )
         yield Rows(
-            ("field", *(label or '""' for label in groups)),
+            ("field", *titles),
             [[path, *map(score_cell, values)] for path, values in rows],
             f"score of fields by {name}, all leaves" + (f" ({metric})" if len(metrics) > 1 else ""),
             most=_MAX_ROWS,
             total=[SheetCell(ALL_LEAVES, "strong"), *(score_cell(each[""]) for each in scores)],
-            wraps=True,
+            spare={title: at for at, title in enumerate(titles)},
         )
 
 

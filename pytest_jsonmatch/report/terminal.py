@@ -48,7 +48,7 @@ from pytest_jsonmatch.running import FAILED_BEFORE
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.report.view import RunView
-    from pytest_jsonmatch.results.differences import Difference
+    from pytest_jsonmatch.results.comparison import Difference
 
 _MIN_WIDTH: Final = 20
 _MAX_CASES: Final = 20

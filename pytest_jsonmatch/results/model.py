@@ -16,6 +16,7 @@ from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.results.comparison import (
     Case,
     Comparison,
+    Difference,
     added,
     comparisons_of,
     field_sums,
@@ -23,7 +24,6 @@ from pytest_jsonmatch.results.comparison import (
     mean_of,
     merged_fields,
 )
-from pytest_jsonmatch.results.differences import Difference
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping

@@ -13,8 +13,7 @@ from pytest_jsonmatch.answer import Spent
 from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair, Partner
 from pytest_jsonmatch.engine.result.absence import Presence
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
-from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
-from pytest_jsonmatch.results.differences import Difference
+from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, Difference
 from pytest_jsonmatch.results.model import AnswerCounts, Corpus, ResultSet
 
 T = TypeVar("T")

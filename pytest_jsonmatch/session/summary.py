@@ -104,14 +104,14 @@ def _verdict(
         is_brief: whether intervals are shown only if the run is refused.
         has_figures: whether anything was compared.
     """
-    from pytest_jsonmatch.report.checks import check_lines, doubt_blocks, gate_lines
+    from pytest_jsonmatch.report.checks import check_lines, doubt_lines, gate_lines
     from pytest_jsonmatch.report.view import extent
 
     settings, look = session.settings, _look(session)
     if has_figures and settings.asks_of_run:
         if not is_brief or run.is_refused or settings.summary == "all":
             yield from (block_lines(block, look) for block in run.figure_blocks)
-        yield from doubt_blocks(run.results, look)
+        yield doubt_lines(run.results, look)
     baseline = session.baseline
     if baseline is not None and baseline.results is None:
         is_named = baseline.path.parent == session.config.rootpath / settings.baselines

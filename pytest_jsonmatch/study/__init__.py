@@ -13,7 +13,6 @@ from pytest_jsonmatch._lazy import lazy_names
 if TYPE_CHECKING:
     from pytest_jsonmatch.study.agreement import (
         AgreementStudy as AgreementStudy,
-        DisputedDocument as DisputedDocument,
         FieldAgreement as FieldAgreement,
         measure_agreement as measure_agreement,
     )
@@ -54,7 +53,7 @@ if TYPE_CHECKING:
     )
 
 _HOMES = {
-    "study.agreement": ("AgreementStudy", "DisputedDocument", "FieldAgreement", "measure_agreement"),
+    "study.agreement": ("AgreementStudy", "FieldAgreement", "measure_agreement"),
     "study.calibration": ("Bin", "Estimate", "ReviewThreshold"),
     "study.confidence": ("ConfidenceStudy", "FieldConfidence", "measure_confidence"),
     "study.mutate": ("Hole", "SuiteAudit", "find_holes"),

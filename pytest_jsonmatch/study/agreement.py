@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from math import fsum
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
@@ -43,8 +42,6 @@ _COMPARED: Final = 250
 """So many of a field's values, the most frequent, are compared with each other for agreement by chance."""
 _NOTHING: Final = 1e-9
 """If chance puts values no further apart than this, agreement beyond chance is not defined."""
-_WORST: Final = 10
-_NAMED: Final = 5
 
 
 @final
@@ -74,24 +71,6 @@ class FieldAgreement:
 
 @final
 @dataclass(frozen=True, slots=True)
-class DisputedDocument:
-    """A document that annotators disagree about.
-
-    Args:
-        id: its id, or its position.
-        agreement: the mean score of its places.
-        differing: how many places differ.
-        fields: the paths of the first of them.
-    """
-
-    id: str | int
-    agreement: float
-    differing: int
-    fields: tuple[str, ...]
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class AgreementStudy:
     """How far annotators agree.
 
@@ -101,7 +80,6 @@ class AgreementStudy:
         alone: how many documents only one of them describes; these are not counted.
         total: over all fields; agreement by chance is counted field by field.
         fields: by path.
-        worst: the documents with the least agreement.
         batch_errors: how many comparisons are left out, because a batch comparator failed.
     """
 
@@ -110,7 +88,6 @@ class AgreementStudy:
     alone: int
     total: FieldAgreement
     fields: Mapping[str, FieldAgreement]
-    worst: tuple[DisputedDocument, ...] = ()
     batch_errors: int = 0
 
     @property
@@ -146,8 +123,7 @@ def measure_agreement(
         **options: of the metric, `schema` among them, as for `compare_json`.
 
     Returns:
-        Figures in [-1, 1], in total and by field, with 95 % bootstrap intervals over documents; the worst
-        documents.
+        Figures in [-1, 1], in total and by field, with 95 % bootstrap intervals over documents.
 
     Raises:
         ConfigurationError: fewer than two annotators, no document in common, an unknown option.
@@ -184,7 +160,6 @@ class _Counted:
         self.pairs = list(combinations(range(len(annotators)), 2))
         self.documents = self.alone = self.batch_errors = 0
         self.fields: dict[str, Ratings] = {}
-        self._disputed: list[DisputedDocument] = []
 
     def add(self, documents: Iterable[tuple[str | int, list[JsonValue]]], compare: Comparer) -> None:
         """Add documents; a judge is asked about all of them together."""
@@ -202,8 +177,6 @@ class _Counted:
 
     def _add(self, name: str | int, there: int, compared: Iterable[ComparedAnswer]) -> None:
         """Add a document that `there` annotators describe."""
-        scores: list[float] = []
-        differing: dict[str, None] = {}
         for result in compared:
             if isinstance(result, JsonMatchError):
                 raise gold_error(name, None, result)
@@ -215,27 +188,12 @@ class _Counted:
                     self.fields[leaf.path] = Ratings(_sameness(leaf.node))
                 values = [(_key(leaf, value), value) for value in (leaf.expected, leaf.actual)]
                 self.fields[leaf.path].add(self.documents, values, leaf.score, 1 / (there - 1))
-                scores.append(leaf.score)
-                if leaf.score < 1.0:
-                    differing[leaf.short_path()] = None
-        if differing:
-            mean, fields = fsum(scores) / len(scores), tuple(differing)
-            self._disputed.append(DisputedDocument(name, mean, len(fields), fields[:_NAMED]))
         self.documents += 1
 
     def result(self) -> AgreementStudy:
         """Return the figures."""
         total, fields = figures_of(self.fields, self.documents, is_of_two=len(self.annotators) == 2)
-        worst = sorted(self._disputed, key=lambda disputed: disputed.agreement)[:_WORST]
-        return AgreementStudy(
-            self.annotators,
-            self.documents,
-            self.alone,
-            total,
-            fields,
-            tuple(worst),
-            self.batch_errors,
-        )
+        return AgreementStudy(self.annotators, self.documents, self.alone, total, fields, self.batch_errors)
 
 
 def _key(leaf: FieldResult, value: JsonValue) -> Hashable:

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.study.answers import Answered
     from pytest_jsonmatch.study.records import Records
 
-ConfidenceSource: TypeAlias = "str | Callable[[JsonValue, str], float | None]"
-"""Where confidences are: "inline", a path with `{path}` in it, a function of answer and instance path."""
 _Segments: TypeAlias = "tuple[Segment, ...]"
 _Own: TypeAlias = "Callable[[JsonValue, _Segments, JsonValue], tuple[JsonValue, object]]"
 """Takes an answer, a place and the value there; returns the value without its confidence, and its own
@@ -120,7 +118,7 @@ def measure_confidence(
     actual: Records,
     expected: Records,
     *,
-    confidence: ConfidenceSource = _INLINE,
+    confidence: str = _INLINE,
     max_error: float | None = None,
     correct: float = 1.0,
     metric: str = defaults.METRIC,
@@ -137,8 +135,7 @@ def measure_confidence(
         actual: the answers, as for `compare_corpus`.
         expected: the gold records, as for `compare_corpus`, or a mapping of ids to records.
         confidence: where confidences are: "inline", as `{"value": ..., "confidence": ...}` in place of a
-            value; a path with `{path}` in it, such as "confidence_score.{path}"; or a function of an answer
-            and the instance path of a value that returns a number from 0 to 1, or None.
+            value; or a path with `{path}` in it, such as "confidence_score.{path}".
         max_error: find the lowest threshold above which at most this share of the values is wrong.
         correct: the score from which a value counts as right.
         metric: as for `compare_corpus`, like the arguments below.
@@ -265,7 +262,7 @@ def _notes(counting: _Counting, without: int) -> Iterator[str]:
 # -- confidences in answers ---------------------------------------------------------------------------------
 
 
-def split_by(source: ConfidenceSource) -> Callable[[JsonValue], tuple[JsonValue, dict[str, float]]]:
+def split_by(source: str) -> Callable[[JsonValue], tuple[JsonValue, dict[str, float]]]:
     """Return a function that splits an answer: the answer without confidences, and these by instance path.
 
     The confidence of an object or array applies to everything below it that has none of its own.
@@ -279,7 +276,7 @@ def split_by(source: ConfidenceSource) -> Callable[[JsonValue], tuple[JsonValue,
     >>> split_by("sure.{path}")({"items": [{"price": 9}], "sure": {"items": [{"price": 0.7}]}})
     ({'items': [{'price': 9}]}, {'items[0].price': 0.7})
     """
-    own = _by_function(source) if callable(source) else _inline if source == _INLINE else _beside(source)
+    own = _inline if source == _INLINE else _beside(source)
 
     def split(answer: JsonValue) -> tuple[JsonValue, dict[str, float]]:
         confidences: dict[str, float] = {}
@@ -304,13 +301,6 @@ def _inline(_answer: JsonValue, _place: _Segments, value: JsonValue) -> tuple[Js
     if type(value) is dict and value.keys() == _PAIR:
         return value["value"], value["confidence"]
     return value, None
-
-
-def _by_function(function: Callable[[JsonValue, str], float | None]) -> _Own:
-    def own(answer: JsonValue, place: _Segments, value: JsonValue) -> tuple[JsonValue, object]:
-        return value, None if type(value) in {dict, list} else function(answer, format_path(place))
-
-    return own
 
 
 def _beside(template: str) -> _Own:
@@ -339,7 +329,7 @@ def _parts(template: str) -> tuple[_Segments, _Segments]:
     segments = parse_path(template.replace(_PATH, placeholder)) if _PATH in template else ()
     if segments.count(placeholder) != 1 or segments[0] == placeholder or template.count(_PATH) > 1:
         raise ConfigurationError(
-            f"confidence is {template!r}; it must be {_INLINE!r}, a function, or a path with {{path}} in it "
+            f"confidence is {template!r}; it must be {_INLINE!r}, or a path with {{path}} in it "
             "once, as a separate part below a member, such as 'confidence_score.{path}'"
         )
     at = segments.index(placeholder)

@@ -197,27 +197,11 @@ def test_of_two_corrections_of_a_place_the_stronger_is_offered(answers, write, c
     assert lines(folder)[2] == json.dumps(SAID[2])
 
 
-def test_what_is_accepted_as_well_goes_into_the_options(answers, write, command, folder, typed):
-    before = lines(folder)
-    write(rules_json='{\n  "nulls": "value"\n}\n')
-    typed("w", "w")
-    command(answers, "--review", "--config", "rules.json")
-    assert lines(folder) == before
-    assert json.loads((folder / "rules.json").read_text()) == {
-        "nulls": "value",
-        "accept": {"total": [21], "vendor": ["other"]},
-    }
-    assert "0 places" in command(answers, "--config", "rules.json").out
-
-
 def test_without_options_nothing_can_be_accepted_as_well(answers, command, folder, typed):
     before = lines(folder)
     typed("w", "q")
     out = command(answers, "--review").out
-    assert (
-        "gold records have no `accept`: name a file of options with --config, for its `accept` to take the value"
-        in out
-    )
+    assert "gold records have no `accept`: use that of the file of --config" in out
     assert out.endswith("no case to update\n")
     assert lines(folder) == before
 
@@ -322,6 +306,18 @@ Left out: golden/a.golden.yaml::unfinished: it has the mark xfail.
         "example": "1234.5 → 1244.5",
         "case": "golden/a.golden.yaml::loose",
     }
+
+
+def test_places_of_matchers_are_left_out(folder, suite, command):
+    (folder / "golden" / "a.golden.yaml").write_text(
+        "cases:\n- id: a\n  expected: {id: {$any: true}, n: 5, l: [{$regex: a}]}\n- id: b\n  expected: {$any: true}\n"
+    )
+    ran = command("study audit --mutate golden --json found.json")
+    assert (
+        "Left out: golden/a.golden.yaml::a: places of matchers; golden/a.golden.yaml::b: places of" in ran.out
+    )
+    found = json.loads((folder / "found.json").read_text())
+    assert (found["noticed"], sorted(found["by_field"])) == (1.0, ["invented_by_audit", "l", "n"])
 
 
 def test_where_gates_decide_every_loss_is_noticed(folder, suite, command, write):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import subprocess
 import sys
 
 import pytest
@@ -157,16 +156,6 @@ def test_html_needs_jinja(files, refused, monkeypatch, option):
         "jsonmatch compare: an HTML report needs jinja2; "
         "install it with: pip install 'pytest-jsonmatch[html]'"
     )
-
-
-def test_objects_and_arrays_have_their_own_figures(files, command):
-    ran = command("compare wrong.json right.json --metric pairwise_f1 -v")
-    assert ran.out.splitlines()[-4:] == [
-        "objects and arrays  kind    precision  recall    F1",
-        "items[0]            object       1.00    0.00  0.00",
-        "items               array        1.00    0.50  0.67",
-        "items[1]            object       1.00    1.00  1.00",
-    ]
 
 
 @pytest.mark.parametrize(
@@ -356,35 +345,6 @@ def test_a_comparator_that_fails(write, command, monkeypatch):
     ran = command("compare a.json a.json -p failing --config config.json")
     assert ran.code == 1
     assert "error: comparator 'ours' at n: raised ZeroDivisionError" in ran.out
-
-
-def test_an_encoder_of_the_current_folder(tmp_path):
-    """The console script finds it as `python -m` would; a module of the same name elsewhere goes first."""
-    (tmp_path / "lengths_here.py").write_text(
-        "class Lengths:\n"
-        "    def encode(self, texts):\n"
-        "        return [[len(text), 1] for text in texts]\n"
-        "lengths = Lengths()\n",
-        encoding="utf-8",
-    )
-    (tmp_path / "random.py").write_text("1 / 0\n", encoding="utf-8")
-    cosine = {"evaluation_type": "cosine", "evaluation_params": {"embedding_model": "lengths_here:lengths"}}
-    documents = {"config": {"string_evaluation_type": cosine}, "actual": {"x": "a"}, "expected": {"x": "b"}}
-    for name, value in documents.items():
-        (tmp_path / f"{name}.json").write_text(json.dumps(value), encoding="utf-8")
-    script = (
-        "import sys; sys.path[:] = sys.path[1:]\n"
-        "from pytest_jsonmatch.cli.main import main\n"
-        "sys.exit(main(['compare', 'actual.json', 'expected.json', '--config', 'config.json']))\n"
-    )
-    run = subprocess.run(
-        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert (run.returncode, run.stderr, run.stdout.splitlines()[0]) == (
-        0,
-        "",
-        "leaf_f1 score 1.00 (limit 1.0)",
-    )
 
 
 def test_rules_that_fit_no_place_are_told(write, command):

@@ -50,6 +50,17 @@ def test_calls_of_bfcl():
     assert "\n| gpt-4o-2024-08-06-FC | 0.9150 | 0.9150 | 0.9150 | 0 |\n" in ran.stdout
 
 
+@pytest.mark.skipif(
+    not (REAL / "humanities").is_dir(), reason="no humanities in $JSONMATCH_REAL or in shared/real"
+)
+def test_letters_of_the_humanities_data_benchmark():
+    ran = run("letters.py", REAL / "humanities")
+    assert "\n| claude-3-7-sonnet-20250219 | 0.4393 | 0.4393 | 0.4297 | 0.4297 | 0 |\n" in ran.stdout
+    head, *apart = ran.stdout.partition("\n\n")[2].partition("\n\n")[0].splitlines()
+    assert head.startswith("6,636 of 6,663 counts agree;")
+    assert {line.split()[1] for line in apart} == {"letter58"}
+
+
 def test_without_the_data_the_script_says_what_it_needs(tmp_path):
     command = [sys.executable, TREE / "benchmarks" / "published" / "sob.py", tmp_path]
     ran = subprocess.run(command, check=False, capture_output=True, encoding="utf-8", timeout=60)

@@ -33,6 +33,8 @@ from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.keys import CASE_KEYS, FILE_KEYS, KEYS, PAIRS, SEVERAL
 from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.golden.marks import MARK_KEYWORDS
+from pytest_jsonmatch.golden.matchers import MATCHER_WORDS
+from pytest_jsonmatch.golden.yamlevents import load
 from pytest_jsonmatch.limits import FIGURES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -117,6 +119,8 @@ def test_names_and_choices_are_those_of_the_engine():
     assert set(rule) == set(FIELD_WORDS)
     assert set(definitions["accepted"]["anyOf"][1]["properties"]) == set(ACCEPT_WORDS)
     assert rule["weight"]["maximum"] == LARGEST_WEIGHT
+    assert tuple(definitions["matched"]["properties"]) == MATCHER_WORDS
+    assert definitions["matched"]["if"]["propertyNames"]["enum"] == list(MATCHER_WORDS)
 
 
 def test_figures_and_marks_are_those_of_the_loader():
@@ -248,6 +252,25 @@ marks = st.lists(
     | st.builds(lambda names: {"usefixtures": names}, st.sampled_from(["db", ["db"], ["db", "é"]])),
     max_size=3,
 )
+limits = st.sampled_from([0, 0.5, 3])
+matchers = st.sampled_from(
+    [
+        *(
+            {"$regex": "[A-Z]{2}"},
+            {"$range": [1, 2.5]},
+            {"$any": True},
+            {"$any": "null"},
+            {"$any": ["array"]},
+        ),
+        *({"$one_of": [{"a": 1}]}, {"$approx": 1}, {"$literal": {"$any": 5}}, {"$ref": 1}, {"$a": {"$b": 2}}),
+        *({"$regex": 5, "b": 1}, {"$and": [1]}),
+    ]
+) | st.builds(lambda given: {"$approx": {"value": 1, **given}}, mapping(rel=limits, abs=limits))
+matched = st.recursive(
+    matchers,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=2),
+    max_leaves=3,
+)
 names = st.sampled_from(["a", "b/c.txt", "é 1"])
 several = st.lists(values, min_size=1, max_size=2)
 # One strategy a key: a new key of the format needs one here, or the test below says so.
@@ -258,7 +281,7 @@ GOOD = {
     "input_file": names,
     "actual": values,
     "actual_file": names,
-    "expected": values,
+    "expected": values | matched,
     "expected_file": st.sampled_from(["a.json", "b.YAML", ".yml", "é/c.yml"]),
     "metric": st.sampled_from(["field_match", "structeval", "my own"]),
     "threshold": units
@@ -339,7 +362,10 @@ def containers(document):
     return found
 
 
-ONLY_THE_LOADER = ["is already taken by", "names no parameter", "the rows do not have the same names"]
+ONLY_THE_LOADER = [
+    *("is already taken by", "names no parameter", "the rows do not have the same names"),
+    *("unknown matcher", "is not a regular expression", "two numbers, both included"),
+]
 NAMES = [
     *KEYS,
     *SEVERAL,
@@ -404,6 +430,15 @@ def case_with(**members):
 
 
 FAULTS = {
+    "a pattern that is none": case_with(expected={"a": [{"$regex": 5}]}),
+    "one bound": case_with(expected={"$range": [1]}),
+    "no type": case_with(expected={"$any": "text"}),
+    "not any": case_with(expected={"$any": False}),
+    "one of nothing": case_with(expected={"$one_of": []}),
+    "about a text": case_with(expected={"a": {"$approx": "1"}}),
+    "about nothing": case_with(expected={"a": {"$approx": {"rel": 1}}}),
+    "about with a wrong word": case_with(expected={"a": {"$approx": {"value": 1, "tol": 1}}}),
+    "about with a negative limit": case_with(expected={"a": {"$approx": {"value": 1, "abs": -1}}}),
     "a list": [{"expected": 1}],
     "null": None,
     "no cases": {"cases": []},
@@ -503,9 +538,7 @@ def test_each_character_of_ascii_in_each_kind_of_name(character):
 
 @pytest.mark.parametrize("path", [*ROOT.glob("example_suite/**/*.golden.yaml")], ids=lambda path: path.name)
 def test_the_example_suite_is_good(path):
-    import yaml
-
-    assert schema_accepts(yaml.safe_load(path.read_text(encoding="utf-8")))
+    assert schema_accepts(load(path.read_bytes(), path.name, holds_cases=True).value)
 
 
 @pytest.mark.parametrize(

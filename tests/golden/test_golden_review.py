@@ -193,3 +193,14 @@ def test_only_what_is_accepted_is_asked_for(tmp_path):
 def test_a_file_that_is_gone_is_left_to_the_writer(tmp_path):
     request = Request("write", str(tmp_path / "none.yaml"), "none.yaml", "x::a", ("expected",), "1")
     assert review([request], show=print, ask=print) == [request]
+
+
+def test_matchers_stay(pytester, write, converse):
+    cases = (
+        "cases:\n- id: a\n  actual: {id: 7, n: 2}\n  expected:\n    id: {$any: integer}\n    n: 1\n"
+        "- id: b\n  actual: {id: x}\n  expected: {id: {$any: integer}}\n"
+    )
+    write("a.golden.yaml", cases)
+    _, text = converse(["a\n"])
+    assert (pytester.path / "a.golden.yaml").read_text() == cases.replace("n: 1\n", "n: 2\n")
+    assert 'not updated: a.golden.yaml::b: the matcher {"$any": "integer"} would be lost' in text

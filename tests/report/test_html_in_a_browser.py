@@ -296,7 +296,7 @@ def test_pairs_of_an_array_are_drawn(browser: Browser) -> None:
     (drawn,) = browser.driver.find_elements(By.CSS_SELECTOR, "svg.pairs")
     assert drawn.get_attribute("aria-label") == (
         "Pairs of items. expected 0 with actual 1: 0.50, next best 0.20 [2]; "
-        "expected 2 with actual 0: 1.00, next best 0.13 [2]; "
+        "expected 2 with actual 0: 1.00; "
         "expected 1 without a partner; actual 2 without a partner"
     )
     assert browser.texts("svg.pairs .alone + svg text") == ["[1] milk, 2", "[2] bag, 7"]
@@ -681,3 +681,17 @@ def test_a_corpus_of_the_command_line(browser: Browser, tmp_path: Path) -> None:
         "Whole documents, side by side",
     ]
     assert browser.run("return window.stolen") is None
+
+
+def test_records_without_an_answer_come_after_wrong_ones(browser: Browser, tmp_path: Path) -> None:
+    gold = [{"id": name, "a": 1, "b": 2} for name in ("missing", "wrong", "right")]
+    answers = [{**gold[1], "a": 3}, gold[2]]
+    for name, records in (("gold", gold), ("answers", answers)):
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    sides = [str(tmp_path / "answers.jsonl"), str(tmp_path / "gold.jsonl")]
+    page = tmp_path / "page.html"
+    assert main(["evaluate", *sides, "--id-field", "id", "--keep", "all", "--html", str(page)]) == 1
+    browser.open_file(page)
+    browser.click("#cases-filter [type=reset]")
+    browser.settle()
+    assert browser.texts(CASE_NAMES) == ["wrong", "missing", "right"]

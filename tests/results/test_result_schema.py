@@ -16,8 +16,7 @@ from pytest_jsonmatch.engine.result.absence import Presence
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.limits import FIGURES
-from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
-from pytest_jsonmatch.results.differences import Difference
+from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, Difference
 from pytest_jsonmatch.results.file import FORMAT, VERSION, from_text, schema_text, to_text
 from pytest_jsonmatch.results.model import AnswerCounts, Corpus, ResultSet
 

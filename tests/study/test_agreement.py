@@ -131,9 +131,6 @@ def test_arrays_are_paired_and_what_one_leaves_out_is_disagreement():
         "lines[].n": (8, 0.875),
         "lines[].s": (8, 0.875),
     }
-    assert [(each.id, each.agreement, each.fields) for each in found.worst] == [
-        (3, 0.5, ("lines[0].n", "lines[0].s"))
-    ]
 
 
 def test_the_interval_of_many_documents_reaches_two_standard_errors_to_both_sides():
@@ -293,7 +290,6 @@ def test_folders(write, command, folder):
     out = command("study agreement ann bob").out
     assert "agreement of ann and bob on 3 documents" in out
     assert "1 document described by one annotator only: not counted" in out
-    assert "1.json" in out
 
 
 @pytest.mark.parametrize(

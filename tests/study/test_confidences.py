@@ -64,13 +64,6 @@ def test_beside_values(where, answer, plain, sure):
     assert found == (plain, sure)
 
 
-def test_a_function():
-    def sure(answer, path):
-        return 0.5 if path == "items[1].n" and answer["items"][1]["n"] == 2 else None
-
-    assert split_by(sure)({"items": [{"n": 1}, {"n": 2}]})[1] == {"items[1].n": 0.5}
-
-
 @pytest.mark.parametrize("given", [1.5, -0.1, "high", True, float("nan"), 93])
 def test_what_is_no_confidence(given):
     with pytest.raises(ConfigurationError) as error:

@@ -121,6 +121,24 @@ def any_shared(shared: Any, _one: Any, _other: Any) -> Any:
     return 1.0 * (shared > 0)
 
 
+def scoring_of_strings(
+    of_strings: Callable[[str, str], float], block: Callable[[Sequence[str], Sequence[str]], Matrix]
+) -> Scoring:
+    """Return a scoring of two strings, and of lists of them by `block`; other values by equality."""
+
+    def score(expected: JsonValue, actual: JsonValue) -> float:
+        if type(expected) is str and type(actual) is str:
+            return of_strings(expected, actual)
+        return equality_score(expected, actual)
+
+    def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
+        from pytest_jsonmatch.engine.compare.tables import string_table
+
+        return string_table(expected, actual, block)
+
+    return Scoring(score, table)
+
+
 def text_reader(read: Callable[[str], Form | None]) -> Callable[[JsonValue], Form | None]:
     """Return a function that reads texts with `read`, and integers by their digits; others give None.
 

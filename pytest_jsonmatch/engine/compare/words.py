@@ -8,7 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
-from pytest_jsonmatch.engine.compare.equality import NO_TOKEN, equality_score, scoring_of_sets
+from pytest_jsonmatch.engine.compare.equality import NO_TOKEN, scoring_of_sets, scoring_of_strings
 from pytest_jsonmatch.engine.value.equality import json_key
 
 if TYPE_CHECKING:
@@ -49,12 +49,10 @@ def _rapidfuzz(name: str) -> Comparator:
 
         ratio = getattr(fuzz, name)
 
-        def score(expected: JsonValue, actual: JsonValue) -> float:
-            if type(expected) is str and type(actual) is str and expected != actual:
-                return float(ratio(expected, actual)) / 100
-            return equality_score(expected, actual)
+        def score(expected: str, actual: str) -> float:
+            return 1.0 if expected == actual else float(ratio(expected, actual)) / 100
 
-        def strings(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
+        def block(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
             import numpy as np
             from rapidfuzz.process import cdist
 
@@ -63,12 +61,7 @@ def _rapidfuzz(name: str) -> Comparator:
             scores: Matrix = cdist(expected, actual, scorer=ratio, dtype=np.float64) / 100
             return np.maximum(scores, equality_table(expected, actual))
 
-        def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-            from pytest_jsonmatch.engine.compare.tables import string_table
-
-            return string_table(expected, actual, strings)
-
-        return Scoring(score, table)
+        return scoring_of_strings(score, block)
 
     return Comparator(name, make, ())
 

@@ -101,13 +101,14 @@ def read_accept(where: str, value: Any) -> Accept:
         return Accept(_values(where, value))
     if not isinstance(value, Mapping):
         raise ConfigurationError(
-            f"{where} is {value!r}; it must be a list of values, or a mapping with any of {', '.join(_WORDS)}"
+            f"{where} is {value!r}; it must be a list of values, or a mapping with any of "
+            f"{', '.join(ACCEPT_WORDS)}"
         )
     found = Accept()
     for word, said in value.items():
-        if word not in _WORDS:
-            raise ConfigurationError(f"{where} has the word {word!r}{did_you_mean(str(word), _WORDS)}")
-        found = found.extended(_WORDS[word](f"{where}.{word}", said))
+        if word not in READERS:
+            raise ConfigurationError(f"{where} has the word {word!r}{did_you_mean(str(word), READERS)}")
+        found = found.extended(READERS[word](f"{where}.{word}", said))
     return found
 
 
@@ -159,7 +160,7 @@ def _any(where: str, value: Any) -> Accept:
     return Accept(predicates=(anything,) if read_flag(where, value) else ())
 
 
-_WORDS: Final[Mapping[str, Callable[[str, Any], Accept]]] = {
+READERS: Final[Mapping[str, Callable[[str, Any], Accept]]] = {
     "values": lambda where, value: Accept(_values(where, value)),
     "optional": lambda where, value: Accept(optional=read_flag(where, value)),
     "regex": _regex,
@@ -167,7 +168,7 @@ _WORDS: Final[Mapping[str, Callable[[str, Any], Accept]]] = {
     "type": _type,
     "any": _any,
 }
-ACCEPT_WORDS: Final = tuple(_WORDS)
+ACCEPT_WORDS: Final = tuple(READERS)
 """The words of a mapping given as `accept`."""
 
 

@@ -17,7 +17,7 @@ from pytest_jsonmatch.engine.score.outcome import (
     Place,
     instance_path,
 )
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, Matcher
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, Matcher, without_matchers
 from pytest_jsonmatch.engine.value.sums import Sums
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ class FieldResult(NamedTuple):
         if self.status not in {MATCH, MISMATCH}:
             return None
         if type(self.expected) is Matcher:
-            return None if self.status == MATCH else "the matcher does not accept it"
+            return None if self.status == MATCH else "not accepted"
         expected, actual = self.expected_compared, self.actual_compared
         accept = self.node.accept
         # For two containers, the walk decides member by member what is accepted.
@@ -220,7 +220,7 @@ class FieldResult(NamedTuple):
         for name in ("expected", "actual"):
             value = getattr(self, name)
             if value is not MISSING:
-                plain[name] = value
+                plain[name] = without_matchers(value)
         if self.error:
             plain["error"] = self.error
         if differences := self.differences:

@@ -108,6 +108,15 @@ class Matcher:
         return hash(self.text)
 
 
+def without_matchers(value: JsonValue) -> JsonValue:
+    """Return a value of expected as plain JSON types, with matchers as files hold them."""
+    if type(value) is dict:
+        return {key: without_matchers(item) for key, item in value.items()}
+    if type(value) is list:
+        return list(map(without_matchers, value))
+    return value.form if type(value) is Matcher else value
+
+
 NO_SCALARS: Final = frozenset({dict, list, Matcher})
 """The types of values in expected that are not compared as scalars."""
 

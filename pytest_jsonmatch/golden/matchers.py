@@ -1,0 +1,145 @@
+"""Matchers in `expected` of golden files: objects whose only key is a word such as `$regex`."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_jsonmatch.engine.compare.parameters import check_names, number_parameter, required, shown
+from pytest_jsonmatch.engine.plan.accept import READERS
+from pytest_jsonmatch.engine.value.convert import MISSING, NUMBERS, Matcher
+from pytest_jsonmatch.engine.value.equality import json_equal
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.matchers import matcher_of
+from pytest_jsonmatch.engine.value.text import render
+from pytest_jsonmatch.golden.errors import InvalidValueError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.golden.errors import Steps
+
+    Accepts = Callable[[JsonValue], object]
+
+_LITERAL: Final = "$literal"
+_ALIKE: Final = 0.8
+"""How similar to a word a key must be to be a mistake: `$regx` is, `$ref` and `$and` are data."""
+
+
+def with_matchers(value: JsonValue, at: Steps = ()) -> JsonValue:
+    """Return a copy of an expected value in which the objects that are matchers have become matchers.
+
+    Raises:
+        InvalidValueError: a matcher is not valid, or its word is misspelt.
+
+    >>> with_matchers({"n": {"$range": [1, 5]}, "data": {"$literal": {"$any": True}}})
+    {'n': {"$range": [1, 5]}, 'data': {'$any': True}}
+    """
+    if type(value) is list:
+        return [with_matchers(item, (*at, index)) for index, item in enumerate(value)]
+    if type(value) is not dict:
+        return value
+    word = _word(value)
+    if word is None:
+        return {key: with_matchers(item, (*at, key)) for key, item in value.items()}
+    ((key, said),) = value.items()
+    if key != word:
+        reason = (
+            f": unknown matcher {key!r}; did you mean {word!r}? Write data as {{{_LITERAL}: {{{key}: …}}}}"
+        )
+        raise InvalidValueError(reason, *at, key)
+    if word == _LITERAL:
+        return said
+    try:
+        return Matcher(value, render(value), _MAKERS[word](said))
+    except ConfigurationError as error:
+        raise InvalidValueError(f": {error}", *at, key) from None
+
+
+def _word(value: dict[str, JsonValue]) -> str | None:
+    """Return the word that the only key of an object is, or resembles; None for all other objects."""
+    key = next(iter(value)) if len(value) == 1 else ""
+    near = get_close_matches(key.lower(), MATCHER_WORDS, 1, _ALIKE) if key.startswith("$") else ()
+    return next(iter(near), None)
+
+
+def is_matcher(value: JsonValue) -> bool:
+    """Tell whether a value of a golden file reads as a matcher; `$literal` is none."""
+    return type(value) is dict and len(value) == 1 and not _MAKERS.keys().isdisjoint(value)
+
+
+def as_written(value: JsonValue) -> JsonValue:
+    """Return an expected value as a golden file has it; data that looks like a matcher gets `$literal`.
+
+    >>> as_written({"n": {"$any": True}}), as_written(with_matchers([{"$any": True}]))
+    ({'n': {'$literal': {'$any': True}}}, [{'$any': True}])
+    """
+    if type(value) is Matcher:
+        return value.form
+    if type(value) is list:
+        return list(map(as_written, value))
+    if type(value) is not dict:
+        return value
+    return {_LITERAL: value} if _word(value) else {key: as_written(item) for key, item in value.items()}
+
+
+def data_of(value: JsonValue) -> JsonValue:
+    """Return an expected value without the members and elements that are matchers; MISSING if it is one.
+
+    >>> data_of(with_matchers({"id": {"$any": True}, "n": [1, {"$range": [1, 2]}]}))
+    {'n': [1]}
+    """
+    if type(value) is dict:
+        members = {key: data_of(item) for key, item in value.items()}
+        return {key: item for key, item in members.items() if item is not MISSING}
+    if type(value) is list:
+        return [item for item in map(data_of, value) if item is not MISSING]
+    return MISSING if type(value) is Matcher else value
+
+
+def lost_matcher(old: JsonValue, new: JsonValue) -> Matcher | None:
+    """Return a matcher in an old value that a new one lacks; None if there is none."""
+    kept = set(map(id, _matchers_in(new)))
+    return next((each for each in _matchers_in(old) if id(each) not in kept), None)
+
+
+def _matchers_in(value: JsonValue) -> Iterator[Matcher]:
+    if type(value) is Matcher:
+        yield value
+    elif type(value) is dict or type(value) is list:
+        for item in value.values() if type(value) is dict else value:
+            yield from _matchers_in(item)
+
+
+def _one_of(said: Any) -> Accepts:
+    values = [each.value for each in READERS["values"]("$one_of", said).alternatives]
+    return lambda actual: any(json_equal(value, actual) for value in values)
+
+
+def _approx(said: Any) -> Accepts:
+    import pytest
+
+    given = said if type(said) is dict else {"value": said}
+    check_names("$approx", given, ("value", "rel", "abs"))
+    value = required("$approx", given, "value", "{value: 9.99, abs: 0.01}")
+    if type(value) not in NUMBERS:
+        raise ConfigurationError(f"$approx: 'value' must be a number, not {shown(value)}")
+    limits: Any = {name: number_parameter("$approx", name, given[name]) for name in given if name != "value"}
+    matcher: Any = matcher_of(pytest.approx(value, **limits))
+    return lambda actual: matcher.score(None, actual)
+
+
+def _predicate(word: str, name: str) -> Callable[[Any], Accepts]:
+    return lambda said: READERS[word](name, said).predicates[0].holds
+
+
+_MAKERS: Final[Mapping[str, Callable[[Any], Accepts]]] = {
+    "$regex": _predicate("regex", "$regex"),
+    "$range": _predicate("range", "$range"),
+    "$any": lambda said: _predicate("any" if said is True else "type", "$any")(said),
+    "$one_of": _one_of,
+    "$approx": _approx,
+}
+MATCHER_WORDS: Final = (*_MAKERS, _LITERAL)
+"""The keys of objects that are matchers, or data that looks like one."""

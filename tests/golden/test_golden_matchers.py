@@ -1,0 +1,230 @@
+"""Matchers in `expected` of golden files, end to end: results, failures, updates, and what keeps them as data."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_jsonmatch.golden.errors import GoldenFileError
+from pytest_jsonmatch.golden.loader import load_cases
+
+CASES = """\
+cases:
+- id: fits
+  actual: {inv: INV-12, n: 3, id: x, p: 0.30000000000000004, s: open, r: {$ref: a}, d: {$any: 1}, l: [{$regex: a}]}
+  expected:
+    inv: {$regex: "INV-[0-9]+"}
+    n: {$range: [1, 5]}
+    id: {$any: string}
+    p: {$approx: 0.3}
+    s: {$one_of: [open, {$any: true}]}
+    r: {$ref: a}
+    d: {$literal: {$any: 1}}
+    l: {$any: true}
+- id: differs
+  actual: {inv: XINV-12, n: 7, id: [4, 5], p: 0.5, x: 2}
+  expected:
+    inv: {$regex: "INV-[0-9]+"}  # of the shop
+    n: {$range: [1, 5]}
+    id: {$any: [string, "null"]}
+    p: {$approx: {value: 0.3, abs: 0.1}}
+    s: {$one_of: [open]}
+    x: {$regex: a, $any: 1}
+"""
+
+
+def cases(text, name="x.golden.yaml"):
+    return load_cases(text.encode(), Path(name), name).by_id
+
+
+def test_each_word_in_failures_at_its_line_and_in_result_files(pytester, write, workers):
+    write("a.golden.yaml", CASES)
+    result = pytester.runpytest("--jsonmatch-json=r.jsonl", "--jsonmatch-html=r.html", *workers)
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            '>*inv: {$regex: "INV-[[]0-9[]]+"}*',
+            "E*6 fields: 5 mismatch, 1 omitted*",
+            'E*0.00  inv *{"$regex": "INV-[[]0-9[]]+"} → "XINV-12"*',
+            'E*{"$range": [[]1, 5[]]} → 7  not accepted*',
+            'E*{"$any": [[]"string", "null"[]]} → [[]4, 5[]]*not accepted*',
+            'E*{"$approx": {"value": 0.3, "abs": 0.1}} → 0.5*',
+            'E*{"$one_of": [[]"open"[]]} → (missing)*',
+        ]
+    )
+    kept = [line for line in (pytester.path / "r.jsonl").read_text().splitlines() if "::differs" in line]
+    (comparison,) = json.loads(kept[0])["runs"][0]["comparisons"]
+    assert comparison["differences"]["n"] == [{"expected": '{"$range": [1, 5]}', "actual": "7"}]
+    page = (pytester.path / "r.html").read_text(encoding="utf-8")
+    assert '\\"$range\\": [\\n      1,\\n      5\\n    ]' in page.replace("\\\\", "\\")
+
+
+@pytest.mark.parametrize(
+    ("expected", "place", "message"),
+    [
+        (
+            "{a: [{$regx: x}]}",
+            "17",
+            "unknown matcher '$regx'; did you mean '$regex'? Write data as {$literal: {$regx: …}}",
+        ),
+        ("{$oneOf: [1]}", "12", "unknown matcher '$oneOf'; did you mean '$one_of'?"),
+        (
+            '{$regex: "(a"}',
+            "12",
+            "$regex: the pattern '(a' is not a regular expression: missing ) at position 2",
+        ),
+        ("{$range: [5, 1]}", "12", "$range is [5, 1]; it must be [low, high], two numbers, both included"),
+        ("{$any: strin}", "12", "$any is 'strin'; it must be a JSON type, or a list of them: null, boolean"),
+        ("{$one_of: []}", "12", "$one_of must be a list with at least one value, not []"),
+        ("{$approx: x}", "12", "$approx: 'value' must be a number, not 'x'"),
+        ("{$approx: {value: 1, re: 1}}", "12", "$approx has no parameter 're'; did you mean 'rel'?"),
+        (
+            "{$approx: {rel: 1}}",
+            "12",
+            "$approx needs the parameter 'value', for example {value: 9.99, abs: 0.01}",
+        ),
+        ("{$approx: {value: 1, rel: -1}}", "12", "$approx: 'rel' must be a finite number, 0 or more, not -1"),
+    ],
+)
+def test_errors_are_at_their_line(expected, place, message):
+    with pytest.raises(GoldenFileError) as caught:
+        cases(f"id: a\n\nexpected: {expected}\n")
+    assert str(caught.value).startswith(f"x.golden.yaml:3:{place}: `expected`: {message}")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "{$ref: a}",
+        "{$oid: x}",
+        "{$and: [1]}",
+        "{$regex: a, b: 1}",
+        "{a: {$date: 1}}",
+        "{regex: a}",
+        "{$literal: {$any: 1}}",
+    ],
+)
+def test_what_is_data(data):
+    expected = cases(f"id: a\nexpected: {data}\n")["a"].expected
+    assert json.dumps(expected).replace('"', "") == data.removeprefix("{$literal: ").replace(
+        "}}", "}" * (data[:3] != "{$l") + "}"
+    )
+
+
+def test_plain_data_everywhere_else(pytester, write):
+    value = '{"$regex": "a"}'
+    write("e.json", value)
+    write("rows.jsonl", f'{{"expected": {value}, "actual": {value}}}\n')
+    write("rows.golden.yaml", "cases_from: {file: rows.jsonl, expected: expected, actual: actual}\n")
+    write(
+        "a.golden.yaml",
+        f"cases:\n- actual: {value}\n  expected_file: e.json\n"
+        f"- actual: {value}\n  expected: 1\n  accept: {{$: [{value}]}}\n",
+    )
+    write(
+        "test_text.py",
+        f"""
+        from pytest_jsonmatch import assert_json_match
+
+        def test_text():
+            assert_json_match('{value}', '{value}')
+            assert_json_match({value}, {value})
+        """.replace("\n        ", "\n"),
+    )
+    pytester.runpytest().assert_outcomes(passed=4)
+
+
+def test_from_python_and_from_json(pytester, write):
+    write(
+        "a.golden.json",
+        '{"actual": {"n": 3, "m": "x"}, "expected": {"n": {"$range": [1, 5]}, "m": {"$any": "string"}}}',
+    )
+    write(
+        "test_it.py",
+        """
+from pytest_jsonmatch import assert_json_match, golden_cases
+
+@golden_cases("a.golden.json")
+def test_case(case):
+    assert repr(case.expected["n"]) == '{"$range": [1, 5]}'
+    assert_json_match(case.actual, case.expected)
+""",
+    )
+    pytester.runpytest().assert_outcomes(passed=2)
+
+
+def test_places_are_filled_before_matchers_are_read():
+    found = cases("id: a\nparametrize: {n: [1, 2]}\nexpected: {m: {$range: [0, '${n}']}}\n")
+    assert [repr(case.expected["m"]) for case in found.values()] == [
+        '{"$range": [0, 1]}',
+        '{"$range": [0, 2]}',
+    ]
+
+
+UPDATED = """\
+cases:
+- id: kept
+  actual: {id: 7, total: 9.5, data: {$any: 1}, lines: [{no: 2, n: 1}, {no: 3, n: 5}]}
+  options: {arrays: unordered}
+  expected:
+    id: {$any: integer}  # new each time
+    total: 9
+    data: {$literal: {$any: 0}}
+    lines:
+    - {no: {$one_of: [3]}, n: 4}
+    - {no: {$any: true}, n: 1}
+- id: grown
+  actual: {id: 7, more: {$regx: 1}}
+  expected:
+    id: {$any: integer}
+- id: refused
+  actual: {id: x}
+  expected:
+    id: {$any: integer}
+- id: block
+  actual: {a: 5}
+  expected:
+    a: [{x: {$any: true}}]
+"""
+
+
+def test_updates_keep_matchers_and_refuse_to_lose_one(pytester, write):
+    write("a.golden.yaml", UPDATED)
+    result = pytester.runpytest("--jsonmatch-update=all", "-p", "no:randomly")
+    result.assert_outcomes(passed=2, failed=2)
+    assert (pytester.path / "a.golden.yaml").read_text() == (
+        UPDATED.replace("total: 9\n", "total: 9.5\n")
+        .replace("{$literal: {$any: 0}}", "{$literal: {$any: 1}}")
+        .replace("n: 4}", "n: 5}")
+        .replace(
+            "    id: {$any: integer}\n- id: refused",
+            "    id: {$any: integer}\n    more:\n      $literal:\n        $regx: 1\n- id: refused",
+        )
+    )
+    result.stdout.fnmatch_lines(
+        [
+            'E*not updated: the matcher {"$any": "integer"} would be lost; change it by hand',
+            'E*not updated: the matcher {"$any": true} would be lost; change it by hand',
+            'not updated: a.golden.yaml::refused: the matcher {"$any": "integer"} would be lost; change it by hand',
+        ]
+    )
+
+
+def test_first_values_that_look_like_matchers_are_literal(pytester, write):
+    write("a.golden.yaml", "cases:\n- id: a\n  actual: {n: {$range: [1, 2]}}\n")
+    pytester.runpytest("--jsonmatch-update=new").assert_outcomes(passed=1)
+    assert cases((pytester.path / "a.golden.yaml").read_text())["a"].expected == {"n": {"$range": [1, 2]}}
+
+
+def test_records_and_replays(pytester, write):
+    write("a.golden.yaml", CASES)
+    for option in ("record", "replay"):
+        pytester.runpytest(f"--jsonmatch-{option}=r.jsonl").assert_outcomes(passed=1, failed=1)
+
+
+def test_hints_are_about_the_other_fields(pytester, write):
+    write("a.golden.yaml", "id: a\nactual: {id: 7, name: ANN}\nexpected: {id: {$any: integer}, name: Ann}\n")
+    result = pytester.runpytest()
+    result.stdout.fnmatch_lines(["E*would pass with  fields: {name: {transform: [[]casefold[]]}}"])
