@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 import pytest
 
 from pytest_jsonmatch.session.carried import TestNews, attach
-from pytest_jsonmatch.session.rules import rules_in
+from pytest_jsonmatch.session.rules import is_ignored, rules_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterator, Mapping
@@ -157,7 +157,7 @@ class Recorder:
                 self._figures.append([getattr(comparison, each) for each in _FIGURES])
         if self.item.config.hook.pytest_jsonmatch_compared.get_hookimpls():  # asking an item's own is slow
             self.item.ihook.pytest_jsonmatch_compared(result=result, item=self.item)
-        for kind, patterns, source in compared.rules:
+        for kind, patterns, source in () if is_ignored() else compared.rules:
             place = rules_in(self.item, holders=1) if source is None else source
             looked = list(self._shared_rules.look(result, kind, patterns, place))
             with self.adding() as news:

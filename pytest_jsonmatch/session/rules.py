@@ -41,6 +41,18 @@ class Looked(NamedTuple):
     """The nearest path."""
 
 
+def is_ignored() -> bool:
+    """Tell whether a warning about a rule would be ignored here, such as by a mark of the running test."""
+    from pytest_jsonmatch.engine.value.errors import JsonMatchWarning
+
+    fitting = (
+        action
+        for action, text, kind, *_ in warnings.filters
+        if issubclass(JsonMatchWarning, kind) and not text
+    )
+    return next(fitting, "default") == "ignore"
+
+
 def rules_in(node: Any, holders: int | None = None) -> RuleSource:
     """Return the rules in a test's calls, or in a mark of a test, a class or a module: at its first line.
 

@@ -144,6 +144,9 @@ def test_warnings_can_be_ignored(pytester):
     result = pytester.runpytest("-W", IGNORED)
     assert result.ret == pytest.ExitCode.OK
     assert warnings_of(result) == []
+    marked = f"marks: [{{filterwarnings: '{IGNORED}'}}]\n{RULES_BESIDE_CASES}"
+    pytester.makefile(".golden.yaml", r=marked)
+    assert warnings_of(pytester.runpytest(*SHOWN)) == []
 
 
 def test_what_is_accepted_somewhere_is_a_rule_too(pytester):
