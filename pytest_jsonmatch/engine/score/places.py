@@ -213,11 +213,8 @@ class Places:
                 detail = Detail(reason=said.reason, comparator=said.comparator)
             said = said.score
         if type(said) is not float or not 0.0 <= said <= 1.0:
-            number = math.nan
-            if hasattr(said, "__float__"):  # numpy's scalars and bools have it, too; a string does not
-                with suppress(Exception):  # a user's object
-                    number = float(said)
-            if not 0.0 <= number <= 1.0:
+            number = score_from(said)
+            if number is None:
                 wrong = Detail(error=f"returned {said!r}, which is not a score in [0, 1]")
                 return Rating(MISMATCH, 0.0, wrong)
             said = number
@@ -265,3 +262,12 @@ def finding_at(
     return new_finding(
         (node, where.parent, key, other_key, rating.status, rating.score, expected, actual, rating.detail)
     )
+
+
+def score_from(said: Any) -> float | None:
+    """Return the number that a comparator of a user returned; None if it is no score in [0, 1]."""
+    number = math.nan
+    if hasattr(type(said), "__float__"):  # numpy's scalars and bools have it, too; strings and None do not
+        with suppress(Exception):  # a user's object
+            number = float(said)
+    return number if 0.0 <= number <= 1.0 else None
