@@ -251,9 +251,6 @@ class _Data:
             entry["t"] = _plain(", ".join(_limits(of.threshold)))
         if warnings := [_plain(text) for text in (*of.errors, *of.warnings)]:
             entry["w"] = warnings
-        arrays = [[_plain(path, _MAX_ID), *counts] for path, counts in of.arrays.items() if any(counts[1:])]
-        if arrays:
-            entry["a"] = arrays
         wrong, documents = self._details.get((of.nodeid, of.id), (None, None))
         if wrong is not None:
             entry["d"] = wrong

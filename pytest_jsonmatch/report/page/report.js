@@ -411,9 +411,6 @@ function* partsOf(row) {
       for (const leaf of more.leaves || []) yield leafPart(key(), leaf);
       if (more.more) yield part(key(), "warn", `${count(more.more, "more leaf").replace("leafs", "leaves")} that differ`);
       for (const array of more.arrays || []) yield arrayPart(key(), array);
-      for (const [path, pairs, expected, actual] of compared.d ? [] : compared.a || []) {
-        yield part(key(), "", make("code", {}, path), `: ${count(pairs, "pair")}, without a partner ${expected} expected and ${actual} actual`);
-      }
       if (compared.x.length) yield fieldsPart(key(), compared);
       if (compared.o) yield documentsPart(key(), compared.o);
     }
