@@ -505,7 +505,9 @@ class Accepted:
 
     def holds(self, value: object) -> bool:
         # NaN and infinities are never right, at any depth.
-        return equal(value, value) and any(predicate_holds(word, said, value) for word, said in self.predicates)
+        return equal(value, value) and any(
+            predicate_holds(word, said, value) for word, said in self.predicates
+        )
 
 
 def predicate_holds(word: str, said: object, value: object) -> bool:
