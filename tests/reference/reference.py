@@ -524,7 +524,10 @@ class Accepted:
     predicates: list = field(default_factory=list)
 
     def holds(self, value: object) -> bool:
-        return any(predicate_holds(word, said, value) for word, said in self.predicates)
+        """Whether one of the predicates accepts a value; none accepts NaN or an infinity, at any depth."""
+        return equal(value, value) and any(
+            predicate_holds(word, said, value) for word, said in self.predicates
+        )
 
 
 def predicate_holds(word: str, said: object, value: object) -> bool:
@@ -1074,6 +1077,9 @@ def walk(plan: Plan, place: Place, expected: object, actual: object, *, bare: bo
     if isinstance(expected, DirtyEquals):
         # One leaf, also against a container; no comparator, transform or `accept` applies.
         score = float(expected.accepts(actual))
+        if score and is_container(actual):
+            # Of pairs that tie, one leaves more leaves of actual alone: similarities around them hang on that.
+            plan.doubts.append("a matcher for an object or array")
         row = both_row(place, "match" if score else "mismatch", score, place.weight, place.weight)
         return contained(plan, place, [row], expected, actual)
     accepted = Accepted() if bare else plan.accepted(place)
