@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, redirect_stdout, suppress
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
@@ -166,23 +166,6 @@ def read_config(written: str) -> dict[str, Any]:
 
 
 # -- modules, and schemas named by a module ----------------------------------------------------------------
-
-
-@contextmanager
-def finding_modules_here() -> Iterator[None]:
-    """Make modules of the current folder importable, after all others: a configuration may name one.
-
-    >>> with finding_modules_here():
-    ...     os.getcwd() in sys.path
-    True
-    """
-    before = list(sys.path)
-    with suppress(OSError):  # it may be gone
-        sys.path.append(os.getcwd())  # noqa: PTH109 - sys.path holds strings
-    try:
-        yield
-    finally:
-        sys.path[:] = before
 
 
 def imported(written: str) -> Any:

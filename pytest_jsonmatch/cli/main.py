@@ -32,10 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     SystemExit: 0
     """
     options = full_parser().parse_args(arguments)
-    from pytest_jsonmatch.cli.inputs import finding_modules_here
-
     try:
-        with finding_modules_here(), warnings.catch_warnings():
+        with warnings.catch_warnings():
             warnings.simplefilter("always", JsonMatchWarning)
             warnings.showwarning = partial(_show_warning, options.command, warnings.showwarning)
             _check_page(options)

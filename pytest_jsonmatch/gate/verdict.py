@@ -17,6 +17,14 @@ if TYPE_CHECKING:
 
 Mode = Literal["regression", "non-inferiority"]
 Kind = Literal["worse", "better", "no worse", "not shown", "too few", "no case"]
+_VERDICTS: Final[Mapping[Kind, str]] = {
+    "worse": "worse (proven)",
+    "better": "better (proven)",
+    "no worse": "no worse than {} (proven)",
+    "not shown": "not shown to differ",
+    "too few": "too few to tell",
+    "no case": "not in both",
+}
 Scores: TypeAlias = "Mapping[str, Sequence[float]]"
 """The scores of each case's repeats, by case id."""
 
@@ -120,32 +128,16 @@ class Change:
         return f"{delta} ({self.interval.confidence * 100:.3g} % interval {ends})"
 
     @property
-    def words(self) -> str:
-        """The difference with its interval, and the verdict."""
-        if self.current is None or self.baseline is None:
-            return f"{self.figure}: {self.verdict}"
-        before, now = means_apart(self.baseline, self.current)
-        return f"{self.figure} {self.difference}, {before} to {now}: {self.verdict}"
-
-    @property
     def verdict(self) -> str:
-        """The verdict alone."""
-        if self.kind in {"worse", "better"}:
-            return f"{self.kind} (proven)"
-        if self.kind == "no worse":
-            return f"no worse than {self.gate.max_drop:.12g} (proven)"
-        if self.kind == "too few":
-            return f"too few {self._units}: at least {self.gate.least_to_prove} must get worse to tell"
-        if self.kind == "no case":
-            return "no case is in both runs"
-        return f"not shown to be worse: the data allow a drop of up to {self._possible}"
+        """What is known about any difference, in a few words."""
+        return _VERDICTS[self.kind].format(f"{self.gate.max_drop:.12g}")
 
     @property
     def reason(self) -> str:
         """Why the gate passes or fails."""
         limit, needed = f"{self.gate.max_drop:.12g}", self.gate.least_to_rule_out
         if self.interval is None:
-            return self.verdict
+            return "no case is in both runs"
         allowed = f"the data allow a drop of up to {self._possible}"
         is_short = needed is not None and self.clusters < needed
         if self.gate.mode == "non-inferiority":
@@ -155,7 +147,8 @@ class Change:
             return f"not shown to be no worse than {limit}: {allowed}{also if is_short else ''}"
         more = f" by more than {limit}" if self.gate.max_drop else ""
         if self.kind == "too few":
-            return f"judged by the difference alone: {self.verdict}"
+            told = f"too few {self._units}: at least {self.gate.least_to_prove} must get worse to tell"
+            return f"judged by the difference alone: {told}"
         if not self.passed:
             return f"worse{more} (proven)"
         if self.kind == "worse":
@@ -221,9 +214,8 @@ def compare(
     >>> before = {f"case {number}": [1.0] for number in range(9)}
     >>> now = {**before, "case 8": [0.5]}
     >>> verdict = compare(now, before)
-    >>> print(verdict.words)
-    mean score -0.056 (90 % interval -0.332 to +0.253), 1.000 to 0.944: not shown to be worse: the data allow
-    a drop of up to 0.34
+    >>> verdict.verdict, verdict.difference
+    ('not shown to differ', '-0.056 (90 % interval -0.332 to +0.253)')
     >>> print(compare(now, before, DropGate(0.02, mode="non-inferiority")).gate_words)
     fails: not shown to be no worse than 0.02: the data allow a drop of up to 0.34; even without a change it
     takes 149 cases, and there are 9
@@ -255,7 +247,7 @@ def compare_several(
     >>> for change in compare_several({"price": (half, perfect), "name": (perfect, perfect)}).values():
     ...     print(change.figure, change.verdict)
     price worse (proven)
-    name not shown to be worse: the data allow a drop of up to 0.32
+    name not shown to differ
     """
     pairs = {name: pair_cases(now, before, clusters) for name, (now, before) in runs.items()}
     tests = {name: _flipped(each) for name, each in pairs.items() if each.cases}

@@ -25,14 +25,7 @@ _MAX_ANSWERS: Final = 5
 _MOST_ROWS: Final = 20
 THIS: Final = "this run"
 """The name of a run against its baseline."""
-_VERDICTS: Final = {
-    "worse": ("worse (proven)", "bad"),
-    "better": ("better (proven)", "good"),
-    "not shown": ("not shown to differ", ""),
-    "too few": ("too few to tell", ""),
-    "no case": ("not in both", ""),
-}
-"""The words and the tone for each kind of change; "no worse" is told with its limit."""
+_TONES: Final = {"worse": "bad", "better": "good", "no worse": "good"}
 
 
 def commit_text(commit: str) -> str:
@@ -143,7 +136,7 @@ def _verdict(contest: Contest) -> Sentence:
         text += f", and at least {scores.gate.least_to_prove} must change to prove anything"
     elif unproven:
         text += f", a difference of {upwards(_hidden(unproven))} could hide"
-    tone = _VERDICTS[kinds[0]][1] if len(kinds) == 1 else "open" if kinds else ""
+    tone = _TONES[kinds[0]] if len(kinds) == 1 else "open" if kinds else ""
     return Sentence(text, tone, names)
 
 
@@ -182,9 +175,8 @@ def _figure_table(contest: Contest) -> Rows:
     columns += [f"{proven.scores.interval.confidence * 100:.3g} % interval", "verdict"]
     figures = _figures_of(proven)
     for name, _, change in (next(figures), *(each for each in figures if each.change.delta)):
-        verdict, tone = _VERDICTS.get(change.kind) or (change.verdict, "good")
-        delta, ends = change.signed
-        cells = (SheetCell(text, tone) for text in (delta, ends, verdict))
+        tone = _TONES.get(change.kind, "")
+        cells = (SheetCell(text, tone) for text in (*change.signed, change.verdict))
         rows.append([name, score_text(change.baseline), score_text(change.current), *cells])
     return Rows(columns, rows, title, "figure", _MOST)
 

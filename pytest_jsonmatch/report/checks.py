@@ -84,8 +84,8 @@ def failed_line(gates: Sequence[Check], repeated: Sequence[Check], look: Look) -
 
 def named(check: Check, *, unicode: bool = True) -> str:
     """Return a check's subject with its value, or with its note if there is no value."""
-    said = check_figures(check, unicode=unicode)[0] or check.note
-    return f"{check.subject} ({said})" if said else check.subject
+    value = check_figures(check, unicode=unicode)[0]
+    return f"{check.subject} ({value})" if value else ", ".join(filter(None, (check.subject, check.note)))
 
 
 def check_figures(check: Check, *, unicode: bool = True) -> tuple[str, str, str]:

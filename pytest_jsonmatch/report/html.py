@@ -218,6 +218,8 @@ class _Data:
             entry["t"] = sorted(self.tags[tag] for tag in tags)
         if case.of > 1:
             entry["o"] = case.of
+        if self._view.results.corpus is not None and any(each.errors for each in case.runs[0].comparisons):
+            entry["z"] = 1  # listed after wrong answers
         if before is not None:
             entry["b"] = short_figure(before)
         return entry
@@ -249,9 +251,6 @@ class _Data:
             entry["t"] = _plain(", ".join(_limits(of.threshold)))
         if warnings := [_plain(text) for text in (*of.errors, *of.warnings)]:
             entry["w"] = warnings
-        arrays = [[_plain(path, _MAX_ID), *counts] for path, counts in of.arrays.items() if any(counts[1:])]
-        if arrays:
-            entry["a"] = arrays
         wrong, documents = self._details.get((of.nodeid, of.id), (None, None))
         if wrong is not None:
             entry["d"] = wrong

@@ -156,8 +156,6 @@ class Comparison:
     """Results per status."""
     errors: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    arrays: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
-    """For arrays not compared by position, by schema path: pairs, elements only expected, only actual."""
     params: tuple[str, ...] = ()
     """The parametrized fixtures of the test; their values are tags of the case."""
     audit: tuple[ArrayAudit, ...] = ()
@@ -205,7 +203,6 @@ class Comparison:
             counts=result.counts,
             errors=tuple(map(str, result.errors)),
             warnings=result.warnings,
-            arrays=result.array_counts(),
             validity="" if result.validity is None else _VALIDITY[result.validity.valid],
             violations=result.violations,
             **more,

@@ -94,7 +94,6 @@ _READERS: Final[Mapping[Callable[..., Any], Mapping[str, Callable[[Any], Any]]]]
         "spent": partial(from_plain, Spent),
         "audit": _several(ArrayAudit),
         **dict.fromkeys(("errors", "warnings", "violations", "params"), tuple),
-        "arrays": _by_name(tuple),
     },
     CaseRun: {"comparisons": _several(Comparison)},
     Case: {"runs": _several(CaseRun)},

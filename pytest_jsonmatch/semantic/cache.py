@@ -19,12 +19,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.convert import JsonValue
-from pytest_jsonmatch.engine.value.errors import (
-    ConfigurationError,
-    JsonMatchWarning,
-    JsonParseError,
-    did_you_mean,
-)
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning, JsonParseError
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.results.atomic import write_file
 from pytest_jsonmatch.semantic.judging import Answers, Judge, JudgeError, JudgeItem, JudgeUsage, Verdict
@@ -39,7 +34,6 @@ if TYPE_CHECKING:
 _LONGEST_VALUE: Final = 1_000_000
 _REQUIRED: Final = ("path", "expected", "actual", "equivalent", "model", "prompt")
 _TEXTS: Final = ("path", "model", "prompt", "reason", "description", "criterion")
-_MEMBERS: Final = {*_REQUIRED, *_TEXTS}
 
 _Who: TypeAlias = "tuple[str, str]"
 """A model, and the version of its prompt."""
@@ -365,8 +359,6 @@ def _parsed(line: bytes) -> _CacheLine:
         raise ValueError(str(error)) from None
     if not isinstance(said, dict):
         raise ValueError("not a JSON object")  # noqa: TRY004 - one kind of error for every bad line
-    for name in said.keys() - _MEMBERS:
-        raise ValueError(f"there is no {name!r} in a verdict{did_you_mean(name, _MEMBERS)}")
     for name in _REQUIRED:
         if name not in said:
             raise ValueError(f"the verdict has no {name!r}")

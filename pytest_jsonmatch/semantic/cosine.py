@@ -30,8 +30,8 @@ def _vectors(params: Params) -> Vectors:
     model = params.get("embedding_model", DEFAULT_MODEL)
     if not isinstance(model, str) or not model.strip():
         raise ConfigurationError(
-            f"{_NAME}: 'embedding_model' must be the name of a model, a folder, module:attribute, or the "
-            f"name of a registered encoder, not {model!r}"
+            f"{_NAME}: 'embedding_model' must be the name of a model, a folder, or the name of a "
+            f"registered encoder, not {model!r}"
         )
     return find_vectors(model)
 

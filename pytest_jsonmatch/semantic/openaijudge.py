@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 
 _LONGEST_MESSAGE: Final = 300
-_LONGEST_ANSWER: Final = 1_000_000
-"""Bytes of an endpoint's answer; a longer one is not read to its end."""
 _CONNECT_SECONDS: Final = 5.0
 """The time to connect is shorter than the time to answer."""
 _GIVE_UP_AFTER: Final = 3
@@ -218,7 +216,7 @@ class OpenAIJudge:
                     raise JudgeError("budget", f"max_calls={self.max_calls} is used up")
                 self._usage += JudgeUsage(calls=1, items=new)
             try:
-                body = self._body(asked)
+                body = self._sent(asked)
             except Exception as error:  # noqa: BLE001 - of the client, or of the HTTP library below it
                 failure = self._failure(error)
                 if failure.kind in _UNANSWERED and getattr(error, "status_code", None) != _TOO_MANY:
@@ -227,31 +225,15 @@ class OpenAIJudge:
         self._failures = ()
         return self._content(body)
 
-    def _body(self, asked: Mapping[str, WrittenQuestion]) -> bytes:
-        """Send one request; the client repeats what fails, but for an answer that is cut in the middle."""
-        for _ in range(self._client().max_retries):
-            try:
-                return self._sent(asked)
-            except Exception as error:
-                if not type(error).__module__.startswith("httpx"):
-                    raise
-        return self._sent(asked)
-
     def _sent(self, asked: Mapping[str, WrittenQuestion]) -> bytes:
         """Send one request and return the endpoint's answer."""
         options: dict[str, Any] = {} if self.temperature is None else {"temperature": self.temperature}
         if self.structured:
             schema = {"name": "verdicts", "strict": True, "schema": ANSWER_SCHEMA}
             options["response_format"] = {"type": "json_schema", "json_schema": schema}
-        create = self._client().chat.completions.with_streaming_response.create
+        create = self._client().chat.completions.with_raw_response.create
         asked_for: Any = messages(asked)
-        with create(model=self.model, messages=asked_for, **options) as response:
-            body = b""
-            for piece in response.iter_bytes():
-                body += piece
-                if len(body) > _LONGEST_ANSWER:
-                    raise JudgeError("invalid", f"the answer of {self._where()} is longer than 1 MB")
-            return body
+        return create(model=self.model, messages=asked_for, **options).content
 
     def _content(self, body: bytes) -> str:
         """Return the model's text in a chat completion; raise a JudgeError if there is none."""

@@ -165,12 +165,10 @@ class Vectors:
 
         wanted = f"it must return one row of numbers for each of the {number:,} strings"
         try:
-            rows = np.asarray(returned)
-        except ValueError:
-            raise EncoderError(f"returned rows of different lengths; {wanted}") from None
-        if rows.dtype.kind not in "biuf":
+            rows = np.array(returned, dtype=np.float64)  # a copy
+        except (TypeError, ValueError):
             kind = type(returned).__name__
-            raise EncoderError(f"returned a {kind} that is not an array of numbers; {wanted}")
+            raise EncoderError(f"returned a {kind} that is not an array of numbers; {wanted}") from None
         if rows.ndim != 2 or rows.shape[0] != number or rows.shape[1] < 1:
             raise EncoderError(f"returned an array of shape {rows.shape}; {wanted}")
         self._dimensions = before = self._dimensions or rows.shape[1]
@@ -183,14 +181,13 @@ def _fixed(rows: NDArray[Any]) -> list[NDArray[np.int32] | None]:
     """Return rows at length 1, in steps of 2**-26; None for those with NaN. Rows of zeros stay zero."""
     import numpy as np
 
-    scaled = rows.astype(np.float64)
-    finite = np.isfinite(scaled).all(axis=1)
-    scaled[~finite] = 0.0
+    finite = np.isfinite(rows).all(axis=1)
+    rows[~finite] = 0.0
     # First by the largest component, so that squares neither overflow nor underflow.
-    _divide(scaled, np.abs(scaled).max(axis=1))
-    _divide(scaled, np.sqrt((scaled * scaled).sum(axis=1)))
-    scaled *= _STEPS
-    steps = np.rint(scaled, out=scaled).astype(np.int32)
+    _divide(rows, np.abs(rows).max(axis=1))
+    _divide(rows, np.sqrt((rows * rows).sum(axis=1)))
+    rows *= _STEPS
+    steps = np.rint(rows, out=rows).astype(np.int32)
     return [row if good else None for row, good in zip(steps, finite)]
 
 

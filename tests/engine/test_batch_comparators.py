@@ -349,7 +349,7 @@ def failures(registry, answer, scope=None):
     return [f.error if f.status == "batch_error" else f.score for f in result.field_results[:3]]
 
 
-A_LIST = "it returns a list with one answer for each item, in their order, or a mapping of item id to answer"
+A_LIST = "it returns a mapping of item id to answer, or a list with one answer for each item, in their order"
 
 
 def raising(items):
@@ -367,7 +367,7 @@ def raising_without_words(items):
         (raising_without_words, "raised KeyError"),
         (
             lambda items: [1.0],
-            "returned 1 answer for 3 items; a list has one answer for each item, in their order",
+            f"returned 1 answer for 3 items; {A_LIST}",
         ),
         (lambda items: {"1": 1.0, "x": 0.0}, "answered for ids that it was not asked about: 'x'"),
         (
@@ -404,7 +404,7 @@ def test_a_coroutine_function_is_told_so(registry):
 
 
 def test_with_scope_chunk_a_list_is_no_answer(registry):
-    reason = "returned a list; with scope 'chunk' it returns a mapping of item id to answer"
+    reason = "returned a list; it returns a mapping of item id to answer"
     assert failures(registry, lambda items: [1.0 for _ in items], scope="chunk") == [reason] * 3
 
 

@@ -19,10 +19,7 @@ def test_a_proven_drop():
     # All eight that differ got worse: 1 of 256 patterns, which counts half since one case does not differ.
     assert (verdict.p_drop, verdict.p_gain) == (1 / 512, 1 - 1 / 512)
     assert verdict.delta == pytest.approx(-2 / 9)
-    assert re.fullmatch(
-        r"mean score -0\.222 \(90 % interval -0\.\d{3} to -0\.\d{3}\), 0\.778 to 0\.556: worse \(proven\)",
-        verdict.words,
-    )
+    assert re.fullmatch(r"-0\.222 \(90 % interval -0\.\d{3} to -0\.\d{3}\): worse \(proven\)", verdict.note)
     assert verdict.gate_words == "fails: worse (proven)"
 
 
@@ -30,8 +27,7 @@ def test_a_proven_gain():
     verdict = compare(run(*[0.75] * 8, 1.0), run(*[0.5] * 8, 1.0))
     assert (verdict.kind, verdict.passed) == ("better", True)
     assert re.fullmatch(
-        r"mean score \+0\.222 \(90 % interval \+0\.\d{3} to \+0\.\d{3}\), 0\.556 to 0\.778: better \(proven\)",
-        verdict.words,
+        r"\+0\.222 \(90 % interval \+0\.\d{3} to \+0\.\d{3}\): better \(proven\)", verdict.note
     )
     assert verdict.gate_words == "passes: better (proven)"
 
@@ -52,10 +48,8 @@ def test_what_is_not_shown_says_what_the_data_allow():
     now = {case: [score + 0.1 * (-1) ** number] for number, (case, [score]) in enumerate(before.items())}
     verdict = compare(now, before)
     assert (verdict.kind, verdict.passed) == ("not shown", True)
-    assert (
-        verdict.verdict
-        == f"not shown to be worse: the data allow a drop of up to {-verdict.interval.low:.2f}"
-    )
+    told = f"not enough cases to tell: a drop of up to {-verdict.interval.low:.2f} is possible"
+    assert (verdict.reason, verdict.verdict) == (told, "not shown to differ")
     assert verdict.interval.low < 0 < verdict.interval.high
     assert verdict.interval.confidence == pytest.approx(0.9)
 
@@ -63,9 +57,13 @@ def test_what_is_not_shown_says_what_the_data_allow():
 def test_few_cases_say_how_many_it_takes():
     verdict = compare(run(0.0, 0.0, 0.0, 0.0), run(1.0, 1.0, 1.0, 1.0))
     assert (verdict.kind, verdict.p_drop) == ("too few", 1 / 16)
-    assert verdict.verdict == "too few cases: at least 5 must get worse to tell"
+    assert (
+        verdict.reason == "judged by the difference alone: too few cases: at least 5 must get worse to tell"
+    )
     verdict = compare(run(*[0.0] * 6), run(*[1.0] * 6), DropGate(confidence=0.99))
-    assert verdict.verdict == "too few cases: at least 7 must get worse to tell"
+    assert (
+        verdict.reason == "judged by the difference alone: too few cases: at least 7 must get worse to tell"
+    )
     assert not compare(run(1.0), run(1.0), DropGate(0.5, mode="non-inferiority")).passed
 
 
@@ -111,8 +109,8 @@ def test_no_worse_is_proven_by_many_cases():
     verdict = compare(same, same, DropGate(0.02))
     assert (verdict.kind, verdict.passed) == ("no worse", True)
     assert verdict.difference == "+0.000 (90 % interval -0.015 to +0.015)"
-    assert verdict.words.endswith("), 1.000 to 1.000: no worse than 0.02 (proven)")
-    assert compare(same, same).verdict == "not shown to be worse: the data allow a drop of up to 0.015"
+    assert verdict.verdict == "no worse than 0.02 (proven)"
+    assert compare(same, same).reason == "not enough cases to tell: a drop of up to 0.015 is possible"
 
 
 def test_cases_of_one_document_count_as_one():
@@ -124,8 +122,8 @@ def test_cases_of_one_document_count_as_one():
     assert verdict.p_drop == 1 / 8
     assert verdict.interval.low < compare(now, before).interval.low
     halves = {case: f"half {at // 20}" for at, case in enumerate(before)}
-    assert compare(now, before, clusters=halves).verdict == (
-        "too few clusters: at least 5 must get worse to tell"
+    assert compare(now, before, clusters=halves).reason == (
+        "judged by the difference alone: too few clusters: at least 5 must get worse to tell"
     )
 
 
@@ -133,8 +131,6 @@ def test_without_a_common_case_either_gate_fails():
     for mode in ("regression", "non-inferiority"):
         verdict = compare({"a": [1.0]}, {"b": [1.0]}, DropGate(mode=mode))
         assert (verdict.kind, verdict.passed, verdict.delta) == ("no case", False, None)
-        assert verdict.words == "mean score: no case is in both runs"
-        assert verdict.verdict == "no case is in both runs"
         assert verdict.gate_words == "fails: no case is in both runs"
 
 
@@ -171,7 +167,7 @@ def test_figures_never_hide_a_difference():
     assert means_apart(1.0, 0.9999) == ("1.0000", "0.9999")
     assert means_apart(0.5, 0.5) == ("0.500", "0.500")
     many = run(*[1.0] * 3000)
-    assert "-0.0001 (" in compare({**many, "case 000": [0.7]}, many).words
+    assert "-0.0001 (" in compare({**many, "case 000": [0.7]}, many).difference
 
 
 def figures_of(now, before):

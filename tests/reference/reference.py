@@ -524,7 +524,7 @@ class Accepted:
     predicates: list = field(default_factory=list)
 
     def holds(self, value: object) -> bool:
-        """Whether one of the predicates accepts a value; none accepts NaN or an infinity, at any depth."""
+        # NaN and infinities are never right, at any depth.
         return equal(value, value) and any(
             predicate_holds(word, said, value) for word, said in self.predicates
         )

@@ -681,3 +681,17 @@ def test_a_corpus_of_the_command_line(browser: Browser, tmp_path: Path) -> None:
         "Whole documents, side by side",
     ]
     assert browser.run("return window.stolen") is None
+
+
+def test_records_without_an_answer_come_after_wrong_ones(browser: Browser, tmp_path: Path) -> None:
+    gold = [{"id": name, "a": 1, "b": 2} for name in ("missing", "wrong", "right")]
+    answers = [{**gold[1], "a": 3}, gold[2]]
+    for name, records in (("gold", gold), ("answers", answers)):
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    sides = [str(tmp_path / "answers.jsonl"), str(tmp_path / "gold.jsonl")]
+    page = tmp_path / "page.html"
+    assert main(["evaluate", *sides, "--id-field", "id", "--keep", "all", "--html", str(page)]) == 1
+    browser.open_file(page)
+    browser.click("#cases-filter [type=reset]")
+    browser.settle()
+    assert browser.texts(CASE_NAMES) == ["wrong", "missing", "right"]

@@ -128,10 +128,6 @@ def test_cached_asks_nobody(file):
         (LINE.replace("true", "1"), "'equivalent' is 1; it must be true or false; "),
         (LINE.replace('"m"', "7"), "'model' is not a text; "),
         (LINE.replace('"path": "city", ', ""), "the verdict has no 'path'; "),
-        (
-            LINE.replace("}", ', "criterium": "x"}'),
-            "there is no 'criterium' in a verdict; did you mean 'criterion'?; ",
-        ),
         (LINE.replace("true", "false"), "a line above has another verdict on the same pair; delete one"),
         (LINE.replace('"m"', '"m", "model": "m"'), "not valid JSON (line 1, column "),
         ("\x00\xff", "not valid JSON"),

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.semantic import encoders
 from pytest_jsonmatch.semantic.vectors import Vectors
 
 
@@ -118,12 +117,3 @@ def test_a_fork_while_another_thread_encodes_does_not_hang():
     go_on.set()
     thread.join()
     assert child.exitcode == 0
-
-
-@pytest.mark.parametrize(
-    ("workers", "set_by_user", "used"), [("", "", 4), ("2", "", 2), ("9", "", 1), ("2", "4", 4)]
-)
-def test_workers_of_pytest_share_the_threads(monkeypatch, workers, set_by_user, used):
-    monkeypatch.setenv("PYTEST_XDIST_WORKER_COUNT", workers)
-    monkeypatch.setenv("OMP_NUM_THREADS", set_by_user)
-    assert encoders._share(4) == used

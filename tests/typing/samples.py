@@ -145,7 +145,7 @@ def sample_per_field() -> None:
 
 
 def sample_containers_and_alignments() -> None:
-    result = compare_json([["a", 2], ["b", 1]], [["a", 1], ["b", 2]], metric="leaf_f1", arrays="unordered")
+    result = compare_json({"items": [2, 1]}, {"items": [1, 3]}, metric="pairwise_f1")
     containers: Sequence[ContainerResult] = result.containers
     items = assert_type(result.containers[1], ContainerResult)
     assert items in containers or items.path == "items"

@@ -76,20 +76,12 @@ class CompoundComparator:
     fn: CompoundFunction
 
     def __post_init__(self) -> None:
-        owner = f"compound comparator {self.name!r}"
         roles: Any = self.roles
-        if isinstance(roles, str) or not all(isinstance(role, str) and role for role in roles):
-            raise ConfigurationError(f"{owner}: roles is {roles!r}; it must be a list of names")
-        if len(roles) < 2 or len(set(roles)) < len(roles):
+        if isinstance(roles, str) or len({*roles}) < max(2, len(roles)) or self.primary not in roles:
             raise ConfigurationError(
-                f"{owner}: roles is {list(roles)!r}; it must be two or more different names"
+                f"compound comparator {self.name!r}: roles is {roles!r} and the primary {self.primary!r}; "
+                "roles are two or more different names, and the primary is one of them"
             )
-        if self.primary not in roles:
-            raise ConfigurationError(
-                f"{owner}: the primary is {self.primary!r}{did_you_mean(str(self.primary), roles)}"
-            )
-        if not callable(self.fn):
-            raise ConfigurationError(f"{owner}: fn is {self.fn!r}, which cannot be called")
 
     def check_params(self, params: Mapping[str, Any]) -> None:
         """Raise ConfigurationError for a field that has none of the roles."""

@@ -7,16 +7,15 @@ is worth 1, an upper bound; questions are asked only about pairs that are optima
 from __future__ import annotations
 
 import inspect
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 from pytest_jsonmatch.engine.ask.prepare import prepare
 from pytest_jsonmatch.engine.compare.base import BatchItem, ComparatorResult
 from pytest_jsonmatch.engine.score.documents import score
 from pytest_jsonmatch.engine.score.outcome import instance_path
+from pytest_jsonmatch.engine.score.places import score_from
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, error_text
 from pytest_jsonmatch.engine.value.text import count
 
@@ -44,8 +43,6 @@ def answered(plan: Plan, expected: JsonValue, actual: JsonValue, judge: object =
 
     Raises what `score.documents.score` raises.
     """
-    if not (plan.has_batch or plan.prepares):
-        return score(plan, expected, actual)
     (found,) = answered_all(plan, [(None, expected, actual)], judge)
     if isinstance(found, JsonMatchError):
         raise found
@@ -181,33 +178,29 @@ def _item_of(asked: Asked, record: str | int | None, number: int) -> BatchItem:
     )
 
 
-_MORE: Final = "one answer for each item, in their order"
-
-
-def _in_order(batch: Batch, items: Sequence[BatchItem], answer: object) -> list[BatchAnswer] | str:
+def _in_order(batch: Batch, items: Sequence[BatchItem], said: object) -> list[BatchAnswer] | str:
     """Return the answers of a list, or what is wrong with it as a whole."""
-    if inspect.iscoroutine(answer):
-        answer.close()
+    if inspect.iscoroutine(said):
+        said.close()
         return "is a coroutine function; it must wait for its answers itself"
-    if batch.scope == "chunk":
-        return f"returned {_kind(answer)}; with scope 'chunk' it returns a mapping of item id to answer"
-    if isinstance(answer, (str, bytes, set, frozenset)) or not isinstance(answer, Iterable):
-        return f"returned {_kind(answer)}; it returns a list with {_MORE}, or a mapping of item id to answer"
-    answers = list(answer)
-    if len(answers) != len(items):
-        counts = f"{count(len(answers), 'answer')} for {count(len(items), 'item')}"
-        return f"returned {counts}; a list has {_MORE}"
-    return list(map(_checked, answers))
+    form = "a mapping of item id to answer"
+    if batch.scope != "chunk":
+        form += ", or a list with one answer for each item, in their order"
+        if isinstance(said, Iterable) and not isinstance(said, (str, bytes, set, frozenset)):
+            answers = list(said)
+            if len(answers) == len(items):
+                return list(map(_checked, answers))
+            said = f"{count(len(answers), 'answer')} for {count(len(items), 'item')}"
+            return f"returned {said}; it returns {form}"
+    return f"returned {'nothing' if said is None else f'a {type(said).__name__}'}; it returns {form}"
 
 
-def _by_id(items: Sequence[BatchItem], answer: Mapping[Any, object]) -> list[BatchAnswer] | str:
+def _by_id(items: Sequence[BatchItem], said: Mapping[Any, object]) -> list[BatchAnswer] | str:
     """Return the answers of a mapping, or what is wrong with it as a whole."""
-    given = dict(answer)
-    known = {item.id for item in items}
-    unknown = [key for key in given if key not in known]
+    given = dict(said)
+    unknown = given.keys() - {item.id for item in items}
     if unknown:
-        shown = ", ".join(map(repr, unknown[:3])) + (", …" if len(unknown) > 3 else "")
-        return f"answered for ids that it was not asked about: {shown}"
+        return f"answered for ids that it was not asked about: {', '.join(sorted(map(repr, unknown)))}"
     return [
         _checked(given[item.id]) if item.id in given else "gave no answer for this item" for item in items
     ]
@@ -219,17 +212,10 @@ def _checked(answer: object) -> BatchAnswer:
         return str(answer)
     if isinstance(answer, BaseException):
         return f"could not score this item: {error_text(answer)}"
-    score = answer.score if isinstance(answer, ComparatorResult) else answer
-    number = math.nan
-    if hasattr(type(score), "__float__"):  # numpy's scalars and bools have it, too; strings and None do not
-        with suppress(Exception):  # a user's object
-            number = float(score)  # type: ignore[arg-type]
-    if not 0.0 <= number <= 1.0:
-        return f"returned {score!r} for this item, which is not a score in [0, 1]"
+    said = answer.score if isinstance(answer, ComparatorResult) else answer
+    number = score_from(said)
+    if number is None:
+        return f"returned {said!r} for this item, which is not a score in [0, 1]"
     if not isinstance(answer, ComparatorResult):
         return number
     return ComparatorResult(number, answer.reason, answer.skip, answer.comparator)
-
-
-def _kind(value: object) -> str:
-    return "nothing" if value is None else f"a {type(value).__name__}"

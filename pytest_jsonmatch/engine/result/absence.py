@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import repeat
+from operator import add
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.score.outcome import MATCH, SKIPPED
@@ -43,13 +44,8 @@ class Presence(NamedTuple):
 
     def merge(self, other: Presence) -> Presence:
         """Return the counts of both; the order of merging does not matter."""
-        return Presence(
-            self.objects + other.objects,
-            self.met + other.met,
-            self.known or other.known,
-            self.places + other.places,
-            self.fabricated + other.fabricated,
-        )
+        known = self.known or other.known
+        return Presence(*map(add, self, other))._replace(known=known)
 
 
 _NOTHING: Final = Presence()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair
 from pytest_jsonmatch.engine.align.context import Arrays
@@ -53,8 +53,7 @@ class ContainerResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return paths and figures as plain JSON types."""
-        names = ("path", "expected_path", "actual_path", "kind", "precision", "recall", "f1")
-        return {name: getattr(self, name) for name in names}
+        return asdict(self)
 
 
 @final
@@ -86,23 +85,7 @@ class ArrayAlignment:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the alignment as plain JSON types."""
-        return {
-            **{name: getattr(self, name) for name in ("path", "expected_path", "actual_path", "kind")},
-            "pairs": [list(pair) for pair in self.pairs],
-            "unmatched_expected": list(self.unmatched_expected),
-            "unmatched_actual": list(self.unmatched_actual),
-        }
-
-
-@final
-class _Container(NamedTuple):
-    """An object or array whose figures are being computed."""
-
-    place: Place
-    around: _Container | None
-    kind: str
-    parts: list[Sums]
-    """The sums of its findings and of the containers in it, so far."""
+        return asdict(self)
 
 
 def containers_of(findings: Iterable[FieldResult]) -> list[ContainerResult]:
@@ -133,35 +116,18 @@ def _schema_path(place: Place) -> str:
 
 def _sums_of(findings: Iterable[FieldResult]) -> list[tuple[Place, str, Sums]]:
     """Return the kind and the sums of every object and array, the root first."""
-    known: dict[Place, _Container] = {}
-    around: _Container | None = None
+    parts: dict[Place, tuple[str, list[Sums]]] = {}
     for finding in findings:
-        if finding.around is None:
-            around = None
-        elif around is None or around.place is not finding.around:
-            around = _container(finding.around, finding.place.key, known)
         kind = _KINDS.get(type(finding.expected)) or _KINDS.get(type(finding.actual))
-        if kind is not None and finding.status not in LEAFLESS:
-            # It is a finding itself: empty, mistyped or compared as a whole. It may contain skipped ones.
-            known[finding.place] = _Container(finding.place, around, kind, [finding.sums])
-        elif around is not None:
-            around.parts.append(finding.sums)
-    found: list[tuple[Place, str, Sums]] = []
-    for container in reversed(known.values()):
-        sums = total_of(container.parts)
-        found.append((container.place, container.kind, sums))
-        if container.around is not None:
-            container.around.parts.append(sums)
-    return found[::-1]
-
-
-def _container(place: Place, key: Any, known: dict[Place, _Container]) -> _Container:
-    """Return the container at a place, given the key of a member; create it and those around it if needed."""
-    found = known.get(place)
-    if found is None:
-        around = None if place.parent is None else _container(place.parent, place.key, known)
-        found = known[place] = _Container(place, around, "array" if type(key) is int else "object", [])
-    return found
+        # A finding of a container is empty, mistyped or compared as a whole. It may contain skipped ones.
+        within = [] if kind is None or finding.status in LEAFLESS else [(finding.place, kind)]
+        key, place, sums = finding.place.key, finding.around, finding.sums
+        while place is not None:
+            within.append((place, "array" if type(key) is int else "object"))
+            key, place = place.key, place.parent
+        for place, kind in reversed(within):
+            parts.setdefault(place, (kind, []))[1].append(sums)
+    return [(place, kind, total_of(inner)) for place, (kind, inner) in parts.items()]
 
 
 def alignments_of(arrays: Sequence[Aligned], findings: Sequence[FieldResult]) -> list[ArrayAlignment]:

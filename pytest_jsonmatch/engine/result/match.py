@@ -196,21 +196,6 @@ class MatchResult:
             self._audits[tolerance] = audits
         return self._audits[tolerance]
 
-    def array_counts(self) -> dict[str, tuple[int, int, int]]:
-        """Count pairs, elements only in expected and elements only in actual of aligned arrays.
-
-        Returns:
-            The three numbers by schema path.
-        """
-        counts: dict[str, tuple[int, int, int]] = {}
-        for each in self._outcome.alignments:
-            path, paired = each.node.path, len(each.pairs)
-            pairs, only_expected, only_actual = counts.get(path, (0, 0, 0))
-            only_expected += len(each.expected) - paired
-            only_actual += len(each.actual) - paired
-            counts[path] = pairs + paired, only_expected, only_actual
-        return counts
-
     def presence(self) -> dict[str, Presence]:
         """Return the presence of members of objects, by schema path.
 

@@ -136,27 +136,28 @@ class Places:
         """Score two values that are present and not entered, of whatever types."""
         if type(expected) in CONTAINERS and node.explicit is not None:
             refuse_matchers(node, expected)
-        try:
-            one, other = self._compared(node, expected, actual)
-        except Exception as error:  # noqa: BLE001 - a user's transform: its failure is a result
-            failed = Detail(error=f"its transform raised {error_text(error)}")
-            self.add(node, where, Rating(MISMATCH, 0.0, failed), expected, actual)
-            return
-        kind, bound = type(one), node.explicit
+        one, other, bound = expected, actual, node.explicit
+        if bound is not None or (type(one) not in CONTAINERS and type(other) not in CONTAINERS):
+            try:
+                one, other = node.whole(one), node.whole(other)
+            except Exception as error:  # noqa: BLE001 - a user's transform: its failure is a result
+                failed = Detail(error=f"its transform raised {error_text(error)}")
+                self.add(node, where, Rating(MISMATCH, 0.0, failed), expected, actual)
+                return
+        kind, other_kind = type(one), type(other)
+        if bound is None and kind is not other_kind and not (kind in NUMBERS and other_kind in NUMBERS):
+            bound = None if kind in CONTAINERS or other_kind in CONTAINERS else node.types.of_any(one)
+            if bound is None:
+                self._mistyped(node, where, expected, actual)
+                return
         if bound is not None:
             score, is_quick = bound.score, bound.table is not None
-        elif kind is type(other):
-            if one == other and node.plain:
-                self.add(node, where, _MATCHES, expected, actual)
-                return
-            score, is_quick = node.types.by_type[kind], node.types.is_quick
-        elif kind in NUMBERS and type(other) in NUMBERS:
-            score, is_quick = node.types.by_type[float], node.types.is_quick
-        elif kind in CONTAINERS or type(other) in CONTAINERS or not (bound := node.types.of_any(one)):
-            self._mistyped(node, where, expected, actual)
+        elif kind is other_kind and node.plain and one == other:
+            self.add(node, where, _MATCHES, expected, actual)
             return
         else:
-            score, is_quick = bound.score, bound.table is not None
+            by_type = node.types.by_type
+            score, is_quick = by_type[kind if kind is other_kind else float], node.types.is_quick
         said: Said = 0.0
         if type(other) is not float or other - other == 0.0:
             try:
@@ -180,17 +181,6 @@ class Places:
         else:
             self.add(node, where, self._rated(node, answer), expected, actual)
 
-    def _compared(
-        self, node: PlanNode, expected: JsonValue, actual: JsonValue
-    ) -> tuple[JsonValue, JsonValue]:
-        """Return two values as comparators take them; raises whatever a user's transform raises."""
-        if node.explicit is None:
-            if not node.transforms or type(expected) in CONTAINERS or type(actual) in CONTAINERS:
-                return expected, actual
-        elif not node.transforms and not self._plan.nulls_absent:
-            return expected, actual
-        return node.whole(expected), node.whole(actual)
-
     def _said(self, where: Place, score: Callable[..., Said], one: JsonValue, other: JsonValue) -> Said:
         """Return what a comparator says, or what it raises; it is called once for a place."""
         known = self.own.known
@@ -213,11 +203,8 @@ class Places:
                 detail = Detail(reason=said.reason, comparator=said.comparator)
             said = said.score
         if type(said) is not float or not 0.0 <= said <= 1.0:
-            number = math.nan
-            if hasattr(said, "__float__"):  # numpy's scalars and bools have it, too; a string does not
-                with suppress(Exception):  # a user's object
-                    number = float(said)
-            if not 0.0 <= number <= 1.0:
+            number = score_from(said)
+            if number is None:
                 wrong = Detail(error=f"returned {said!r}, which is not a score in [0, 1]")
                 return Rating(MISMATCH, 0.0, wrong)
             said = number
@@ -265,3 +252,12 @@ def finding_at(
     return new_finding(
         (node, where.parent, key, other_key, rating.status, rating.score, expected, actual, rating.detail)
     )
+
+
+def score_from(said: Any) -> float | None:
+    """Return the number that a comparator of a user returned; None if it is no score in [0, 1]."""
+    number = math.nan
+    if hasattr(type(said), "__float__"):  # numpy's scalars and bools have it, too; strings and None do not
+        with suppress(Exception):  # a user's object
+            number = float(said)
+    return number if 0.0 <= number <= 1.0 else None

@@ -40,7 +40,7 @@ const fields = data.fields.map(([path, metric, counts, score, precision, recall,
 const cases = data.cases.map((found, index) => ({
   index, shown: found.g, id: found.i, name: found.i.split("::").pop(), verdict: found.v, score: found.s, precision: found.p,
   recall: found.r, f1: found.f, runs: found.u, of: found.o || 1,
-  change: found.b === undefined ? null : found.s - found.b, place: found.l, tags: found.t || [], parts: null, scores: null,
+  change: found.b === undefined ? null : found.s - found.b, place: found.l, unanswered: found.z, tags: found.t || [], parts: null, scores: null,
 }));
 // Precision, recall and F1 add information only if one of them is not the score.
 const isMeasured = (rows, keys) => rows.some((row) => keys.some((key) => row[key] !== null && Math.abs(row[key] - row.score) > 1e-9));
@@ -138,10 +138,12 @@ class List {
     }
   }
   show(rows) {
+    const late = (row) => (row.score === 1 ? 2 : row.unanswered ? 1 : 0); // wrong answers, none, right ones
     const column = this.columns.find((each) => each.key === this.sorted), sign = this.down ? -1 : 1;
     const keys = new Map(rows.map((row) => [row, column.value(row)]));
     this.rows = rows.sort((one, other) => {
       const a = keys.get(one), b = keys.get(other);
+      if (this.sorted === "score" && late(one) !== late(other)) return (late(one) - late(other)) * sign;
       if (a === b) return one.index - other.index;
       if (a === null || a === undefined) return 1; // rows without a figure come last, in either order
       if (b === null || b === undefined) return -1;
@@ -409,9 +411,6 @@ function* partsOf(row) {
       for (const leaf of more.leaves || []) yield leafPart(key(), leaf);
       if (more.more) yield part(key(), "warn", `${count(more.more, "more leaf").replace("leafs", "leaves")} that differ`);
       for (const array of more.arrays || []) yield arrayPart(key(), array);
-      for (const [path, pairs, expected, actual] of compared.d ? [] : compared.a || []) {
-        yield part(key(), "", make("code", {}, path), `: ${count(pairs, "pair")}, without a partner ${expected} expected and ${actual} actual`);
-      }
       if (compared.x.length) yield fieldsPart(key(), compared);
       if (compared.o) yield documentsPart(key(), compared.o);
     }
