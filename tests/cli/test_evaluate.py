@@ -461,7 +461,7 @@ ANSWER = {"id": "b", "items": [{"name": "milk", "price": 3}, {"name": "tea", "pr
 PAIRS = """\
 b
 pairs of items (expected ↔ actual)
-  items[0] ↔ items[1]  F1 0.50, next best 0.00
+  items[0] ↔ items[1]  F1 0.50
 """
 
 
