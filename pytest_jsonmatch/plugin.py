@@ -36,18 +36,6 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
     pluginmanager.add_hookspecs(hooks)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
-    """Suggest the nearest of our options for a misspelt one."""
-    named = {arg.partition("=")[0] for arg in args if arg.startswith("--jsonmatch")}
-    known = {f"--{name.replace('_', '-')}" for name in vars(early_config.known_args_namespace)}
-    for name in sorted(named - known):
-        from pytest_jsonmatch.engine.value.errors import did_you_mean
-
-        ours = [each for each in known if each.startswith("--jsonmatch")]
-        raise pytest.UsageError(f"unknown option {name!r}{did_you_mean(name, ours)}")
-
-
 def pytest_configure(config: pytest.Config) -> None:
     """Read the settings and open the session."""
     config.addinivalue_line("markers", _MARKER)
@@ -60,7 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
         session.look_for_overrides(plugin)
     session.check_registered()
     if session.has_only_gates:
-        config.pluginmanager.register(ProducerErrors(session.recorders), "jsonmatch-producers")
+        config.pluginmanager.register(ProducerErrors(lambda: session.test), "jsonmatch-producers")
     if settings.concurrency > 1:
         from pytest_jsonmatch.session.ahead import Ahead
 
@@ -137,7 +125,7 @@ def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class) -> None:
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Keep track of the running test."""
     session = item.config.stash[_SESSION]
-    with session.recorders.running(session.new_recorder(item)):
+    with session.running(item):
         return (yield)
 
 
@@ -146,7 +134,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Start over: pytest-rerunfailures and others run a test several times within one protocol."""
     __tracebackhide__ = True
     session = item.config.stash[_SESSION]
-    recorder = session.recorders.of(item)
+    recorder = session.test
     if recorder is None:
         return
     recorder.restart()
@@ -183,7 +171,7 @@ def pytest_runtest_makereport(
     """Attach the comparisons made since the last report."""
     report = yield
     session = item.config.stash[_SESSION]
-    recorder = session.recorders.of(item)
+    recorder = session.test
     if recorder is not None:
         error = None if call.excinfo is None else call.excinfo.value
         recorder.hand_over(report, session.take_news(), error)

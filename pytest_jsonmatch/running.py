@@ -115,7 +115,7 @@ class Run(Protocol):
 
     @property
     def test(self) -> RunningTest | None:
-        """The test that runs here. Raises ConfigurationError if it can't be distinguished from others."""
+        """The test that runs now."""
 
     def defaults(self) -> tuple[Mapping[str, Any], Mapping[str, RuleSource]]:
         """Return the default `metric`, `threshold` and options of comparisons; and where marks give them."""

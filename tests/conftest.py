@@ -8,11 +8,14 @@ import pkgutil
 import tempfile
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 import pytest_jsonmatch
+from pytest_jsonmatch.api import compare_json
+from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 
 # The same inputs in every run, so that a change is never blamed for what it did not do. FULL=1 looks for new ones,
 # as does `tests/fuzz/run.py`. No deadline and no check of speed: a busy machine is no failure.
@@ -123,3 +126,23 @@ def recorded(pytester: pytest.Pytester) -> Callable[[], list[tuple[str, float]]]
         return [(identity, score) for identity, score in json.loads(path.read_text(encoding="utf-8"))]
 
     return read
+
+
+def compared(name: str, actual: object, expected: object, **more: Any) -> Comparison:
+    """A comparison as a run keeps it, which passes if it reaches `limit`; `more` are options or its fields."""
+    limit, options = more.pop("limit", 1.0), more.pop("options", {})
+    result = compare_json(actual, expected, metric=more.pop("metric", "json_similarity"), **options)
+    passed = result.has_figures and (result.score or 0.0) >= limit
+    own = {"id": f"{name}#1", "nodeid": name, "threshold": {"score": limit}, "passed": passed}
+    return Comparison.of(result, **{**own, **more})
+
+
+def case_of(name: str, *answers: object, expected: object, **more: Any) -> Case:
+    """A case with a run for each answer; its tags are parameters, too."""
+    tags, of_case = (
+        more.pop("tags", {}),
+        {key: more.pop(key) for key in ("min_pass_rate", "cluster") if key in more},
+    )
+    kept = [compared(name, answer, expected, params=tuple(tags), **more) for answer in answers]
+    runs = tuple(CaseRun(number, each.passed, (each,)) for number, each in enumerate(kept, 1))
+    return Case(name, runs, len(runs), tags=tags, **of_case)

@@ -364,6 +364,8 @@ def _edit(update: FileUpdate, changes: dict[Steps, JsonValue], cases: dict[Steps
 
 
 def _changes(old: JsonValue, new: JsonValue, at: Steps) -> list[ValueChange]:
+    if type(new) is dict and (old is MISSING or not old):  # each key by name, since one may be misspelt
+        return [((*at, key), MISSING, value) for key, value in new.items()]
     found: list[ValueChange] = []
 
     def take(trail: Steps, before: JsonValue, after: JsonValue) -> bool:

@@ -85,7 +85,7 @@ def broken_first(session: Session, items: list[pytest.Item]) -> list[pytest.Item
     def is_sound(item: pytest.Item) -> bool:
         if not (isinstance(item, pytest.Function) and isinstance(item.parent, GoldenFile)):
             return True
-        with session.recorders.running(session.new_recorder(item)):  # so that its marks apply
+        with session.running(item):  # so that its marks apply
             return item.parent.is_sound(item)
 
     return sorted(items, key=is_sound)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import replace
 from math import fsum
 from threading import Lock
@@ -16,7 +15,7 @@ from pytest_jsonmatch.session.carried import TestNews, attach
 from pytest_jsonmatch.session.rules import is_ignored, rules_in
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Iterator, Mapping
+    from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 
     from pytest_jsonmatch.answer import Spent
     from pytest_jsonmatch.corpus.tags import Tags
@@ -252,63 +251,11 @@ class Recorder:
 
 
 @final
-class Recorders:
-    """The recorders of the tests that run now.
-
-    A context variable holds the test, so tests that run at once in several threads are distinguished. In a
-    thread of a pool, or an event loop that has outlived its test, the variable is not set: then the only
-    running test is used, if there is just one.
-    """
-
-    _HERE: Final[ContextVar[Recorder | None]] = ContextVar("jsonmatch_test", default=None)
-
-    def __init__(self) -> None:
-        self._running: dict[pytest.Item, Recorder] = {}
-
-    @contextmanager
-    def running(self, recorder: Recorder) -> Iterator[None]:
-        """Make a test the one that runs here; afterwards it is the previous one, perhaps of an outer run."""
-        before = self._HERE.get()
-        self._running[recorder.item] = recorder
-        self._HERE.set(recorder)
-        try:
-            yield
-        finally:
-            self._running.pop(recorder.item, None)
-            self._HERE.set(before)
-
-    def of(self, item: pytest.Item) -> Recorder | None:
-        """Return the recorder of a running item."""
-        return self._running.get(item)
-
-    def find(self) -> Recorder | None:
-        """Return the recorder of the test that runs here.
-
-        Raises:
-            ConfigurationError: several tests run, and this thread can't be assigned to one of them.
-        """
-        here = self._HERE.get()
-        if here is not None and self._running.get(here.item) is here:
-            return here
-        running = list(self._running.values())
-        if len(running) > 1:
-            from pytest_jsonmatch.engine.value.errors import ConfigurationError
-
-            names = ", ".join(sorted(each.nodeid for each in running))
-            raise ConfigurationError(
-                f"several tests run at once ({names}), and this thread has the context of none of them, so a "
-                "comparison made here can't be assigned to a test; start the thread with the test's context: "
-                "contextvars.copy_context().run(...)"
-            )
-        return running[0] if running else None
-
-
-@final
 class ProducerErrors:
     """Records what producers of golden cases raise, and lets their tests pass. Register it as a plugin."""
 
-    def __init__(self, recorders: Recorders) -> None:
-        self._recorders = recorders
+    def __init__(self, running: Callable[[], Recorder | None]) -> None:
+        self._running = running
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[object]) -> Generator[None, object, object]:
@@ -316,7 +263,7 @@ class ProducerErrors:
         try:
             return (yield)
         except Exception as error:
-            recorder = self._recorders.find() if fixturedef.argname == "jsonmatch_actual" else None
+            recorder = self._running() if fixturedef.argname == "jsonmatch_actual" else None
             if recorder is not None:
                 *_, (frame, _) = walk_tb(error.__traceback__)
                 # Errors of a golden file are raised from its lines: they fail as usual.
@@ -325,9 +272,9 @@ class ProducerErrors:
             raise
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
+    def pytest_pyfunc_call(self) -> bool | None:
         """Leave out the body of a test without an answer."""
-        recorder = self._recorders.of(pyfuncitem)
+        recorder = self._running()
         return True if recorder is not None and recorder.raised is not None else None
 
 

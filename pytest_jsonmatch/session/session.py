@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
@@ -14,11 +14,11 @@ from pytest_jsonmatch.running import CaseFiles
 from pytest_jsonmatch.session.carried import RunNews
 from pytest_jsonmatch.session.options import usage_errors
 from pytest_jsonmatch.session.outcomes import Outcomes
-from pytest_jsonmatch.session.recorder import Recorder, Recorders
+from pytest_jsonmatch.session.recorder import Recorder
 from pytest_jsonmatch.session.rules import SharedRules, rules_in, rules_in_ini
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from pytest_jsonmatch.golden.collector import CaseRules
@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.model import ResultSet
     from pytest_jsonmatch.running import RuleSource
-    from pytest_jsonmatch.semantic.bench import Bench
+    from pytest_jsonmatch.semantic.bench import Bench, Memory
     from pytest_jsonmatch.session.ahead import Ahead
-    from pytest_jsonmatch.session.judge import Judging
     from pytest_jsonmatch.session.options import Settings
     from pytest_jsonmatch.session.stopping import Stopper
 
@@ -65,7 +64,8 @@ class Session:
         self.has_only_gates: bool = settings.fail == "gate"
         """Whether gates alone decide: tests with low scores or without an answer pass."""
         self.outcomes: Outcomes = Outcomes(has_only_gates=self.has_only_gates)
-        self.recorders: Recorders = Recorders()
+        self.test: Recorder | None = None
+        """The test that runs now."""
         self._shared_rules = SharedRules()
         self.case_rules: CaseRules | None = None
         """How golden cases are run, once it is known."""
@@ -144,14 +144,14 @@ class Session:
         watched = ("setupshow", "setuponly", "setupplan", "show_fixtures_per_test")
         return not self._is_overridden and not any(getattr(option, name, False) for name in watched)
 
-    def new_recorder(self, item: pytest.Item) -> Recorder:
-        """Return a recorder for a test that is about to run."""
-        return Recorder(item, self.settings, self._shared_rules)
-
-    @property
-    def test(self) -> Recorder | None:
-        """The test that runs here. Raises ConfigurationError if it can't be distinguished from others."""
-        return self.recorders.find()
+    @contextmanager
+    def running(self, item: pytest.Item) -> Iterator[None]:
+        """Make a test the one that runs now."""
+        self.test = Recorder(item, self.settings, self._shared_rules)
+        try:
+            yield
+        finally:
+            self.test = None
 
     def defaults(self) -> tuple[dict[str, Any], dict[str, RuleSource]]:
         """Return the current defaults: the test's `jsonmatch` marks, closest first, then the ini options.
@@ -184,21 +184,33 @@ class Session:
     # -- judges --------------------------------------------------------------------------------------------
 
     @cached_property
-    def judging(self) -> Judging:
-        """The judges of this run, and their usage."""
-        from pytest_jsonmatch.session.judge import Judging
+    def _memory(self) -> Memory:
+        """What judges have said in this run."""
+        from pytest_jsonmatch.semantic.bench import Memory
 
-        return Judging(self.settings, self.config.rootpath)
+        memory = Memory()
+        self._told = memory.usage
+        return memory
+
+    @cached_property
+    def _judge(self) -> object:
+        from pytest_jsonmatch.session.judge import configured_judge
+
+        return configured_judge(self.settings, self.config.rootpath)
 
     def bench(self, judge: object) -> Bench:
         """Return the judges that comparators ask; `judge` is the comparison's own, or None."""
-        return self.judging.bench(judge)
+        from pytest_jsonmatch.semantic.bench import Bench
+
+        mode = self.settings.judge_mode
+        return Bench(judge, default=lambda: self._judge, memory=self._memory, mode=mode)
 
     def take_news(self) -> RunNews | None:
         """Return what is new about the run in this process since the last call; None if nothing is."""
         news, self.news = self.news, RunNews()
-        if "judging" in vars(self):
-            news.judged = self.judging.usage_since()
+        if "_memory" in vars(self) and (usage := self._memory.usage) != self._told:
+            news.judged = usage - self._told
+            self._told = usage
         return None if news == self.news else news
 
     # -- the terminal --------------------------------------------------------------------------------------

@@ -6,34 +6,24 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_jsonmatch.api import compare_json
 from pytest_jsonmatch.gate.expressions import GateError, parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
-from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, merged_fields
+from pytest_jsonmatch.results.comparison import Case, CaseRun, merged_fields
 from pytest_jsonmatch.results.model import Corpus, ResultSet
-
-
-def compared(actual, expected, *, name, metric="pairwise_f1", limit=1.0):
-    result = compare_json(actual, expected, metric=metric)
-    return Comparison.of(
-        result, id=f"{name}#1", nodeid=name, threshold={"score": limit}, passed=result.score >= limit
-    )
-
-
-def case(name, *pairs, least=None, metric="pairwise_f1"):
-    runs = []
-    for number, (actual, expected) in enumerate(pairs, 1):
-        each = compared(actual, expected, name=f"f.yaml::{name}", metric=metric)
-        runs.append(CaseRun(number, each.passed, (each,)))
-    return Case(f"f.yaml::{name}", tuple(runs), len(runs), least)
-
+from tests.conftest import case_of
 
 GOLD = {"a": 1, "b": {"c": "x", "d": "y"}}
+
+
+def case(name, *answers, expected=GOLD, metric="pairwise_f1"):
+    return case_of(f"f.yaml::{name}", *answers, expected=expected, metric=metric)
+
+
 RESULTS = ResultSet(
     (
-        case("acme-1", (GOLD, GOLD)),
-        case("acme-2", ({"a": 2, "b": {"c": "x"}}, GOLD), ({"a": 1, "b": {"c": "x"}}, GOLD)),
-        case("other[small]", ({"b": {"c": "x", "d": "y"}, "e": 1}, GOLD)),
+        case("acme-1", GOLD),
+        case("acme-2", {"a": 2, "b": {"c": "x"}}, {"a": 1, "b": {"c": "x"}}),
+        case("other[small]", {"b": {"c": "x", "d": "y"}, "e": 1}),
         Case("f.yaml::broken", (CaseRun(1, passed=False, error="failed before comparing"),)),
     ),
     collected=8,
@@ -147,8 +137,8 @@ def test_what_is_to_spare(text, slack):
 
 
 def test_a_case_that_runs_often_counts_once():
-    often = case("often", *[({"a": 2}, {"a": 1})] * 9)
-    once = case("once", ({"a": 1}, {"a": 1}))
+    often = case("often", *[{"a": 2}] * 9, expected={"a": 1})
+    once = case("once", {"a": 1}, expected={"a": 1})
     both = ResultSet((often, once))
     for figure in ("f1", "score", "micro.f1", 'fields["a"].recall', "pass_rate"):
         assert checked(f"{figure} >= 0", both).value == pytest.approx(0.5)
@@ -158,7 +148,7 @@ def many(passing, of):
     """So many cases that are right, of so many; the others have one of three leaves wrong."""
     wrong = {"a": 2, "b": {"c": "x", "d": "y"}}
     return ResultSet(
-        tuple(case(f"c{at:02}", (GOLD if at < passing else wrong, GOLD)) for at in range(of)), collected=of
+        tuple(case(f"c{at:02}", GOLD if at < passing else wrong) for at in range(of)), collected=of
     )
 
 
@@ -210,25 +200,9 @@ def test_a_corpus_of_which_not_all_records_are_kept_proves_nothing():
 
 @pytest.mark.parametrize("figure", ["invented", "invented_rate", "fabrication_rate"])
 def test_what_is_not_counted_is_never_good_enough(figure):
-    results = ResultSet(
-        (
-            Case("f.yaml::a", (CaseRun(1, passed=True, comparisons=(compared({"b": 1}, {}, name="a"),)),)),
-            Case(
-                "f.yaml::b",
-                (
-                    CaseRun(
-                        1,
-                        passed=True,
-                        comparisons=(
-                            compared(
-                                {"a": 1, "b": 1, "c": 1}, {"a": 1, "c": 1}, name="b", metric="json_similarity"
-                            ),
-                        ),
-                    ),
-                ),
-            ),
-        )
-    )
+    shapes = {"a": ({"b": 1}, {}, "pairwise_f1"), "b": ({"a": 1, "b": 1}, {"a": 1}, "json_similarity")}
+    cases = (case(name, answer, expected=gold, metric=how) for name, (answer, gold, how) in shapes.items())
+    results = ResultSet(tuple(cases))
     for text in (f"{figure} <= 1", f'fields["a"].{figure} <= 1'):
         check = checked(text, results)
         assert (check.value, check.passed, check.note) == (
@@ -246,11 +220,10 @@ def test_rates_are_proven_by_their_interval():
 
 def test_what_is_made_up_is_proven_by_all_that_could_have_been():
     """Only one case expects a tip; the other nineteen could have made one up, and two have."""
-    silent, wrong = ({"total": 1}, {"total": 1}), ({"total": 1, "tip": 2}, {"total": 1})
-    tipped = ({"total": 1, "tip": 2}, {"total": 1, "tip": 2})
+    silent, tipped = {"total": 1}, {"total": 1, "tip": 2}
     results = ResultSet(
         tuple(
-            case(f"c{at:02}", tipped if at == 0 else wrong if at < 3 else silent, metric="leaf_f1")
+            case(f"c{at}", tipped if at < 3 else silent, expected=silent if at else tipped, metric="leaf_f1")
             for at in range(20)
         )
     )

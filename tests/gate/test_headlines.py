@@ -6,29 +6,22 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_jsonmatch.api import compare_json
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.gate.baseline import Delta, Mismatch, compare_runs
 from pytest_jsonmatch.gate.headlines import change_of_runs, contest, headlines
 from pytest_jsonmatch.gate.intervals import ratio_interval, wilson
 from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.gate.verdict import DropGate
-from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
+from pytest_jsonmatch.results.comparison import Case, CaseRun
 from pytest_jsonmatch.results.model import Corpus, ResultSet
+from tests.conftest import case_of
 
 GOLD = {"a": 1, "b": "x"}
 WRONG = {"a": 2, "b": "x"}
 
 
 def case(name, *answers, metric="field_match", gold=GOLD):
-    runs = []
-    for number, answer in enumerate(answers, 1):
-        result = compare_json(answer, gold, metric=metric)
-        made = Comparison.of(
-            result, id=f"{name}#1", nodeid=name, threshold={"score": 1.0}, passed=result.score == 1
-        )
-        runs.append(CaseRun(number, made.passed, (made,)))
-    return Case(f"f.yaml::{name}", tuple(runs), len(runs))
+    return case_of(f"f.yaml::{name}", *answers, expected=gold, metric=metric)
 
 
 def run(**answers):

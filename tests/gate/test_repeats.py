@@ -10,29 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_jsonmatch.api import compare_json
 from pytest_jsonmatch.gate.repeats import check, flip_rate, pass_all, pass_at, repeats
 from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.report.view import RunView
-from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
+from pytest_jsonmatch.results.comparison import Case, CaseRun
 from pytest_jsonmatch.results.model import ResultSet
+from tests.conftest import case_of
 
 
 def case(*, of=5, reported=None, passed, least=None, name="c"):
     runs = range(1, (of if reported is None else reported) + 1)
     return Case(name, tuple(CaseRun(run, run <= passed) for run in runs), of, least)
-
-
-def compared(actual, expected, *, case="f::c", run=1):
-    result = compare_json(actual, expected, metric="json_similarity")
-    nodeid = f"{case}@{run}"
-    return Comparison.of(result, id=f"{nodeid}#1", nodeid=nodeid, threshold={}, passed=result.score == 1)
-
-
-def runs_of(*actuals, expected, case="f::c", least=None):
-    compared_ = [compared(actual, expected, case=case, run=run) for run, actual in enumerate(actuals, 1)]
-    runs = tuple(CaseRun(run, each.passed, (each,)) for run, each in enumerate(compared_, 1))
-    return Case(case, runs, len(runs), least)
 
 
 @pytest.mark.parametrize(
@@ -111,8 +99,8 @@ def test_many_runs_make_no_number_too_large():
 
 def test_the_order_of_cases_does_not_matter():
     cases = [
-        runs_of({"a": 1}, {"a": 2}, expected={"a": 1}, case="f::x"),
-        runs_of({"a": 2}, {"a": 2}, {"a": 1}, expected={"a": 1}, case="f::y", least=0.5),
+        case_of("f::x", {"a": 1}, {"a": 2}, expected={"a": 1}),
+        case_of("f::y", {"a": 2}, {"a": 2}, {"a": 1}, expected={"a": 1}, min_pass_rate=0.5),
     ]
     assert repeats(cases) == repeats(cases[::-1])
     assert [each.id for each in repeats(cases[::-1]).cases] == ["f::x", "f::y"]

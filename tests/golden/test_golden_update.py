@@ -223,7 +223,7 @@ def test_a_dry_run_of_new_cases(pytester, write, read):
     result.stdout.fnmatch_lines(
         [
             "E*the case 'fresh' has no expected value yet, and none was written",
-            '    the whole value  (nothing) → {"total": 1}',
+            "    total  (nothing) → 1",
         ]
     )
 

@@ -68,12 +68,6 @@ def test_the_frames_of_the_plugin_are_hidden(pytester, python):
     run.stdout.no_fnmatch_line("*limits.py*")
 
 
-def test_an_option_that_is_misspelt(pytester):
-    run = pytester.runpytest("--jsonmatch-gatee=score >= 1")
-    assert run.ret == pytest.ExitCode.USAGE_ERROR
-    run.stderr.fnmatch_lines("*unknown option '--jsonmatch-gatee'; did you mean '--jsonmatch-gate'?")
-
-
 @pytest.mark.parametrize(
     "option", ["update", "record=out.jsonl", "repeat=2", "gate=f1 >= 0.9", "json=out.json", "save=main"]
 )

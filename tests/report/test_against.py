@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from pytest_jsonmatch.answer import Spent
-from pytest_jsonmatch.api import compare_json
 from pytest_jsonmatch.gate.headlines import contest
 from pytest_jsonmatch.gate.verdict import DropGate
 from pytest_jsonmatch.report.against import THIS, contest_blocks
@@ -17,20 +14,20 @@ from pytest_jsonmatch.report.markdown import markdown
 from pytest_jsonmatch.report.styled import line_text
 from pytest_jsonmatch.report.terminal import blocks_lines, summary_lines
 from pytest_jsonmatch.report.view import RunView
-from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
+from pytest_jsonmatch.results.comparison import Case, CaseRun
 from pytest_jsonmatch.results.model import ResultSet
+from tests.conftest import case_of
 
 GOLD = {"shop": "Mill", "total": 3, "note": "x"}
 
 
-def case(number, answer, expected=GOLD, *, prompt="", spent=None):
+def case(number, answer, expected=GOLD, *, prompt="", **more):
     nodeid = f"a.yaml::c{number:02}"
-    kept = Comparison.of(
-        compare_json(answer, expected), id=nodeid, nodeid=nodeid, threshold={}, passed=True,
-        params=("prompt",) if prompt else (), spent=spent,
-    )  # fmt: skip
-    made = Case.single(kept, tags={"prompt": prompt} if prompt else {}, cluster=nodeid)
-    return replace(made, id=f"{nodeid}[{prompt}]" if prompt else nodeid)
+    tags = {"prompt": prompt} if prompt else {}
+    name = f"{nodeid}[{prompt}]" if prompt else nodeid
+    return case_of(
+        name, answer, expected=expected, metric="leaf_f1", limit=0, cluster=nodeid, tags=tags, **more
+    )
 
 
 def run(*answers, expected=GOLD, **more):

@@ -8,18 +8,17 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.cli.main import main
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
-from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
+from pytest_jsonmatch.results.comparison import Case, CaseRun
 from pytest_jsonmatch.results.file import to_text
 from pytest_jsonmatch.results.model import Corpus, ResultSet
+from tests.conftest import case_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,26 +33,12 @@ HOSTILE = "\x1b[31mred\x1b[0m \u202eevil\u2066 </script><script>alert(1)</script
 LIMIT = 0.9
 
 
-def compared(
-    name: str, actual: object, expected: object, metric: str = "json_similarity", **more: Any
-) -> Comparison:
-    result = compare_json(actual, expected, metric=metric)
-    more = {"nodeid": name, "threshold": {"score": LIMIT}, "passed": result.score >= LIMIT, **more}
-    return Comparison.of(result, id=f"{name}#1", **more)
-
-
 def case(name: str, actual: object, expected: object, metric: str = "json_similarity", **more: Any) -> Case:
-    tags = more.pop("tags", {})
-    kept = compared(name, actual, expected, metric, params=tuple(tags), **more)
-    return replace(Case.single(kept), id=name, tags=tags)
+    return case_of(name, actual, expected=expected, metric=metric, limit=LIMIT, **more)
 
 
 def repeated(name: str, expected: object, answers: list[object], least: float | None) -> Case:
-    runs = []
-    for number, actual in enumerate(answers, 1):
-        kept = compared(f"{name}@{number}", actual, expected)
-        runs.append(CaseRun(number, kept.passed, (kept,)))
-    return Case(name, tuple(runs), len(runs), least)
+    return case_of(name, *answers, expected=expected, limit=LIMIT, min_pass_rate=least)
 
 
 BREAD = {"shop": "Corner Bakery", "total": 11.0, "items": [{"name": "Rye", "price": 4.2}, {"name": "Bun"}]}

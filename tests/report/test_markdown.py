@@ -6,14 +6,14 @@ import re
 
 import pytest
 
-from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.gate.headlines import contest
 from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.report.ci import MOST, workflow_commands
 from pytest_jsonmatch.report.markdown import cell, code, markdown
 from pytest_jsonmatch.report.view import RunView, faults_of
-from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
+from pytest_jsonmatch.results.comparison import Case
 from pytest_jsonmatch.results.model import ResultSet
+from tests.conftest import case_of
 
 HOSTILE = [
     "a|b",
@@ -44,10 +44,7 @@ HOSTILE = [
 
 
 def case(name: str, expected: object, actual: object, message: str = "") -> tuple[Case, str]:
-    result = compare_json(actual, expected, metric="json_similarity")
-    passed = result.score >= 1
-    kept = Comparison.of(result, id=f"{name}#1", nodeid=name, threshold={"score": 1.0}, passed=passed)
-    return Case(name, (CaseRun(1, passed, (kept,)),)), message
+    return case_of(name, actual, expected=expected), message
 
 
 def report(*cases: tuple[Case, str], gates: tuple[Check, ...] = (), **more: object) -> RunView:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_jsonmatch.api import compare_json
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.report.look import Look
@@ -17,17 +16,12 @@ from pytest_jsonmatch.report.terminal import summary_lines
 from pytest_jsonmatch.report.view import RunView
 from pytest_jsonmatch.results.comparison import Case, Comparison
 from pytest_jsonmatch.results.model import ResultSet
+from tests.conftest import compared as kept
 
 
 def compared(name, actual, expected, *, limit=1.0, metric="json_similarity", threshold=None, **options):
-    result = compare_json(actual, expected, metric=metric, **options)
-    return Comparison.of(
-        result,
-        id=name,
-        nodeid=name,
-        threshold=threshold or {"score": limit},
-        passed=threshold is None and result.score >= limit,
-    )
+    own = {} if threshold is None else {"threshold": threshold, "passed": False}
+    return kept(name, actual, expected, id=name, limit=limit, metric=metric, options=options, **own)
 
 
 def shown(comparisons, **look):

@@ -10,7 +10,6 @@ from html.parser import HTMLParser
 import pytest
 
 from pytest_jsonmatch.answer import Spent
-from pytest_jsonmatch.api import compare_json
 from pytest_jsonmatch.cli.main import main
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
@@ -24,9 +23,9 @@ from pytest_jsonmatch.report.sheets import block_lines
 from pytest_jsonmatch.report.styled import line_text, line_width
 from pytest_jsonmatch.report.terminal import blocks_lines, summary_lines
 from pytest_jsonmatch.report.view import RunView, faults_of
-from pytest_jsonmatch.results.comparison import Case, Comparison
 from pytest_jsonmatch.results.file import to_text
 from pytest_jsonmatch.results.model import ResultSet
+from tests.conftest import case_of
 
 GOLD = {"shop": "Corner Bakery", "total": 12.5, "items": [{"n": "bun", "p": 1}, {"n": "rye", "p": 2}]}
 WRONG = {"shop": "Corner Bakery", "total": 13, "items": [{"n": "rye", "p": 2}, {"n": "bun", "p": 3, "q": 1}]}
@@ -34,13 +33,8 @@ MODELS = ("small", "large", "huge")
 
 
 def case(name, actual, *, expected=GOLD, metric="pairwise_f1", limit=0.9, spent=None, model=None, tags=()):
-    result = compare_json(actual, expected, metric=metric)
-    chosen = {} if model is None else {"model": model}
-    kept = Comparison.of(
-        result, id=f"{name}#1", nodeid=name, threshold={"score": limit}, passed=result.score >= limit,
-        params=tuple(chosen), spent=spent,
-    )  # fmt: skip
-    return replace(Case.single(kept), id=name, tags={**chosen, **dict(tags)})
+    tags = {**({} if model is None else {"model": model}), **dict(tags)}
+    return case_of(name, actual, expected=expected, metric=metric, limit=limit, spent=spent, tags=tags)
 
 
 def run(*cases, **more):

@@ -58,8 +58,6 @@ class Canon:
             return [[self.key(element, value) for value in side] for side in sides]
         if any(side and type(side[0]) is str for side in sides):
             return [list(side) for side in sides]
-        if bool not in set(map(type, chain.from_iterable(map(dict.values, chain(*sides))))):
-            return [[frozenset(value.items()) for value in side] for side in sides]
         # True equals 1 in Python, but not in JSON.
         return [
             [frozenset(zip(value, value.values(), map(isinstance, value.values(), _BOOLS))) for value in side]
@@ -84,47 +82,28 @@ class Canon:
             node = node.chosen(value, MISSING)
         if node.skip:
             return _SKIPPED
-        if type(value) is not dict and type(value) is not list:
+        if node.explicit is not None or (type(value) is not dict and type(value) is not list):
+            # If a comparator takes a container whole, no rule of the plan applies inside it.
             return json_key(node.prepare(value), strict=node.strict)
         if id(value) not in self._keys:
-            # If a comparator takes it whole, no rule of the plan applies inside it.
-            is_whole = node.explicit is not None
-            whole = json_key(node.prepare(value), strict=node.strict) if is_whole else None
-            form = self._form(node, value) if whole is None else whole
-            self._keys[id(value)] = form
+            self._keys[id(value)] = self._forms.setdefault(self._form(node, value), object())
         return self._keys[id(value)]
 
     def _form(self, node: PlanNode, value: JsonValue) -> Hashable:
-        """Return the key of a container, made of the keys of its members."""
-        is_object = type(value) is dict
-        nulls_absent = self._nulls_absent and is_object
-        keys: list[object] = []
-        parts: list[Hashable] = []
-        skipped = False
-        for key, item in value.items() if is_object else zip(repeat(ELEMENT), value):
-            if item is None and nulls_absent:
-                continue
-            below = node.children[key]
-            if below.branches is not None:
-                below = below.chosen(item, MISSING)
-            if below.skip:
-                skipped = True
-                continue
-            is_container = type(item) is dict or type(item) is list
-            keys.append(key)
-            whole = None if is_container else json_key(below.prepare(item), strict=below.strict)
-            parts.append(self.key(below, item) if is_container else whole)
-        flat: Hashable
-        if skipped and not parts:
+        """Return the kind of a container, and the keys of its members."""
+        children, is_object = node.children, type(value) is dict
+        parts = [
+            (key, self.key(children[key], item))
+            for key, item in (value.items() if is_object else zip(repeat(ELEMENT), value))
+            if item is not None or not (is_object and self._nulls_absent)
+        ]
+        known = [part for part in parts if part[1] is not _SKIPPED]
+        if parts and not known:
             # Everything in it is skipped: that differs from an empty container.
-            flat = _SKIPPED, type(value)
-        elif is_object:
-            flat = frozenset(zip(keys, parts))
-        elif node.align == "unordered":
-            flat = "multiset", frozenset(Counter(parts).items())
-        else:
-            flat = "array", *parts
-        return self._forms.setdefault(flat, object())
+            return _SKIPPED, type(value)
+        if is_object:
+            return frozenset(known)
+        return ("multiset", frozenset(Counter(known).items())) if node.align == "unordered" else tuple(known)
 
     # -- order ---------------------------------------------------------------------------------------------
 

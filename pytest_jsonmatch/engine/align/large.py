@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Indices = NDArray[np.intp]
 
 _PRICE_STEPS: Final = 10
-_PRICED_CELLS: Final = 1_100_000
+_PRICED_CELLS: Final = 250_000
 """In larger grids prices take more time than they save."""
 _FIRST_STEP: Final = 0.15
 """The first step of prices, in shares of the greatest score."""
