@@ -62,13 +62,6 @@ class Spent:
         """
         return {name: value for name in _NAMES if (value := getattr(self, name)) is not None}
 
-    @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> Spent:
-        """Read what `to_dict` gave; unknown keys, which a later release may add, are ignored."""
-        if not isinstance(cast("object", given), Mapping):
-            raise ConfigurationError(f"{given!r} is no mapping with any of {', '.join(_NAMES)}")
-        return cls(**{name: given[name] for name in _NAMES if name in given})
-
 
 _NAMES: Final = tuple(each.name for each in fields(Spent))
 

@@ -174,7 +174,7 @@ class Outputs:
         if "error" in entry:
             raise LookupError(f"{self.path.name} has no output of {nodeid}: {entry['error']}")
         value = entry["text"] if "text" in entry else entry["actual"]
-        return answer_of(value, Spent.from_dict(entry["spent"])) if "spent" in entry else value
+        return answer_of(value, Spent(**entry["spent"])) if "spent" in entry else value
 
 
 def _read(line: bytes, place: str) -> dict[str, Any]:
@@ -190,7 +190,7 @@ def _read(line: bytes, place: str) -> dict[str, Any]:
     if type(entry) is not dict or type(entry.get("case")) is not str or entry.keys().isdisjoint(_ANSWERS):
         raise ConfigurationError(other)
     try:
-        Spent.from_dict(entry.get("spent", {}))
-    except ConfigurationError as error:
+        Spent(**entry.get("spent", {}))
+    except (ConfigurationError, TypeError) as error:
         raise ConfigurationError(f"{other}: spent: {error}") from None
     return entry

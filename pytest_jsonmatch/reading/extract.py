@@ -7,13 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.convert import json_type, to_json_value
-from pytest_jsonmatch.engine.value.errors import (
-    ConfigurationError,
-    JsonExtractionError,
-    JsonParseError,
-    did_you_mean,
-)
-from pytest_jsonmatch.engine.value.text import render, shortened
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonExtractionError, JsonParseError
+from pytest_jsonmatch.engine.value.text import shortened
 from pytest_jsonmatch.reading import landmarks, strict
 
 if TYPE_CHECKING:
@@ -41,7 +36,7 @@ def kind_of(expected: JsonValue, target: Sequence[object] = ()) -> Want | None:
 
 
 @final
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True)
 class Extraction:
     """JSON found in a text.
 
@@ -54,18 +49,13 @@ class Extraction:
         warnings: what was tolerated, one sentence each: duplicate keys, NaN, repairs, a truncated rest.
 
     >>> extract_json('Here it is: {"total": 12} as asked')
-    Extraction({"total": 12}, method='span', span=(12, 25), warnings=())
+    Extraction(value={'total': 12}, method='span', span=(12, 25), warnings=())
     """
 
     value: JsonValue
     method: Method
     span: tuple[int, int]
     warnings: tuple[str, ...] = ()
-
-    def __repr__(self) -> str:
-        # Not the dataclass's own: repr() of a deep value would end in a RecursionError.
-        value = render(self.value, limit=60)
-        return f"Extraction({value}, method={self.method!r}, span={self.span}, warnings={self.warnings})"
 
 
 def extract_json(
@@ -105,13 +95,10 @@ def extract_json(
     >>> found.value, found.method, found.span
     ({'total': 12}, 'span', (21, 34))
     >>> extract_json('<think>12? 13?</think>[12]')
-    Extraction([12], method='stripped', span=(22, 26), warnings=())
+    Extraction(value=[12], method='stripped', span=(22, 26), warnings=())
     """
     if want not in (None, "object", "array"):
-        raise ConfigurationError(
-            f"want must be 'object', 'array' or None, not {want!r}"
-            f"{did_you_mean(str(want), ('object', 'array'))}"
-        )
+        raise ConfigurationError(f"want must be 'object', 'array' or None, not {want!r}")
     try:
         body = strict.text_of(text)
     except JsonParseError as error:
@@ -121,8 +108,14 @@ def extract_json(
     return _AnswerSearch(body, want).run(repair=repair)
 
 
+_OPENERS: Final = {"{": "object", "[": "array"}
 _PATH: Final = re.compile(r"\s*[^\s{}\[\]\"]{1,250}\.\w{2,6}\s*")
 """A text that may be the path of a file: one word with an extension."""
+
+
+def _by_size(span: landmarks.Span) -> tuple[int, int]:
+    """Return a key by which the largest span is first, and the last among equals."""
+    return span[0] - span[1], -span[0]
 
 
 @final
@@ -134,8 +127,8 @@ class _AnswerSearch:
         self._want = want
         self._notes: list[str] = []
         self._wrong_kind: tuple[int, str] | None = None
-        self._invalid: dict[bool, tuple[landmarks.Span, JsonParseError]] = {}
-        """The first fence or span (False), and the whole answer (True), that is not JSON."""
+        self._invalid: tuple[landmarks.Span, JsonParseError] | None = None
+        """The first fence or span that is not JSON."""
         self._landmarks: landmarks.Landmarks
         self._spans: list[landmarks.Span]
         self._unclosed: landmarks.Unclosed | None
@@ -174,11 +167,11 @@ class _AnswerSearch:
             return
         for body, (spans, _) in in_fences.items():
             yield body, "fence"
-            for span in self._by_size(spans):
+            for span in sorted(spans, key=_by_size):
                 yield span, "fence"
         if self._unclosed is not None:
             self._notes.append(self._unclosed_reason(self._unclosed))
-        for span in self._by_size(self._spans):
+        for span in sorted(self._spans, key=_by_size):
             yield span, "span"
 
     def _cut(
@@ -198,7 +191,8 @@ class _AnswerSearch:
         try:
             read = strict.read(self._text[start:end], strict=False)
         except JsonParseError as error:
-            self._invalid.setdefault(method in {"whole", "stripped"}, (piece, error))
+            if method in {"fence", "span"}:
+                self._invalid = self._invalid or (piece, error)
             return None
         kind = json_type(read.value)
         if self._want is not None and kind != self._want:
@@ -212,26 +206,16 @@ class _AnswerSearch:
         end = start + len(self._text[start:end].rstrip(strict.SPACES))
         return Extraction(read.value, method, (start, end), tuple(warnings))
 
-    def _by_size(self, spans: list[landmarks.Span]) -> list[landmarks.Span]:
-        """Return the spans of the wanted kind, the largest first, the last first among equals."""
-        if self._want is not None:
-            opener, other_kind = ("{", "array") if self._want == "object" else ("[", "object")
-            other = next((start for start, _ in spans if self._text[start] != opener), None)
-            if other is not None:
-                self._wrong_kind = self._wrong_kind or (other, other_kind)
-            spans = [span for span in spans if self._text[span[0]] == opener]
-        return sorted(spans, key=lambda span: (span[0] - span[1], -span[0]))
-
     def _worth_repair(self) -> Iterator[landmarks.Span]:
         """Yield the pieces that look like damaged JSON: fences, the cut-off answer, spans, loose brackets."""
         text, last = self._text, self._landmarks.core()[1]
         for start, end in self._landmarks.bodies():
             opening = landmarks.skip_spaces(text, start)
-            if text[opening] in "{[":
+            if text[opening] in _OPENERS:
                 yield opening, end
         if self._unclosed is not None:
             yield self._unclosed.start, last
-        yield from self._by_size(self._spans)
+        yield from sorted(self._spans, key=_by_size)
         loose, unclosed = landmarks.balanced_spans(self._landmarks.masked(), landmarks.LOOSE_OPENER)
         yield from loose[:1] or ([(unclosed.start, last)] if unclosed is not None else [])
 
@@ -251,7 +235,7 @@ class _AnswerSearch:
                 continue
             kind = json_type(value)
             # If the kind differs from the opening bracket's, the library has combined several values.
-            if kind == ("object" if piece[0] == "{" else "array") and self._want in {None, kind}:
+            if kind == _OPENERS[piece[0]] and self._want in {None, kind}:
                 fixes = [f"{fix['text']} (near {fix['context']!r})" for fix in log[: strict.MAX_WARNINGS]]
                 warnings = tuple(f"repaired: {told}" for told in (reason, *fixes))
                 return Extraction(value, "repair", (start, end), warnings)
@@ -262,32 +246,27 @@ class _AnswerSearch:
     def _reason(self) -> str:
         start, end = self._landmarks.core()
         if start == end:
-            blocks = self._landmarks.blocks
-            if not blocks:
-                return "the text is empty"
-            return f"nothing follows the reasoning that ends at line {self._line(blocks[-1][1])}"
-        if False in self._invalid:
-            return self._invalid_reason(*self._invalid[False])
+            return "there is nothing but reasoning" if self._landmarks.blocks else "the text is empty"
+        if self._text[start] in _OPENERS and self._invalid is None:
+            self._attempt((start, end), "span")  # to learn what is wrong with it
+        if self._invalid is not None:
+            return self._invalid_reason(*self._invalid)
         if self._wrong_kind is not None:
             start, kind = self._wrong_kind
-            article = {"null": "", "array": "an ", "object": "an "}.get(kind, "a ")
-            return f"an {self._want} is wanted, and there is only {article}{kind} at line {self._line(start)}"
-        if self._text[start] in "{[":
-            return self._invalid_reason(*self._invalid[True])
+            return f"an {self._want} is wanted, and the value at line {self._line(start)} is of type {kind}"
         return f"there is no {self._want or 'object or array'} in the text"
 
     def _invalid_reason(self, piece: landmarks.Span, error: JsonParseError) -> str:
         start = landmarks.skip_spaces(self._text, piece[0])
-        kind = {"{": "object", "[": "array"}.get(self._text[start], "fence")
-        what = "fence" if piece in self._landmarks.bodies() else kind
+        is_fence = piece in self._landmarks.bodies()
+        what = "fence" if is_fence else _OPENERS[self._text[start]]
         line, column = strict.line_and_column(self._text, piece[0])
         column = error.column + (column - 1 if error.line == 1 else 0)
         why = f"{error.reason} (line {line + error.line - 1}, column {column})"
         return f"the {what} at line {self._line(start)} is not JSON: {why}"
 
     def _unclosed_reason(self, unclosed: landmarks.Unclosed) -> str:
-        kind = "an object" if self._text[unclosed.start] == "{" else "an array"
-        opened = f"{kind} opened at line {self._line(unclosed.start)}"
+        opened = f"an {_OPENERS[self._text[unclosed.start]]} opened at line {self._line(unclosed.start)}"
         if unclosed.wrong is None:
             return f"output ends inside {opened}"
         wrong = self._text[unclosed.wrong]

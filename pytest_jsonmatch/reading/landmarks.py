@@ -45,18 +45,18 @@ class Unclosed(NamedTuple):
     """Whether the whole text ends inside it, not only a closed fence."""
 
 
-def span_end(text: str, start: int) -> int | Unclosed:
-    """Return where the span that opens at `start` ends; brackets in strings do not count."""
-    if _CLOSER.search(text, start) is None:
+def span_end(text: str, start: int, last: int) -> int | Unclosed:
+    """Return where the span that opens at `start` ends, before `last`; brackets in strings do not count."""
+    if _CLOSER.search(text, start, last) is None:
         return Unclosed(start)  # a shortcut, ten times faster, for the most common hostile text
     closers: list[str] = []
     pos = start
-    while (match := _TOKEN.search(text, pos)) is not None:
+    while (match := _TOKEN.search(text, pos, last)) is not None:
         token, pos = match[0], match.end()
         if token[0] == '"':
             closed = match[1]
             while not closed:
-                rest = _REST_OF_STRING.match(text, pos)
+                rest = _REST_OF_STRING.match(text, pos, last)
                 if rest is None or rest.end() == pos:
                     return Unclosed(start)
                 closed, pos = rest[1], rest.end()
@@ -86,16 +86,14 @@ def balanced_spans(
         within: the part of the text to search; None for all of it.
     """
     first, last = within or (0, len(text))
-    part = text[first:last]
     spans: list[Span] = []
-    match = opener.search(part)
+    match = opener.search(text, first, last)
     while match is not None:
-        end = span_end(part, match.start())
+        end = span_end(text, match.start(), last)
         if isinstance(end, Unclosed):
-            wrong = None if end.wrong is None else first + end.wrong
-            return spans, Unclosed(first + end.start, wrong, wrong is None and last == len(text))
-        spans.append((first + match.start(), first + end))
-        match = opener.search(part, end)
+            return spans, end._replace(at_end=end.wrong is None and last == len(text))
+        spans.append((match.start(), end))
+        match = opener.search(text, end, last)
     return spans, None
 
 

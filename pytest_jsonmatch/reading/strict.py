@@ -23,27 +23,18 @@ SPACES: Final = " \t\n\r"
 """The white space of JSON."""
 EXCERPT: Final = 60
 """A message shows at most this many characters of a text."""
-_WORD: Final = re.compile(r"[-+]?\w+")
+_WORD: Final = re.compile(r"\w+")
 _COLON: Final = re.compile(r"[ \t\n\r]*:")
 # What can be wrong in a text that the decoder accepts begins with one of these.
 _MARK: Final = re.compile(r'["\[\]{}]|NaN|-?Infinity|-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?')
 _NON_FINITE: Final = ("NaN", "Infinity", "-Infinity")
-_QUOTES: Final = "strings and keys are written in double quotes, not single ones"
-_COMMENT: Final = "JSON has no comments; remove it"
-_NUMBER: Final = "a number is written as 12, -0.5 or 1e9: without '+', leading zeros or a bare point"
 _OPENED: Final = {"{": "an object", "[": "an array"}
-_BY_HEAD: Final = {"'": _QUOTES, "/": _COMMENT, "#": _COMMENT, "+": _NUMBER, ".": _NUMBER}
-_BY_MESSAGE: Final = {
-    "Unterminated": "a string that opens here never closes; add the closing quote",
-    "Invalid control": "a string holds a raw control character; write it as an escape",
-    "Invalid \\": "a backslash in a string must begin a JSON escape; double it",
-    "Extra data": "there is more text after the end of the JSON value; remove it",
-    "Expecting ':'": "a key must be followed by ':'",
-    "Expecting ','": "expected a comma or a closing bracket here, not {word}",
-    "Expecting property": "expected a key in double quotes here, not {word}",
-    "": "expected a value here, not {word}",
+_HINTS: Final = {
+    "'": "strings and keys are written in double quotes, not single ones",
+    "/": "JSON has no comments; remove it",
+    "#": "JSON has no comments; remove it",
 }
-"""What we say in place of a message of the decoder that begins so."""
+"""For common mistakes, by the character at which the decoder stops."""
 
 
 def parse_json(text: str | bytes | bytearray) -> JsonValue:
@@ -235,32 +226,25 @@ def _faults(text: str) -> Iterator[TextFault]:
 
 
 def _syntax_error(text: str, error: json.JSONDecodeError) -> JsonParseError:
-    """Return our error for one of the decoder's, whose place and words differ between versions of Python."""
-    pos = error.pos
-    if error.msg.startswith("Illegal trailing comma"):
-        pos += 1
+    """Return our error for one of the decoder's: in its words, with hints for the most common mistakes."""
+    pos = error.pos + error.msg.startswith("Illegal trailing comma")  # of newer versions of Python
     is_in_string = error.msg.startswith(("Unterminated", "Invalid"))
     if not is_in_string:
         pos = skip_spaces(text, pos)
-    head, before = text[pos : pos + 1], text[max(0, pos - 1) : pos]
-    word = _WORD.match(text, pos)
-    known = next(reason for start, reason in _BY_MESSAGE.items() if error.msg.startswith(start))
-    if is_in_string:
-        reason = known
-    elif not head:
+    head, word = text[pos : pos + 1], _WORD.match(text, pos)
+    if is_in_string or head:
+        reason = error.msg.rstrip(": ").removesuffix(" at").replace("Expecting", "expected")
+        reason = reason[0].lower() + reason[1:]
+    else:
         opening = text[skip_spaces(text) :][:1]
         reason = f"the text ends inside {_OPENED[opening]}" if opening in _OPENED else "the text is empty"
+    if is_in_string:
+        pass
     elif head in {"]", "}"} and text[:pos].rstrip(SPACES).endswith(","):
         reason = f"nothing stands between a comma and {head!r}; remove the comma"
-    elif head in _BY_HEAD:
-        reason = _BY_HEAD[head]
-    elif before.isdigit() and head.isalnum():
-        reason = _NUMBER
     elif word is not None and word[0].lower() in {"true", "false", "null", "none"}:
         reason = f"{word[0]} is not JSON, which writes true, false and null in lower case"
-    else:
-        reason = known.format(word=_shown(head if word is None else word[0]))
-    return _error(text, pos, reason)
+    return _error(text, pos, reason if is_in_string else _HINTS.get(head, reason))
 
 
 def _error(text: str, pos: int, reason: str) -> JsonParseError:

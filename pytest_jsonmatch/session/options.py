@@ -41,12 +41,6 @@ def _text(raw: object) -> str:
     return str(raw).strip()
 
 
-def _nonempty(raw: object) -> str:
-    if name := _text(raw):
-        return name
-    raise ValueError("got nothing")
-
-
 def _strings(raw: object) -> tuple[str, ...]:
     if isinstance(raw, list) and all(isinstance(text, str) for text in raw):
         return tuple(raw)
@@ -162,13 +156,13 @@ _SETTINGS: Final = "lines of NAME = VALUE, such as model = gpt-4.1-mini"
 _PATTERNS: Final = "a list of path patterns such as **.created_at, one a line"
 _SCORE: Final = "a number from 0 to 1"
 _INI: Final[Mapping[str, Ini]] = {
-    "metric": Ini("string", _nonempty, "the name of a metric", defaults.METRIC, "metric of comparisons"),
+    "metric": Ini("string", _text, "the name of a metric", defaults.METRIC, "metric of comparisons"),
     "threshold": Ini("float", _threshold, _SCORE, defaults.THRESHOLD, "score that comparisons must reach"),
     "fail": Ini("string", _deciding, "case or gate", "case", "what fails a run: each case, or gates alone"),
     "skip": Ini("linelist", _patterns, _PATTERNS, [], "fields that no comparison looks at, one a line"),
     "files": Ini("args", _strings, "a list of glob patterns", [], "globs of further golden files"),
     "gates": Ini("linelist", _strings, _GATES, [], "gates that a run must pass, one a line"),
-    "baselines": Ini("string", _nonempty, _FOLDER, "jsonmatch-baselines", "folder of baselines"),
+    "baselines": Ini("string", _text, _FOLDER, "jsonmatch-baselines", "folder of baselines"),
     "cluster": Ini("string", _text, "the name of a tag", "", "tag that names the cluster of a case"),
     "concurrency": Ini("string", _count, f"a {_COUNT}", "1", "calls of producers side by side"),
     "judge": Ini("linelist", _judge, _SETTINGS, [], "the judge, as NAME = VALUE, one a line (docs/judge.md)"),

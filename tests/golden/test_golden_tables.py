@@ -200,7 +200,7 @@ def test_cells_have_line_breaks_and_quotes(cases):
 
 
 ROWS_WITH_ERRORS = r"""
-{"no": 1, "gold"} => 2:17: the row is not JSON: a key must be followed by ':'
+{"no": 1, "gold"} => 2:17: the row is not JSON: expected ':' delimiter
 {"no": 1 => 2:9: the row is not JSON: the text ends inside an object
 [1] => 2:1: the row is [1], not an object
 {"n": 1, "gold": 1} => 2:1: the row has no 'no'; did you mean 'n'?

@@ -504,7 +504,10 @@ class Accepted:
     predicates: list = field(default_factory=list)
 
     def holds(self, value: object) -> bool:
-        return any(predicate_holds(word, said, value) for word, said in self.predicates)
+        # NaN and infinities are never right, at any depth.
+        return equal(value, value) and any(
+            predicate_holds(word, said, value) for word, said in self.predicates
+        )
 
 
 def predicate_holds(word: str, said: object, value: object) -> bool:

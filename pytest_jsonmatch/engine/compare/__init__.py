@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.compare.amounts import AMOUNT
-from pytest_jsonmatch.engine.compare.codes import IDENTIFIER, PHONE
-from pytest_jsonmatch.engine.compare.dates import DATE
-from pytest_jsonmatch.engine.compare.equality import BINARY, EXACT, ONEOF
-from pytest_jsonmatch.engine.compare.numbers import NUMERIC, RELATIVE, THRESHOLD
-from pytest_jsonmatch.engine.compare.text import CONTAINS, JACCARD, LEVENSHTEIN, NORMALIZED_TEXT, REGEX
-from pytest_jsonmatch.engine.compare.words import (
-    PARTIAL_RATIO,
-    TOKEN_F1,
-    TOKEN_SET_RATIO,
-    TOKEN_SORT_RATIO,
-)
+from pytest_jsonmatch.engine.compare import amounts, codes, dates, equality, numbers, text, words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,27 +13,8 @@ if TYPE_CHECKING:
 
 BUILTIN: Final[Mapping[str, Comparator]] = {
     comparator.name: comparator
-    for comparator in (
-        EXACT,
-        BINARY,
-        NUMERIC,
-        RELATIVE,
-        THRESHOLD,
-        LEVENSHTEIN,
-        JACCARD,
-        ONEOF,
-        NORMALIZED_TEXT,
-        DATE,
-        AMOUNT,
-        PHONE,
-        IDENTIFIER,
-        REGEX,
-        CONTAINS,
-        TOKEN_F1,
-        PARTIAL_RATIO,
-        TOKEN_SORT_RATIO,
-        TOKEN_SET_RATIO,
-    )
+    for family in (equality, numbers, text, dates, amounts, codes, words)
+    for comparator in family.COMPARATORS
 }
 """The comparators every registry starts with, by name."""
 

@@ -194,3 +194,6 @@ def _make_amount(params: Params) -> Scoring:
 AMOUNT: Final = Comparator("amount", _make_amount, ("decimal", "tolerance"))
 """1 for the same amount within the `tolerance` (as of `numeric`), else 0; amounts of two currencies are 0.
 `decimal`: see `amount_reader`. Other values are compared by JSON equality."""
+
+COMPARATORS: Final = (AMOUNT,)
+"""The comparators of this module."""

@@ -104,3 +104,6 @@ IDENTIFIER: Final = Comparator(
 )
 """1 for the same identifier of a `kind`, however it is spaced and punctuated. Invalid values, including those
 with wrong check digits, are compared by JSON equality. Needs the extra `identifiers`."""
+
+COMPARATORS: Final = (PHONE, IDENTIFIER)
+"""The comparators of this module."""

@@ -245,3 +245,6 @@ def _map_oneof(params: Params, function: Callable[[JsonValue], JsonValue]) -> Pa
 ONEOF: Final = Comparator("oneof", _make_oneof, ("values", "groups"), reflexive=False, map_params=_map_oneof)
 """`values`: 1 if actual is among them, whatever expected is. `groups`: 1 if both are in one of these lists of
 synonyms, or are equal. Members can be any JSON values, including null."""
+
+COMPARATORS: Final = (EXACT, BINARY, ONEOF)
+"""The comparators of this module."""

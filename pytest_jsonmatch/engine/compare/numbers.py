@@ -284,3 +284,6 @@ def _make_threshold(params: Params) -> Scoring:
 THRESHOLD: Final = Comparator("threshold", _make_threshold, ("threshold", _WEIGHTING))
 """With d = |expected - actual|, t = `threshold` > 0 and w = `difference_penalty_weighting` >= 0 (default 1):
 d > t gives 0; w = 0 gives 1; else 1 - (d / t) ** (1 / w) (source 4's program)."""
+
+COMPARATORS: Final = (NUMERIC, RELATIVE, THRESHOLD)
+"""The comparators of this module."""

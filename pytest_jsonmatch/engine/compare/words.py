@@ -78,3 +78,6 @@ TOKEN_SORT_RATIO: Final = _rapidfuzz("token_sort_ratio")
 
 TOKEN_SET_RATIO: Final = _rapidfuzz("token_set_ratio")
 """As `token_sort_ratio`, but a text whose words are all in the other scores 1."""
+
+COMPARATORS: Final = (TOKEN_F1, PARTIAL_RATIO, TOKEN_SORT_RATIO, TOKEN_SET_RATIO)
+"""The comparators of this module."""

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.compare.base import score_of
 from pytest_jsonmatch.engine.compare.parameters import read_flag, read_json_list
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, NUMBERS, SCHEMA_TYPES, fits_types
-from pytest_jsonmatch.engine.value.equality import json_equal
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, NUMBERS, SCHEMA_TYPES, fits_types, is_finite
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.value.matchers import compile_pattern, whole_text
 from pytest_jsonmatch.engine.value.text import render, shortened
@@ -264,8 +263,7 @@ class Acceptance:
             TimeoutError: a pattern took too long, and no other predicate holds.
         """
         late: TimeoutError | None = None
-        # NaN and infinities are never right, at any depth.
-        for predicate in self.predicates if json_equal(actual, actual) else ():
+        for predicate in self.predicates if is_finite(actual) else ():
             try:
                 if predicate.holds(actual):
                     return predicate.text

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.plan.node import without_nulls
 from pytest_jsonmatch.engine.score.field import Detail, Rating
-from pytest_jsonmatch.engine.score.keyed import key_warnings
-from pytest_jsonmatch.engine.score.listed import check_listed
+from pytest_jsonmatch.engine.score.oddities import check_listed, key_warnings
 from pytest_jsonmatch.engine.score.outcome import (
     BATCH_ERROR,
     HALLUCINATION,
@@ -118,7 +117,7 @@ class _Scope(NamedTuple):
 
 def _walked(walk: Walk, scope: _Scope) -> Walk:
     """Return the walk after it is done."""
-    walk.seen.meet(scope.node)
+    walk.seen.enter(scope.node, None)
     try:
         if walk.own.units:
             _units(walk, scope)
@@ -208,16 +207,11 @@ def _scope(plan: Plan, node: PlanNode, expected: JsonValue, actual: JsonValue) -
     if plan.target and expected is MISSING:
         message = f"target_key is {format_path(plan.target)!r}, and expected has nothing there"
         raise TargetPathError(message)
-    if plan.options.root == "object":
-        _require_objects(plan, expected, actual)
-    return _Scope(node, where, expected, actual)
-
-
-def _require_objects(plan: Plan, expected: JsonValue, actual: JsonValue) -> None:
     for side, value in (("expected", expected), ("actual", actual)):
-        if type(value) is not dict and value is not MISSING:
+        if plan.options.root == "object" and type(value) is not dict and value is not MISSING:
             message = (
                 f"{plan.metric} compares two objects key by key, but {side} is of type {json_type(value)}; "
                 "json_similarity compares any JSON value"
             )
             raise RootTypeError(message)
+    return _Scope(node, where, expected, actual)

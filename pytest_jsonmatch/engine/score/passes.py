@@ -65,13 +65,9 @@ class Seen:
         self.mistyped: list[tuple[PlanNode, JsonValue]] = []
         """Objects and arrays of expected that were not entered, since actual has another type there."""
 
-    def enter(self, node: PlanNode, container: Collection[Any]) -> None:
-        """Note an object or array, which is no leaf itself, and its members."""
+    def enter(self, node: PlanNode, container: Collection[Any] | None) -> None:
+        """Note an object or array, which is no leaf itself, and its members; without one, a place."""
         self._met.append((node, container))
-
-    def meet(self, node: PlanNode) -> None:
-        """Note a place that is not in an entered container."""
-        self._met.append((node, None))
 
     def merge(self, other: Seen) -> None:
         """Add what another has seen."""

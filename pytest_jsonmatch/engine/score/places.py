@@ -136,27 +136,28 @@ class Places:
         """Score two values that are present and not entered, of whatever types."""
         if type(expected) in CONTAINERS and node.explicit is not None:
             refuse_matchers(node, expected)
-        try:
-            one, other = self._compared(node, expected, actual)
-        except Exception as error:  # noqa: BLE001 - a user's transform: its failure is a result
-            failed = Detail(error=f"its transform raised {error_text(error)}")
-            self.add(node, where, Rating(MISMATCH, 0.0, failed), expected, actual)
-            return
-        kind, bound = type(one), node.explicit
+        one, other, bound = expected, actual, node.explicit
+        if bound is not None or (type(one) not in CONTAINERS and type(other) not in CONTAINERS):
+            try:
+                one, other = node.whole(one), node.whole(other)
+            except Exception as error:  # noqa: BLE001 - a user's transform: its failure is a result
+                failed = Detail(error=f"its transform raised {error_text(error)}")
+                self.add(node, where, Rating(MISMATCH, 0.0, failed), expected, actual)
+                return
+        kind, other_kind = type(one), type(other)
+        if bound is None and kind is not other_kind and not (kind in NUMBERS and other_kind in NUMBERS):
+            bound = None if kind in CONTAINERS or other_kind in CONTAINERS else node.types.of_any(one)
+            if bound is None:
+                self._mistyped(node, where, expected, actual)
+                return
         if bound is not None:
             score, is_quick = bound.score, bound.table is not None
-        elif kind is type(other):
-            if one == other and node.plain:
-                self.add(node, where, _MATCHES, expected, actual)
-                return
-            score, is_quick = node.types.by_type[kind], node.types.is_quick
-        elif kind in NUMBERS and type(other) in NUMBERS:
-            score, is_quick = node.types.by_type[float], node.types.is_quick
-        elif kind in CONTAINERS or type(other) in CONTAINERS or not (bound := node.types.of_any(one)):
-            self._mistyped(node, where, expected, actual)
+        elif kind is other_kind and node.plain and one == other:
+            self.add(node, where, _MATCHES, expected, actual)
             return
         else:
-            score, is_quick = bound.score, bound.table is not None
+            by_type = node.types.by_type
+            score, is_quick = by_type[kind if kind is other_kind else float], node.types.is_quick
         said: Said = 0.0
         if type(other) is not float or other - other == 0.0:
             try:
@@ -179,17 +180,6 @@ class Places:
             self.add(node, where, Rating(BATCH_ERROR, 0.0, failed), expected, actual)
         else:
             self.add(node, where, self._rated(node, answer), expected, actual)
-
-    def _compared(
-        self, node: PlanNode, expected: JsonValue, actual: JsonValue
-    ) -> tuple[JsonValue, JsonValue]:
-        """Return two values as comparators take them; raises whatever a user's transform raises."""
-        if node.explicit is None:
-            if not node.transforms or type(expected) in CONTAINERS or type(actual) in CONTAINERS:
-                return expected, actual
-        elif not node.transforms and not self._plan.nulls_absent:
-            return expected, actual
-        return node.whole(expected), node.whole(actual)
 
     def _said(self, where: Place, score: Callable[..., Said], one: JsonValue, other: JsonValue) -> Said:
         """Return what a comparator says, or what it raises; it is called once for a place."""

@@ -196,7 +196,7 @@ class Walk(Places):
             if not value:
                 return
             if lacking:
-                self.seen.meet(node)
+                self.seen.enter(node, None)
         members = without_nulls(value) if self._plan.nulls_absent else value
         if lacking and type(members) is dict:
             self.seen.objects.append((node, members, MISSING))
