@@ -25,6 +25,7 @@ from pytest_jsonmatch.engine.value.errors import (
     JsonMatchWarning,
     error_text,
 )
+from pytest_jsonmatch.engine.value.matchers import matcher_of
 from pytest_jsonmatch.running import current_run
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def _without_options(metric: str) -> Comparing:
 def read_expected(expected: object) -> JsonValue:
     """Return the expected JSON value, as `compare_json` reads it; text must be strict JSON."""
     if not isinstance(expected, (str, bytes, bytearray)):
-        return to_expected(expected)
+        return to_expected(expected, matcher_of)
     from pytest_jsonmatch.reading.strict import parse_json
 
     return parse_json(bytes(expected) if isinstance(expected, bytearray) else expected)

@@ -224,18 +224,19 @@ def to_json_value(value: object, *, side: Side = "actual") -> JsonValue:
     return _convert(value, _EXPECTED if side == "expected" else _ACTUAL)
 
 
-def to_expected(value: object) -> JsonValue:
+def to_expected(value: object, matcher_of: Callable[[object], Matcher | None]) -> JsonValue:
     """Convert an expected Python value in which matchers, such as `pytest.approx(1)`, may stand.
 
     Raises the errors of `to_json_value`.
 
     >>> from unittest.mock import ANY
-    >>> to_expected({"n": 1, "id": ANY})
+    >>> from pytest_jsonmatch.engine.value.matchers import matcher_of
+    >>> to_expected({"n": 1, "id": ANY}, matcher_of)
     {'n': 1, 'id': <ANY>}
     """
     if type(value) is dict and (flat := flat_copy(value)) is not None:
         return flat
-    return _convert(value, _WITH_MATCHERS)
+    return _convert(value, _Rules("expected", matcher_of))
 
 
 @final
@@ -243,13 +244,12 @@ class _Rules(NamedTuple):
     """What holds for the side that is converted."""
 
     side: Side
-    matchers: bool = False
-    """Whether matchers may stand in it."""
+    matcher_of: Callable[[object], Matcher | None] | None = None
+    """Tells a matcher, where they may stand."""
 
 
 _ACTUAL: Final = _Rules("actual")
 _EXPECTED: Final = _Rules("expected")
-_WITH_MATCHERS: Final = _Rules("expected", matchers=True)
 
 
 def flat_copy(value: dict[Any, Any]) -> dict[str, JsonValue] | None:
@@ -342,11 +342,8 @@ def _plain(item: Any, rules: _Rules, where: Where) -> Any:
     for types, made in _FORMS.items():
         if isinstance(item, types):
             return made(item)
-    if rules.matchers:
-        from pytest_jsonmatch.engine.value.matchers import matcher_of
-
-        if (matcher := matcher_of(item)) is not None:
-            return matcher
+    if rules.matcher_of is not None and (matcher := rules.matcher_of(item)) is not None:
+        return matcher
     if getattr(item, "shape", None) == () and callable(scalar := getattr(item, "item", None)):
         return _plain(scalar(), rules, where)  # one of numpy
     if (members := _members_of(item)) is not None:
