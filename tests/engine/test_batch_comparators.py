@@ -139,36 +139,33 @@ def test_two_batch_comparators_are_two_calls(registry):
     assert [[item.path for item in items] for items in other.calls] == [["b"]]
 
 
-def test_it_can_be_the_comparator_of_a_type(judge):
-    result = compare_json(
-        {"a": "X", "n": 2, "t": True},
-        {"a": "x", "n": 1, "t": False},
-        metric="leaf_f1",
-        compare={"string": "judge"},
-    )
-    assert [[item.path for item in items] for items in judge.calls] == [["a"]]
-    assert rows(result) == [("a", "match", 1.0), ("n", "mismatch", 0.0), ("t", "mismatch", 0.0)]
-    assert result.field_results[0].comparator == "judge"
+SCHEMA = {"properties": {"a": {"type": "string", "x-eval-compare": {"judge": {"strict": False}}}}}
+BRANCH = {
+    "properties": {"a": {"anyOf": [{"type": "integer"}, {"type": "string", "x-eval-compare": "judge"}]}}
+}
 
 
-def test_flat_objects_ask_too(judge):
-    result = compare_json({"a": "X"}, {"a": "x"}, metric="json_similarity", compare={"string": "judge"})
-    assert (result.score, len(judge.calls)) == (1.0, 1)
-
-
-def test_from_a_schema(judge):
-    schema = {
-        "type": "object",
-        "properties": {
-            "note": {"type": "string", "x-eval-compare": {"judge": {"strict": False}}},
-            "other": {"type": "string"},
-        },
-    }
-    result = compare_json(
-        {"note": "A", "other": "A"}, {"note": "a", "other": "a"}, metric="leaf_f1", schema=schema
-    )
-    assert rows(result) == [("note", "match", 1.0), ("other", "mismatch", 0.0)]
-    assert [item.params for item in judge.calls[0]] == [{"strict": False}]
+@pytest.mark.parametrize(
+    ("expected", "actual", "options", "asked", "scores"),
+    [
+        ({"a": "x", "n": 1}, {"a": "X", "n": 2}, {"compare": {"string": "judge"}}, ["a"], [1.0, 0.0]),
+        ({"a": "x"}, {"a": "X"}, {"metric": "json_similarity", "compare": {"string": "judge"}}, ["a"], [1.0]),
+        ({"a": "x"}, {"a": "X"}, {"schema": SCHEMA}, ["a"], [1.0]),
+        ({"a": "x"}, {"a": "X"}, {"schema": BRANCH}, ["a"], [1.0]),
+        ({"b": [{"a": "x"}]}, {"b": [{"a": "y"}]}, {"target_key": "b[0]"}, ["b[0].a"], [0.0]),
+        ({"a": "x"}, {"b": "x"}, {}, [], [0.0, 0.0]),
+        ({"a": "x"}, {"a": "y"}, {"fields": {"a": {"compare": "judge", "skip": True}}}, [], [0.0]),
+        ({"a": None}, {"a": None}, {}, [], [1.0]),
+        ({"a": None}, {"a": "None"}, {}, [], [0.0]),
+        ({"a": "None"}, {"a": None}, {}, [], [0.0]),
+    ],
+)
+def test_what_it_is_asked(judge, expected, actual, options, asked, scores):
+    if not options.keys() & {"compare", "schema", "fields"}:
+        options = {**options, "fields": {"**.a": {"compare": "judge"}}}
+    result = compare_json(actual, expected, **options)
+    assert [item.expected_path for items in judge.calls for item in items] == asked
+    assert [field.score for field in result.field_results] == scores
 
 
 def test_as_a_default_of_a_schemas_type(judge):
@@ -179,47 +176,6 @@ def test_as_a_default_of_a_schemas_type(judge):
     finally:
         reset_type_defaults()
     assert len(judge.calls) == 1
-
-
-def test_in_a_branch_of_a_schema(judge):
-    schema = {
-        "properties": {"v": {"anyOf": [{"type": "integer"}, {"type": "string", "x-eval-compare": "judge"}]}}
-    }
-    assert compare_json({"v": "A"}, {"v": "a"}, metric="leaf_f1", schema=schema).score == 1.0
-    assert len(judge.calls) == 1
-
-
-def test_below_a_target_paths_are_those_of_the_document(judge):
-    compare_json(
-        {"answers": [{"a": "x"}]},
-        {"answers": [{"a": "y"}]},
-        metric="leaf_f1",
-        target_key="answers[0]",
-        fields={"**.a": {"compare": "judge"}},
-    )
-    assert [item.expected_path for item in judge.calls[0]] == ["answers[0].a"]
-
-
-def test_what_one_side_lacks_is_not_asked(judge):
-    result = compare_json({"b": "x"}, {"a": "x"}, metric="leaf_f1", compare={"string": "judge"})
-    assert (judge.calls, result.counts) == ([], {"omission": 1, "hallucination": 1})
-
-
-def test_what_only_schema_has_may_be_skipped(judge):
-    rules = {"a": {"compare": "judge", "skip": True}}
-    result = compare_json({"a": "x"}, {"a": "y"}, metric="leaf_f1", fields=rules)
-    assert (judge.calls, result.counts) == ([], {"skipped": 1})
-
-
-def test_nulls_are_settled_without_asking(judge):
-    result = compare_json(
-        {"a": None, "b": None, "c": "x"},
-        {"a": None, "b": "x", "c": None},
-        metric="leaf_f1",
-        fields={"*": {"compare": "judge"}},
-    )
-    assert [f.score for f in result.field_results] == [1.0, 0.0, 0.0]
-    assert judge.calls == []
 
 
 def test_null_aware_comparators_are_asked_about_nulls(registry):
@@ -252,17 +208,14 @@ def test_equality_for_the_short_circuit_is_that_of_json_after_transforms(registr
     assert [[item.path for item in items] for items in judge.calls] == [["a"]]
 
 
-def test_a_threshold_for_leaves_holds_for_answers(registry):
+@pytest.mark.parametrize(
+    ("options", "score"), [({}, 1.5 / 2), ({"leaf_threshold": 0.5}, 1 / 2), ({"weight": 3}, 2.5 / 4)]
+)
+def test_thresholds_and_weights_hold_for_answers(registry, options, score):
     registry.comparator("half", lambda items: [0.5 for _ in items])
-    rule = {"a": {"compare": "half"}}
-    assert compare_json({"a": 1}, {"a": 2}, metric="leaf_f1", fields=rule).score == 0.5
-    assert compare_json({"a": 1}, {"a": 2}, metric="leaf_f1", fields=rule, leaf_threshold=0.5).score == 0.0
-
-
-def test_weights_count(registry):
-    registry.comparator("half", lambda items: [0.5 for _ in items])
-    rules = {"a": {"compare": "half", "weight": 3}}
-    assert compare_json({"a": 1, "b": 1}, {"a": 2, "b": 1}, metric="leaf_f1", fields=rules).score == 2.5 / 4
+    rule = {"compare": "half", **options}
+    result = compare_json({"a": 1, "b": 1}, {"a": 2, "b": 1}, metric="leaf_f1", fields={"a": rule})
+    assert result.score == score
 
 
 def test_what_it_does_to_its_list_is_its_own_business(registry):
@@ -360,47 +313,31 @@ def raising_without_words(items):
     raise KeyError
 
 
+def raising_on_its_way(items):
+    yield 1.0
+    raise OSError("gone")
+
+
+async def waiting(items):
+    return [1.0 for _ in items]
+
+
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
         (raising, "raised TimeoutError: no answer in 30 s"),
         (raising_without_words, "raised KeyError"),
-        (
-            lambda items: [1.0],
-            f"returned 1 answer for 3 items; {A_LIST}",
-        ),
+        (raising_on_its_way, "raised OSError: gone"),
+        (waiting, "is a coroutine function; it must wait for its answers itself"),
+        (lambda items: [1.0], f"returned 1 answer for 3 items; {A_LIST}"),
         (lambda items: {"1": 1.0, "x": 0.0}, "answered for ids that it was not asked about: 'x'"),
-        (
-            lambda items: None,
-            f"returned nothing; {A_LIST}",
-        ),
-        (
-            lambda items: "1.0",
-            f"returned a str; {A_LIST}",
-        ),
-        (
-            lambda items: {0.5},
-            f"returned a set; {A_LIST}",
-        ),
+        (lambda items: None, f"returned nothing; {A_LIST}"),
+        (lambda items: "1.0", f"returned a str; {A_LIST}"),
+        (lambda items: {0.5}, f"returned a set; {A_LIST}"),
     ],
 )
 def test_a_call_that_fails_fails_for_all_its_items(registry, answer, reason):
     assert failures(registry, answer) == [reason] * 3
-
-
-def test_a_generator_that_fails_on_its_way_fails_for_all(registry):
-    def answers(items):
-        yield 1.0
-        raise OSError("gone")
-
-    assert failures(registry, answers) == ["raised OSError: gone"] * 3
-
-
-def test_a_coroutine_function_is_told_so(registry):
-    async def answers(items):
-        return [1.0 for _ in items]
-
-    assert failures(registry, answers) == ["is a coroutine function; it must wait for its answers itself"] * 3
 
 
 def test_with_scope_chunk_a_list_is_no_answer(registry):
@@ -447,14 +384,6 @@ def test_a_batch_error_is_left_out_of_the_figures_and_shown_beside_them(registry
     ]
 
 
-def test_errors_are_told_where_all_that_counts_is_perfect(registry):
-    registry.comparator("judge", raising)
-    result = compare_json(
-        {"a": "x", "n": 1}, {"a": "y", "n": 1}, metric="leaf_f1", fields={"a": {"compare": "judge"}}
-    )
-    assert (result.score, [error.path for error in result.errors]) == (1.0, ["a"])
-
-
 def test_an_assertion_raises_comparator_error(registry):
     registry.comparator("judge", raising)
     with pytest.raises(ComparatorError, match="no answer in 30 s"):
@@ -473,46 +402,39 @@ def test_interrupts_pass_through(registry):
 # -- top-level keys as units -----------------------------------------------------------------------------------
 
 
-def test_units_are_1_where_all_below_them_is(registry):
-    registry.comparator("judge", Judge())
-    result = compare_json(
-        {"a": {"x": "A", "y": 1}, "b": {"x": "A"}, "c": "C"},
-        {"a": {"x": "a", "y": 1}, "b": {"x": "b"}, "c": "c"},
-        metric="field_match",
-        compare={"string": "judge"},
-    )
-    assert rows(result) == [("a", "match", 1.0), ("b", "mismatch", 0.0), ("c", "match", 1.0)]
+def test_units_are_1_where_all_below_them_is_and_batch_errors_where_only_a_failure_keeps_them(registry):
+    def judge(items):
+        return [ValueError("refused") if "?" in item.actual else Judge.score(item) for item in items]
 
-
-def test_a_unit_that_nothing_but_a_failure_keeps_from_1_is_a_batch_error(registry):
-    registry.comparator("judge", raising)
-    result = compare_json(
-        {"a": {"x": "A", "y": 1}, "b": {"x": "A", "y": 2}, "c": 3},
-        {"a": {"x": "a", "y": 1}, "b": {"x": "a", "y": 1}, "c": 3},
-        metric="field_match",
-        compare={"string": "judge"},
-    )
-    assert rows(result) == [("a", "batch_error", 0.0), ("b", "mismatch", 0.0), ("c", "match", 1.0)]
-    assert [error.path for error in result.errors] == ["a.x", "b.x"]
+    registry.comparator("judge", judge)
+    expected = {"a": {"x": "a", "y": 1}, "b": {"x": "b"}, "c": "c", "d": {"x": "d"}, "e": {"x": "e", "y": 1}}
+    actual = {"a": {"x": "A", "y": 1}, "b": {"x": "a"}, "c": "C", "d": {"x": "?"}, "e": {"x": "?", "y": 2}}
+    result = compare_json(actual, expected, metric="field_match", compare={"string": "judge"})
+    assert [status for _, status, _ in rows(result)] == [
+        "match",
+        "mismatch",
+        "match",
+        "batch_error",
+        "mismatch",
+    ]
+    assert [error.path for error in result.errors] == ["d.x", "e.x"]
     assert result.score == 0.5
 
 
 # -- registering -----------------------------------------------------------------------------------------------
 
 
-def test_a_scope_that_is_none_is_an_error(registry):
+@pytest.mark.parametrize(
+    ("judge", "message"),
+    [
+        (Judge(scope="records"), "comparator 'judge' has the scope 'records'; did you mean 'record'?"),
+        (JudgeById, "comparator 'judge' is the class JudgeById; register an instance, such as JudgeById()"),
+    ],
+)
+def test_what_cannot_be_a_batch_comparator_is_an_error(registry, judge, message):
     with pytest.raises(ConfigurationError) as error:
-        registry.comparator("judge", Judge(scope="records"))
-    assert str(error.value) == "comparator 'judge' has the scope 'records'; did you mean 'record'?"
-
-
-def test_a_class_is_not_its_instance(registry):
-    with pytest.raises(ConfigurationError) as error:
-        registry.comparator("judge", JudgeById)
-    assert (
-        str(error.value)
-        == "comparator 'judge' is the class JudgeById; register an instance, such as JudgeById()"
-    )
+        registry.comparator("judge", judge)
+    assert str(error.value) == message
 
 
 @pytest.mark.parametrize("place", ["fields", "schema"])
@@ -536,22 +458,3 @@ def test_functions_of_three_arguments_stay_what_they_are(registry):
     fields = {"a": {"compare": "plain"}, "b": {"compare": "any"}}
     result = compare_json({"a": 1, "b": 1}, {"a": 2, "b": 2}, metric="leaf_f1", fields=fields)
     assert [f.score for f in result.field_results] == [0.5, 0.25]
-
-
-def test_plans_without_one_know_it(registry):
-    from pytest_jsonmatch.engine.plan.compile import plan_for
-
-    registry.comparator("judge", Judge())
-    registry.comparator("plain", lambda expected, actual, params: 0.5)
-    rule = {"a": {"compare": "plain"}}
-    schema = parse_eval_schema({"items": {"properties": {"a": {"x-eval-compare": "judge"}}}})
-    assert [
-        plan_for("leaf_f1", options).has_batch
-        for options in (
-            {},
-            {"fields": rule},
-            {"fields": {"a": {"compare": "judge"}}},
-            {"compare": {"integer": "judge"}},
-            {"schema": schema},
-        )
-    ] == [False, False, True, True, True]
