@@ -161,14 +161,8 @@ def test_a_drop_of_records_that_were_not_kept(saved, command):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            "--max-drop 2",
-            "jsonmatch diff: argument --max-drop: '2' is no drop of a score: from 0 to below 1",
-        ),
-        (
-            "--max-drop 0.1 --confidence 95",
-            "jsonmatch diff: argument --confidence: '95' is no confidence: above 0.5 and below 1",
-        ),
+        ("--max-drop 2", "jsonmatch diff: argument --max-drop: '2' is no drop of a score: from 0 to below 1"),
+        ("--max-drop 0.1 --confidence 95", "jsonmatch diff: argument --confidence: '95' is no confidence:"),
     ],
 )
 def test_settings_that_are_none(saved, command, options, message):

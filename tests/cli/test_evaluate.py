@@ -322,25 +322,16 @@ def bad(folder, write):
         ("gold.jsonl no.jsonl", "no.jsonl: no such file or directory"),
         ("no.json gold.jsonl", "no.json: no such file or directory"),
         ("- -", "both sides are '-'"),
-        (
-            "broken.jsonl gold.jsonl --id-field id",
-            "broken.jsonl:3:10: not valid JSON: the text ends inside an object near",
-        ),
+        ("broken.jsonl gold.jsonl --id-field id", "broken.jsonl:3:10: not valid JSON: the text ends inside"),
         ("broken.jsonl two.jsonl", "broken.jsonl:3:10: not valid JSON: the text ends inside an object near"),
         ("latin.jsonl gold.jsonl", "latin.jsonl:1:3: not valid JSON: byte 0xe9 is not valid UTF-8"),
         ("broken.json gold.jsonl", "broken.json:2:1: not valid JSON: "),
         ("gold.jsonl broken.json", "broken.json:2:1: not valid JSON: "),
         ("object.json gold.jsonl", "object.json holds one JSON value, not an array of records"),
         ("gold.jsonl object.json", "object.json holds one JSON value, not an array of records"),
-        (
-            "gold.jsonl two.jsonl",
-            "there are more answers than expected records; without an id field they are matched",
-        ),
+        ("gold.jsonl two.jsonl", "there are more answers than expected records; without an id field they"),
         ("twins.jsonl two.jsonl --id-field id", "twins.jsonl: the id 1 occurs twice"),
-        (
-            "noid.jsonl gold.jsonl --id-field id",
-            "gold at noid.jsonl:1 has no id; it must be a string or an integer",
-        ),
+        ("noid.jsonl gold.jsonl --id-field id", "gold at noid.jsonl:1 has no id; it must be a string or an"),
         ("gold.jsonl gold.jsonl --schema shop.json", "gold.jsonl:1: record 0: 'id' is not in the schema"),
         ("some empty", "no file in empty has the name of a file in some"),
         ("some other", "no file in other has the name of a file in some"),
@@ -355,10 +346,7 @@ def bad(folder, write):
         ("gold.jsonl gold.jsonl --metric leaf", "unknown metric 'leaf'; did you mean 'leaf_f1'?"),
         ("gold.jsonl gold.jsonl --gate f2>1", "--gate 'f2>1': unknown figure 'f2'"),
         ("gold.jsonl gold.jsonl --gate f1", "--gate 'f1': "),
-        (
-            "gold.jsonl gold.jsonl --json no/r.json",
-            "argument --json: no/r.json: no such file or directory (see",
-        ),
+        ("gold.jsonl gold.jsonl --json no/r.json", "argument --json: no/r.json: no such file or directory"),
         ("gold.jsonl gold.jsonl --json some", "argument --json: some: is a directory"),
         ("gold.jsonl gold.jsonl --keep few", "argument --keep: invalid choice: 'few'"),
     ],
@@ -461,7 +449,7 @@ ANSWER = {"id": "b", "items": [{"name": "milk", "price": 3}, {"name": "tea", "pr
 PAIRS = """\
 b
 pairs of items (expected ↔ actual)
-  items[0] ↔ items[1]  F1 0.50, next best 0.00
+  items[0] ↔ items[1]  F1 0.50
 """
 
 

@@ -44,12 +44,8 @@ def test_the_quick_start_of_source_5():
     assert (second.record_id, second.precision, second.recall, second.f1) == (1, 1 / 3, 1 / 3, 1 / 3)
     assert (result.mean_precision, result.mean_recall, result.mean_f1) == (0.5, 0.5, 0.5)
     assert (result.micro_precision, result.micro_recall, result.micro_f1) == (0.5, 0.5, 0.5)
-    assert (result.total_records, result.total_fields, result.total_matches, result.total_mismatches) == (
-        2,
-        6,
-        3,
-        3,
-    )
+    assert (result.total_records, result.total_fields) == (2, 6)
+    assert (result.total_matches, result.total_mismatches) == (3, 3)
     assert (result.total_omissions, result.total_hallucinations, result.total_batch_errors) == (0, 0, 0)
     assert {
         path: (each.mean_score, each.matches, each.mismatches, each.omissions, each.hallucinations)
@@ -128,20 +124,10 @@ def test_figures_hang_on_neither_chunks_nor_executors_nor_what_is_kept(keep):
     assert others == [whole] * 4
 
 
-def test_runs_of_different_metrics_do_not_merge():
-    with pytest.raises(
-        ConfigurationError, match=r"^runs merge only if their signatures are equal: leaf_f1\|.*"
-    ):
-        compare_corpus([1], [1]).merge(compare_corpus([1], [1], metric="pairwise_f1"))
-
-
 def test_an_answer_that_cannot_be_read_has_nothing_right():
     result = compare_corpus(['{"a": 1, "b": ', 'Sure: {"a": 1}'], [{"a": 1, "b": 2}, {"a": 1}])
-    assert (result.records[0].recall, result.records[0].counts, result.mean_recall) == (
-        0.0,
-        {"omission": 2},
-        0.5,
-    )
+    assert (result.records[0].recall, result.mean_recall) == (0.0, 0.5)
+    assert result.records[0].counts == {"omission": 2}
     (error,) = result.errors
     assert (error.record_id, error.path, error.comparator) == (0, None, None)
     assert error.reason.startswith(
@@ -288,11 +274,6 @@ def test_gold_records_may_have_ids_of_their_own():
     assert [(each.record_id, each.score) for each in run.records] == [("one.json", 1.0), ("two.json", 0.0)]
 
 
-def test_answers_have_no_ids_beside_them():
-    with pytest.raises(ConfigurationError, match="actual is of type dict; it must be a list or an iterator"):
-        compare_corpus({"a": 1}, {"a": 1})
-
-
 def test_a_record_that_is_kept_has_its_comparison():
     gold, answer = {"id": 1, "a": [1, 2]}, {"id": 1, "a": [2, 3]}
     run = compare_corpus([answer], [gold], metric="pairwise_f1", id_field="id")
@@ -315,9 +296,6 @@ def test_a_cluster_is_named_and_not_scored(answers):
     assert (run.mean_f1, list(run.per_field)) == (1.0, ["n"])
     assert CLUSTERED[0] == {"document": "d0", "n": 0}
     assert run.signature != compare_corpus(answers, CLUSTERED).signature
-
-
-def test_records_without_a_cluster_stand_alone():
     run = compare_corpus([{}, {}, {}], [{"n": 1}, {"document": None}, {"document": 7}], cluster="document")
     assert [record.cluster for record in run.records] == ["", "", "7"]
 
@@ -348,7 +326,9 @@ A_LIST = "it must be a list or an iterator of records, or the path of a JSON Lin
         ("nowhere.jsonl", "expected 'nowhere.jsonl' can't be read: no such file or directory"),
     ],
 )
-def test_gold_that_is_no_corpus(gold, message):
+def test_what_is_no_corpus(gold, message):
     with pytest.raises(ConfigurationError) as caught:
         compare_corpus([], gold)
     assert str(caught.value) == message
+    with pytest.raises(ConfigurationError, match="actual is of type dict; it must be a list or an iterator"):
+        compare_corpus({"a": 1}, {"a": 1})  # only gold may have ids beside its records

@@ -241,10 +241,7 @@ def test_the_command(sides, command, folder):
         ("no.jsonl old.jsonl", "no.jsonl: no such file"),
         ("old.jsonl empty.jsonl", "there are no old records: nothing can be compared"),
         ("bad.jsonl old.jsonl", "bad.jsonl:1:1: not valid JSON"),
-        (
-            "new.jsonl old.jsonl --gate f1>0",
-            "--gate 'f1>0': unknown figure 'f1'; known: effect, shifted",
-        ),
+        ("new.jsonl old.jsonl --gate f1>0", "--gate 'f1>0': unknown figure 'f1'; known: effect, shifted"),
     ],
 )
 def test_a_command_that_cannot_be_used(sides, write, refused, line, told):
