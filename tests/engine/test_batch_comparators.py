@@ -129,43 +129,53 @@ def test_two_batch_comparators_are_two_calls(registry):
     one, other = Judge(), Judge()
     registry.comparator("one", one)
     registry.comparator("other", other)
-    compare_json(
-        {"a": "x", "b": "x", "c": "x"},
-        {"a": "y", "b": "y", "c": "y"},
-        metric="leaf_f1",
-        fields={"a": {"compare": "one"}, "b": {"compare": "other"}, "c": {"compare": "one"}},
-    )
+    fields = {"a": {"compare": "one"}, "b": {"compare": "other"}, "c": {"compare": "one"}}
+    compare_json(dict.fromkeys("abc", "x"), dict.fromkeys("abc", "y"), metric="leaf_f1", fields=fields)
     assert [[item.path for item in items] for items in one.calls] == [["a", "c"]]
     assert [[item.path for item in items] for items in other.calls] == [["b"]]
 
 
-SCHEMA = {"properties": {"a": {"type": "string", "x-eval-compare": {"judge": {"strict": False}}}}}
-BRANCH = {
-    "properties": {"a": {"anyOf": [{"type": "integer"}, {"type": "string", "x-eval-compare": "judge"}]}}
-}
+OF_STRINGS = {"compare": {"string": "judge"}}
+OF_NOTE = {"note": {"type": "string", "x-eval-compare": {"judge": {"strict": False}}}, "other": {}}
+BRANCHES = {"v": {"anyOf": [{"type": "integer"}, {"type": "string", "x-eval-compare": "judge"}]}}
 
 
 @pytest.mark.parametrize(
-    ("expected", "actual", "options", "asked", "scores"),
+    ("expected", "actual", "options", "asked"),
     [
-        ({"a": "x", "n": 1}, {"a": "X", "n": 2}, {"compare": {"string": "judge"}}, ["a"], [1.0, 0.0]),
-        ({"a": "x"}, {"a": "X"}, {"metric": "json_similarity", "compare": {"string": "judge"}}, ["a"], [1.0]),
-        ({"a": "x"}, {"a": "X"}, {"schema": SCHEMA}, ["a"], [1.0]),
-        ({"a": "x"}, {"a": "X"}, {"schema": BRANCH}, ["a"], [1.0]),
-        ({"b": [{"a": "x"}]}, {"b": [{"a": "y"}]}, {"target_key": "b[0]"}, ["b[0].a"], [0.0]),
-        ({"a": "x"}, {"b": "x"}, {}, [], [0.0, 0.0]),
-        ({"a": "x"}, {"a": "y"}, {"fields": {"a": {"compare": "judge", "skip": True}}}, [], [0.0]),
-        ({"a": None}, {"a": None}, {}, [], [1.0]),
-        ({"a": None}, {"a": "None"}, {}, [], [0.0]),
-        ({"a": "None"}, {"a": None}, {}, [], [0.0]),
+        ({"a": "x", "n": 1}, {"a": "X", "n": 2}, OF_STRINGS, ["a"]),
+        ({"a": "x"}, {"a": "X"}, {"metric": "json_similarity", **OF_STRINGS}, ["a"]),
+        (
+            {"note": "a", "other": "a"},
+            {"note": "A", "other": "A"},
+            {"schema": {"properties": OF_NOTE}},
+            ["note"],
+        ),
+        ({"v": "a"}, {"v": "A"}, {"schema": {"properties": BRANCHES}}, ["v"]),
+        ({"a": "x"}, {"b": "x"}, OF_STRINGS, []),
+        ({"a": "y"}, {"a": "x"}, {"fields": {"a": {"compare": "judge", "skip": True}}}, []),
+        *(
+            ({"a": one}, {"a": other}, {"fields": {"a": {"compare": "judge"}}}, [])
+            for one, other in [(None, None), ("x", None), (None, "x")]
+        ),
+    ],
+    ids=[
+        "a type",
+        "a flat object",
+        "a schema",
+        "a branch",
+        "one side",
+        "skipped",
+        "nulls",
+        "null",
+        "null there",
     ],
 )
-def test_what_it_is_asked(judge, expected, actual, options, asked, scores):
-    if not options.keys() & {"compare", "schema", "fields"}:
-        options = {**options, "fields": {"**.a": {"compare": "judge"}}}
-    result = compare_json(actual, expected, **options)
-    assert [item.expected_path for items in judge.calls for item in items] == asked
-    assert [field.score for field in result.field_results] == scores
+def test_what_it_is_asked_about(judge, expected, actual, options, asked):
+    result = compare_json(actual, expected, **{"metric": "leaf_f1", **options})
+    assert [item.path for items in judge.calls for item in items] == asked
+    assert [row.score for row in result.field_results if row.path in asked] == [1.0] * len(asked)
+    assert not {row.comparator for row in result.field_results if row.path in asked} - {"judge"}
 
 
 def test_as_a_default_of_a_schemas_type(judge):
@@ -176,6 +186,17 @@ def test_as_a_default_of_a_schemas_type(judge):
     finally:
         reset_type_defaults()
     assert len(judge.calls) == 1
+
+
+def test_below_a_target_paths_are_those_of_the_document(judge):
+    compare_json(
+        {"answers": [{"a": "x"}]},
+        {"answers": [{"a": "y"}]},
+        metric="leaf_f1",
+        target_key="answers[0]",
+        fields={"**.a": {"compare": "judge"}},
+    )
+    assert [item.expected_path for item in judge.calls[0]] == ["answers[0].a"]
 
 
 def test_null_aware_comparators_are_asked_about_nulls(registry):
@@ -208,14 +229,17 @@ def test_equality_for_the_short_circuit_is_that_of_json_after_transforms(registr
     assert [[item.path for item in items] for items in judge.calls] == [["a"]]
 
 
-@pytest.mark.parametrize(
-    ("options", "score"), [({}, 1.5 / 2), ({"leaf_threshold": 0.5}, 1 / 2), ({"weight": 3}, 2.5 / 4)]
-)
-def test_thresholds_and_weights_hold_for_answers(registry, options, score):
+def test_a_threshold_for_leaves_holds_for_answers(registry):
     registry.comparator("half", lambda items: [0.5 for _ in items])
-    rule = {"compare": "half", **options}
-    result = compare_json({"a": 1, "b": 1}, {"a": 2, "b": 1}, metric="leaf_f1", fields={"a": rule})
-    assert result.score == score
+    rule = {"a": {"compare": "half"}}
+    assert compare_json({"a": 1}, {"a": 2}, metric="leaf_f1", fields=rule).score == 0.5
+    assert compare_json({"a": 1}, {"a": 2}, metric="leaf_f1", fields=rule, leaf_threshold=0.5).score == 0.0
+
+
+def test_weights_count(registry):
+    registry.comparator("half", lambda items: [0.5 for _ in items])
+    rules = {"a": {"compare": "half", "weight": 3}}
+    assert compare_json({"a": 1, "b": 1}, {"a": 2, "b": 1}, metric="leaf_f1", fields=rules).score == 2.5 / 4
 
 
 def test_what_it_does_to_its_list_is_its_own_business(registry):
@@ -313,36 +337,32 @@ def raising_without_words(items):
     raise KeyError
 
 
-def raising_on_its_way(items):
+def failing_on_its_way(items):
     yield 1.0
     raise OSError("gone")
 
 
-async def waiting(items):
+async def coroutine(items):
     return [1.0 for _ in items]
 
 
 @pytest.mark.parametrize(
-    ("answer", "reason"),
+    ("answer", "scope", "reason"),
     [
-        (raising, "raised TimeoutError: no answer in 30 s"),
-        (raising_without_words, "raised KeyError"),
-        (raising_on_its_way, "raised OSError: gone"),
-        (waiting, "is a coroutine function; it must wait for its answers itself"),
-        (lambda items: [1.0], f"returned 1 answer for 3 items; {A_LIST}"),
-        (lambda items: {"1": 1.0, "x": 0.0}, "answered for ids that it was not asked about: 'x'"),
-        (lambda items: None, f"returned nothing; {A_LIST}"),
-        (lambda items: "1.0", f"returned a str; {A_LIST}"),
-        (lambda items: {0.5}, f"returned a set; {A_LIST}"),
+        (raising, None, "raised TimeoutError: no answer in 30 s"),
+        (raising_without_words, None, "raised KeyError"),
+        (failing_on_its_way, None, "raised OSError: gone"),
+        (coroutine, None, "is a coroutine function; it must wait for its answers itself"),
+        (lambda items: [1.0], None, f"returned 1 answer for 3 items; {A_LIST}"),
+        (lambda items: {"1": 1.0, "x": 0.0}, None, "answered for ids that it was not asked about: 'x'"),
+        (lambda items: None, None, f"returned nothing; {A_LIST}"),
+        (lambda items: "1.0", None, f"returned a str; {A_LIST}"),
+        (lambda items: {0.5}, None, f"returned a set; {A_LIST}"),
+        (lambda items: [1.0] * 3, "chunk", "returned a list; it returns a mapping of item id to answer"),
     ],
 )
-def test_a_call_that_fails_fails_for_all_its_items(registry, answer, reason):
-    assert failures(registry, answer) == [reason] * 3
-
-
-def test_with_scope_chunk_a_list_is_no_answer(registry):
-    reason = "returned a list; it returns a mapping of item id to answer"
-    assert failures(registry, lambda items: [1.0 for _ in items], scope="chunk") == [reason] * 3
+def test_a_call_that_fails_fails_for_all_its_items(registry, answer, scope, reason):
+    assert failures(registry, answer, scope) == [reason] * 3
 
 
 @pytest.mark.parametrize(
@@ -384,6 +404,14 @@ def test_a_batch_error_is_left_out_of_the_figures_and_shown_beside_them(registry
     ]
 
 
+def test_errors_are_told_where_all_that_counts_is_perfect(registry):
+    registry.comparator("judge", raising)
+    result = compare_json(
+        {"a": "x", "n": 1}, {"a": "y", "n": 1}, metric="leaf_f1", fields={"a": {"compare": "judge"}}
+    )
+    assert (result.score, [error.path for error in result.errors]) == (1.0, ["a"])
+
+
 def test_an_assertion_raises_comparator_error(registry):
     registry.comparator("judge", raising)
     with pytest.raises(ComparatorError, match="no answer in 30 s"):
@@ -402,39 +430,46 @@ def test_interrupts_pass_through(registry):
 # -- top-level keys as units -----------------------------------------------------------------------------------
 
 
-def test_units_are_1_where_all_below_them_is_and_batch_errors_where_only_a_failure_keeps_them(registry):
-    def judge(items):
-        return [ValueError("refused") if "?" in item.actual else Judge.score(item) for item in items]
+def test_units_are_1_where_all_below_them_is(registry):
+    registry.comparator("judge", Judge())
+    result = compare_json(
+        {"a": {"x": "A", "y": 1}, "b": {"x": "A"}, "c": "C"},
+        {"a": {"x": "a", "y": 1}, "b": {"x": "b"}, "c": "c"},
+        metric="field_match",
+        compare={"string": "judge"},
+    )
+    assert rows(result) == [("a", "match", 1.0), ("b", "mismatch", 0.0), ("c", "match", 1.0)]
 
-    registry.comparator("judge", judge)
-    expected = {"a": {"x": "a", "y": 1}, "b": {"x": "b"}, "c": "c", "d": {"x": "d"}, "e": {"x": "e", "y": 1}}
-    actual = {"a": {"x": "A", "y": 1}, "b": {"x": "a"}, "c": "C", "d": {"x": "?"}, "e": {"x": "?", "y": 2}}
-    result = compare_json(actual, expected, metric="field_match", compare={"string": "judge"})
-    assert [status for _, status, _ in rows(result)] == [
-        "match",
-        "mismatch",
-        "match",
-        "batch_error",
-        "mismatch",
-    ]
-    assert [error.path for error in result.errors] == ["d.x", "e.x"]
+
+def test_a_unit_that_nothing_but_a_failure_keeps_from_1_is_a_batch_error(registry):
+    registry.comparator("judge", raising)
+    result = compare_json(
+        {"a": {"x": "A", "y": 1}, "b": {"x": "A", "y": 2}, "c": 3},
+        {"a": {"x": "a", "y": 1}, "b": {"x": "a", "y": 1}, "c": 3},
+        metric="field_match",
+        compare={"string": "judge"},
+    )
+    assert rows(result) == [("a", "batch_error", 0.0), ("b", "mismatch", 0.0), ("c", "match", 1.0)]
+    assert [error.path for error in result.errors] == ["a.x", "b.x"]
     assert result.score == 0.5
 
 
 # -- registering -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("judge", "message"),
-    [
-        (Judge(scope="records"), "comparator 'judge' has the scope 'records'; did you mean 'record'?"),
-        (JudgeById, "comparator 'judge' is the class JudgeById; register an instance, such as JudgeById()"),
-    ],
-)
-def test_what_cannot_be_a_batch_comparator_is_an_error(registry, judge, message):
+def test_a_scope_that_is_none_is_an_error(registry):
     with pytest.raises(ConfigurationError) as error:
-        registry.comparator("judge", judge)
-    assert str(error.value) == message
+        registry.comparator("judge", Judge(scope="records"))
+    assert str(error.value) == "comparator 'judge' has the scope 'records'; did you mean 'record'?"
+
+
+def test_a_class_is_not_its_instance(registry):
+    with pytest.raises(ConfigurationError) as error:
+        registry.comparator("judge", JudgeById)
+    assert (
+        str(error.value)
+        == "comparator 'judge' is the class JudgeById; register an instance, such as JudgeById()"
+    )
 
 
 @pytest.mark.parametrize("place", ["fields", "schema"])
@@ -458,3 +493,22 @@ def test_functions_of_three_arguments_stay_what_they_are(registry):
     fields = {"a": {"compare": "plain"}, "b": {"compare": "any"}}
     result = compare_json({"a": 1, "b": 1}, {"a": 2, "b": 2}, metric="leaf_f1", fields=fields)
     assert [f.score for f in result.field_results] == [0.5, 0.25]
+
+
+def test_plans_without_one_know_it(registry):
+    from pytest_jsonmatch.engine.plan.compile import plan_for
+
+    registry.comparator("judge", Judge())
+    registry.comparator("plain", lambda expected, actual, params: 0.5)
+    rule = {"a": {"compare": "plain"}}
+    schema = parse_eval_schema({"items": {"properties": {"a": {"x-eval-compare": "judge"}}}})
+    assert [
+        plan_for("leaf_f1", options).has_batch
+        for options in (
+            {},
+            {"fields": rule},
+            {"fields": {"a": {"compare": "judge"}}},
+            {"compare": {"integer": "judge"}},
+            {"schema": schema},
+        )
+    ] == [False, False, True, True, True]
