@@ -113,12 +113,8 @@ def is_finite(value: JsonValue) -> bool:
     return type(value) is not float or value - value == 0.0
 
 
-def without_matchers(value: JsonValue) -> JsonValue:
-    """Return a value of expected as plain JSON types, with matchers as files hold them."""
-    if type(value) is dict:
-        return {key: without_matchers(item) for key, item in value.items()}
-    if type(value) is list:
-        return list(map(without_matchers, value))
+def form_of(value: JsonValue) -> JsonValue:
+    """Return a matcher as files hold it, and any other value as it is."""
     return value.form if type(value) is Matcher else value
 
 
