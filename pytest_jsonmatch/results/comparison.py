@@ -34,7 +34,7 @@ _MAX_PAIRS = 200
 
 # -- what was wrong ---------------------------------------------------------------------------------------
 
-_MOST_KEPT: Final = 10
+MOST_KEPT: Final = 10
 """A comparison keeps at most this many pairs of a field."""
 _MOST_READ: Final = 1_000
 """No more leaves of a comparison are looked at."""
@@ -99,7 +99,7 @@ def differences_of(results: Iterable[FieldResult]) -> dict[str, tuple[Difference
         at = "" if leaf.path == unit.path else leaf.path
         found = Difference(expected, actual, score=leaf.score, at=at)
         by_path.setdefault(unit.path, []).append(found.cut(_LONGEST))
-    return {path: most_frequent(found, _MOST_KEPT) for path, found in by_path.items()}
+    return {path: most_frequent(found, MOST_KEPT) for path, found in by_path.items()}
 
 
 def most_frequent(differences: Iterable[Difference], most: int) -> tuple[Difference, ...]:
