@@ -18,14 +18,14 @@ from pytest_jsonmatch.engine.plan.registry import registry_state
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.result.validity import check_validate, validity_of
 from pytest_jsonmatch.engine.score.documents import score
-from pytest_jsonmatch.engine.value.convert import MISSING, to_expected, to_json_value
+from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
     JsonMatchError,
     JsonMatchWarning,
     error_text,
 )
-from pytest_jsonmatch.engine.value.matchers import matcher_of
+from pytest_jsonmatch.engine.value.matchers import to_expected
 from pytest_jsonmatch.running import current_run
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _without_options(metric: str) -> Comparing:
 def read_expected(expected: object) -> JsonValue:
     """Return the expected JSON value, as `compare_json` reads it; text must be strict JSON."""
     if not isinstance(expected, (str, bytes, bytearray)):
-        return to_expected(expected, matcher_of)
+        return to_expected(expected)
     from pytest_jsonmatch.reading.strict import parse_json
 
     return parse_json(bytes(expected) if isinstance(expected, bytearray) else expected)
