@@ -77,6 +77,8 @@ class Difference(NamedTuple):
         ('… Road 12 a"', '… Road 12 b"')
         """
         sides = self.expected, self.actual
+        if all(len(side or "") <= limit for side in sides):
+            return self
         shared = len(commonprefix([side or "" for side in sides]))  # noqa: RUF071 - these are no paths
         texts = (None if side is None else _cut(side, shared, limit) for side in sides)
         return self._replace(expected=next(texts), actual=next(texts))
