@@ -10,7 +10,7 @@ from pytest_jsonmatch.gate.verdict import upwards
 from pytest_jsonmatch.report.figures import change_text, dash, score_text
 from pytest_jsonmatch.report.sheets import AnySheetCell, Rows, Sentence, SheetBlock, SheetCell
 from pytest_jsonmatch.report.tables import spent_of
-from pytest_jsonmatch.results.comparison import comparisons_of, merged_differences
+from pytest_jsonmatch.results.comparison import MOST_KEPT, comparisons_of, merged_differences
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.headlines import Contest, RunChange
@@ -210,24 +210,36 @@ def _answers(before: Case, after: Case) -> Iterator[list[AnySheetCell]]:
     if any(errors):
         yield ["  no answer", "", "", *(SheetCell(error, "bad") for error in errors)]
     sides = [_wrong(case) for case in (before, after)]
-    for path, short in {key: None for side in sides for key in side}:
-        found = [side.get((path, short), []) for side in sides]
+    unknown = [_not_kept(case) for case in (before, after)]
+    for field, path, short in {key: None for side in sides for key in side}:
+        found = [side.get((field, path, short), []) for side in sides]
         if [each.actual for each in found[0]] != [each.actual for each in found[1]]:
             expected = (found[0] or found[1])[0].expected
             right = SheetCell(dash(True) if expected is None else expected, "good")
             texts = [", ".join(each.actual or "omitted" for each in side) for side in found]
             cells = (
-                SheetCell(text, "bad") if text else SheetCell("") if error else right
-                for text, error in zip(texts, errors)
+                SheetCell(text, "bad") if text else SheetCell("") if error or field in fields else right
+                for text, error, fields in zip(texts, errors, unknown)
             )
             yield [f"  {path}", "", right.text, *cells]
 
 
-def _wrong(case: Case) -> dict[tuple[str, str | None], list[Difference]]:
-    """Return the differences in a case, by path and expected value; values that were cut are one."""
-    found: dict[tuple[str, str | None], list[Difference]] = {}
-    for path, differences in merged_differences([case], _MAX_ANSWERS).items():
+def _wrong(case: Case) -> dict[tuple[str, str, str | None], list[Difference]]:
+    """Return the differences in a case, by field, path and expected value; values that were cut are one."""
+    found: dict[tuple[str, str, str | None], list[Difference]] = {}
+    for field, differences in merged_differences([case], MOST_KEPT).items():
         for each in differences:
             short = "…" if each.expected is not None and "…" in each.expected else each.expected
-            found.setdefault((each.at or path, short), []).append(each)
+            found.setdefault((field, each.at or field, short), []).append(each)
     return found
+
+
+def _not_kept(case: Case) -> set[str]:
+    """Return the fields of which not all differences are kept: what is not there may be wrong, too."""
+    return {
+        path
+        for compared in comparisons_of([case])
+        for path, figures in compared.fields.items()
+        if figures.matches < figures.total
+        and len(compared.differences.get(path, ())) not in range(1, MOST_KEPT)
+    }

@@ -33,7 +33,7 @@ _MAX_PAIRS = 200
 
 # -- what was wrong ---------------------------------------------------------------------------------------
 
-_MOST_KEPT: Final = 10
+MOST_KEPT: Final = 10
 """A comparison keeps at most this many pairs of a field."""
 _WRONG: Final = frozenset({"mismatch", "omission", "hallucination"})
 _MOST_READ: Final = 1_000
@@ -102,7 +102,7 @@ def differences_of(results: Iterable[FieldResult]) -> dict[str, tuple[Difference
                 at = "" if leaf is unit else leaf.path
                 found = Difference(expected, actual, 1, leaf.score, at).cut(_LONGEST)
                 by_path.setdefault(unit.path, []).append(found)
-    return {path: most_frequent(found, _MOST_KEPT) for path, found in by_path.items()}
+    return {path: most_frequent(found, MOST_KEPT) for path, found in by_path.items()}
 
 
 def most_frequent(differences: Iterable[Difference], most: int) -> tuple[Difference, ...]:

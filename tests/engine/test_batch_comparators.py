@@ -129,46 +129,53 @@ def test_two_batch_comparators_are_two_calls(registry):
     one, other = Judge(), Judge()
     registry.comparator("one", one)
     registry.comparator("other", other)
-    compare_json(
-        {"a": "x", "b": "x", "c": "x"},
-        {"a": "y", "b": "y", "c": "y"},
-        metric="leaf_f1",
-        fields={"a": {"compare": "one"}, "b": {"compare": "other"}, "c": {"compare": "one"}},
-    )
+    fields = {"a": {"compare": "one"}, "b": {"compare": "other"}, "c": {"compare": "one"}}
+    compare_json(dict.fromkeys("abc", "x"), dict.fromkeys("abc", "y"), metric="leaf_f1", fields=fields)
     assert [[item.path for item in items] for items in one.calls] == [["a", "c"]]
     assert [[item.path for item in items] for items in other.calls] == [["b"]]
 
 
-def test_it_can_be_the_comparator_of_a_type(judge):
-    result = compare_json(
-        {"a": "X", "n": 2, "t": True},
-        {"a": "x", "n": 1, "t": False},
-        metric="leaf_f1",
-        compare={"string": "judge"},
-    )
-    assert [[item.path for item in items] for items in judge.calls] == [["a"]]
-    assert rows(result) == [("a", "match", 1.0), ("n", "mismatch", 0.0), ("t", "mismatch", 0.0)]
-    assert result.field_results[0].comparator == "judge"
+OF_STRINGS = {"compare": {"string": "judge"}}
+OF_NOTE = {"note": {"type": "string", "x-eval-compare": {"judge": {"strict": False}}}, "other": {}}
+BRANCHES = {"v": {"anyOf": [{"type": "integer"}, {"type": "string", "x-eval-compare": "judge"}]}}
 
 
-def test_flat_objects_ask_too(judge):
-    result = compare_json({"a": "X"}, {"a": "x"}, metric="json_similarity", compare={"string": "judge"})
-    assert (result.score, len(judge.calls)) == (1.0, 1)
-
-
-def test_from_a_schema(judge):
-    schema = {
-        "type": "object",
-        "properties": {
-            "note": {"type": "string", "x-eval-compare": {"judge": {"strict": False}}},
-            "other": {"type": "string"},
-        },
-    }
-    result = compare_json(
-        {"note": "A", "other": "A"}, {"note": "a", "other": "a"}, metric="leaf_f1", schema=schema
-    )
-    assert rows(result) == [("note", "match", 1.0), ("other", "mismatch", 0.0)]
-    assert [item.params for item in judge.calls[0]] == [{"strict": False}]
+@pytest.mark.parametrize(
+    ("expected", "actual", "options", "asked"),
+    [
+        ({"a": "x", "n": 1}, {"a": "X", "n": 2}, OF_STRINGS, ["a"]),
+        ({"a": "x"}, {"a": "X"}, {"metric": "json_similarity", **OF_STRINGS}, ["a"]),
+        (
+            {"note": "a", "other": "a"},
+            {"note": "A", "other": "A"},
+            {"schema": {"properties": OF_NOTE}},
+            ["note"],
+        ),
+        ({"v": "a"}, {"v": "A"}, {"schema": {"properties": BRANCHES}}, ["v"]),
+        ({"a": "x"}, {"b": "x"}, OF_STRINGS, []),
+        ({"a": "y"}, {"a": "x"}, {"fields": {"a": {"compare": "judge", "skip": True}}}, []),
+        *(
+            ({"a": one}, {"a": other}, {"fields": {"a": {"compare": "judge"}}}, [])
+            for one, other in [(None, None), ("x", None), (None, "x")]
+        ),
+    ],
+    ids=[
+        "a type",
+        "a flat object",
+        "a schema",
+        "a branch",
+        "one side",
+        "skipped",
+        "nulls",
+        "null",
+        "null there",
+    ],
+)
+def test_what_it_is_asked_about(judge, expected, actual, options, asked):
+    result = compare_json(actual, expected, **{"metric": "leaf_f1", **options})
+    assert [item.path for items in judge.calls for item in items] == asked
+    assert [row.score for row in result.field_results if row.path in asked] == [1.0] * len(asked)
+    assert not {row.comparator for row in result.field_results if row.path in asked} - {"judge"}
 
 
 def test_as_a_default_of_a_schemas_type(judge):
@@ -181,14 +188,6 @@ def test_as_a_default_of_a_schemas_type(judge):
     assert len(judge.calls) == 1
 
 
-def test_in_a_branch_of_a_schema(judge):
-    schema = {
-        "properties": {"v": {"anyOf": [{"type": "integer"}, {"type": "string", "x-eval-compare": "judge"}]}}
-    }
-    assert compare_json({"v": "A"}, {"v": "a"}, metric="leaf_f1", schema=schema).score == 1.0
-    assert len(judge.calls) == 1
-
-
 def test_below_a_target_paths_are_those_of_the_document(judge):
     compare_json(
         {"answers": [{"a": "x"}]},
@@ -198,28 +197,6 @@ def test_below_a_target_paths_are_those_of_the_document(judge):
         fields={"**.a": {"compare": "judge"}},
     )
     assert [item.expected_path for item in judge.calls[0]] == ["answers[0].a"]
-
-
-def test_what_one_side_lacks_is_not_asked(judge):
-    result = compare_json({"b": "x"}, {"a": "x"}, metric="leaf_f1", compare={"string": "judge"})
-    assert (judge.calls, result.counts) == ([], {"omission": 1, "hallucination": 1})
-
-
-def test_what_only_schema_has_may_be_skipped(judge):
-    rules = {"a": {"compare": "judge", "skip": True}}
-    result = compare_json({"a": "x"}, {"a": "y"}, metric="leaf_f1", fields=rules)
-    assert (judge.calls, result.counts) == ([], {"skipped": 1})
-
-
-def test_nulls_are_settled_without_asking(judge):
-    result = compare_json(
-        {"a": None, "b": None, "c": "x"},
-        {"a": None, "b": "x", "c": None},
-        metric="leaf_f1",
-        fields={"*": {"compare": "judge"}},
-    )
-    assert [f.score for f in result.field_results] == [1.0, 0.0, 0.0]
-    assert judge.calls == []
 
 
 def test_null_aware_comparators_are_asked_about_nulls(registry):
@@ -360,52 +337,32 @@ def raising_without_words(items):
     raise KeyError
 
 
+def failing_on_its_way(items):
+    yield 1.0
+    raise OSError("gone")
+
+
+async def coroutine(items):
+    return [1.0 for _ in items]
+
+
 @pytest.mark.parametrize(
-    ("answer", "reason"),
+    ("answer", "scope", "reason"),
     [
-        (raising, "raised TimeoutError: no answer in 30 s"),
-        (raising_without_words, "raised KeyError"),
-        (
-            lambda items: [1.0],
-            f"returned 1 answer for 3 items; {A_LIST}",
-        ),
-        (lambda items: {"1": 1.0, "x": 0.0}, "answered for ids that it was not asked about: 'x'"),
-        (
-            lambda items: None,
-            f"returned nothing; {A_LIST}",
-        ),
-        (
-            lambda items: "1.0",
-            f"returned a str; {A_LIST}",
-        ),
-        (
-            lambda items: {0.5},
-            f"returned a set; {A_LIST}",
-        ),
+        (raising, None, "raised TimeoutError: no answer in 30 s"),
+        (raising_without_words, None, "raised KeyError"),
+        (failing_on_its_way, None, "raised OSError: gone"),
+        (coroutine, None, "is a coroutine function; it must wait for its answers itself"),
+        (lambda items: [1.0], None, f"returned 1 answer for 3 items; {A_LIST}"),
+        (lambda items: {"1": 1.0, "x": 0.0}, None, "answered for ids that it was not asked about: 'x'"),
+        (lambda items: None, None, f"returned nothing; {A_LIST}"),
+        (lambda items: "1.0", None, f"returned a str; {A_LIST}"),
+        (lambda items: {0.5}, None, f"returned a set; {A_LIST}"),
+        (lambda items: [1.0] * 3, "chunk", "returned a list; it returns a mapping of item id to answer"),
     ],
 )
-def test_a_call_that_fails_fails_for_all_its_items(registry, answer, reason):
-    assert failures(registry, answer) == [reason] * 3
-
-
-def test_a_generator_that_fails_on_its_way_fails_for_all(registry):
-    def answers(items):
-        yield 1.0
-        raise OSError("gone")
-
-    assert failures(registry, answers) == ["raised OSError: gone"] * 3
-
-
-def test_a_coroutine_function_is_told_so(registry):
-    async def answers(items):
-        return [1.0 for _ in items]
-
-    assert failures(registry, answers) == ["is a coroutine function; it must wait for its answers itself"] * 3
-
-
-def test_with_scope_chunk_a_list_is_no_answer(registry):
-    reason = "returned a list; it returns a mapping of item id to answer"
-    assert failures(registry, lambda items: [1.0 for _ in items], scope="chunk") == [reason] * 3
+def test_a_call_that_fails_fails_for_all_its_items(registry, answer, scope, reason):
+    assert failures(registry, answer, scope) == [reason] * 3
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from reference import DirtyEquals
 from schemas import Draft, schema_for, some_source_4_config, some_type_defaults, tree_schema, two_trees
 
 LARGE = 200
@@ -94,7 +95,24 @@ def case(
     plain = plain_case(seed, metrics=metrics, unordered=unordered)
     made = with_schema(random.Random(seed), plain, unordered=unordered) if schemas and seed % 2 else plain
     made = with_accept(random.Random(seed), made) if seed % 5 < 2 else made
-    return with_short_forms(random.Random(seed), made) if seed % 3 == 0 else made
+    made = with_short_forms(random.Random(seed), made) if seed % 3 == 0 else made
+    return with_matchers(random.Random(seed), made) if seed % 7 == 0 else made
+
+
+def with_matchers(rng: random.Random, plain: Case) -> Case:
+    """Put matchers in place of some of expected's values; a schema would refuse some of them."""
+
+    def matched(value: Any, depth: int) -> Any:
+        if depth and rng.random() < (0.15 if isinstance(value, (dict, list)) else 0.3):
+            near = value if isinstance(value, str) else "number"
+            return DirtyEquals(rng.choice(("anything", "string", "array", "object", "number", near)))
+        if isinstance(value, dict):
+            return {key: matched(item, depth + 1) for key, item in value.items()}
+        return [matched(item, depth + 1) for item in value] if isinstance(value, list) else value
+
+    if "schema" in plain.options or "target_key" in plain.options or "target_output_key" in plain.options:
+        return plain
+    return Case(matched(plain.expected, 0), plain.actual, plain.options, plain.type_defaults)
 
 
 def with_short_forms(rng: random.Random, plain: Case) -> Case:

@@ -131,6 +131,12 @@ def test_long_values_that_are_wrong_in_both_are_never_called_right():
     assert sum("…" in part for part in row) >= 2
 
 
+def test_where_not_all_differences_are_kept_nothing_is_called_right():
+    gold = {"n": list(range(20))}
+    rows = answers({"n": [*range(19), 0]}, {"n": [-each for each in range(20)]}, gold)
+    assert rows[:2] == [("n[]", "19", "0"), ("n[]", "1", "1", "-1")]
+
+
 def test_a_case_without_an_answer_and_many_differences():
     gold = {f"f{number}": number for number in range(8)}
     assert answers(dict.fromkeys(gold, -1), gold, gold)[-1] == ("3", "more")

@@ -12,18 +12,17 @@ from typing import Any
 
 import pytest
 
-from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.cli.main import main
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
 from pytest_jsonmatch.gate.headlines import Headline, contest, headlines
 from pytest_jsonmatch.gate.intervals import Interval
-from pytest_jsonmatch.report.details import details_of
 from pytest_jsonmatch.report.html import html_page
 from pytest_jsonmatch.report.view import RunView
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.model import ResultSet
+from tests.conftest import page_of as plain_page
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")
 from selenium import webdriver  # noqa: E402
@@ -153,16 +152,9 @@ ANSWERS: dict[str, tuple[object, object]] = {
 
 
 def page_of(answers: dict[str, tuple[object, object]], **more: Any) -> RunView:
-    cases, details = [], {}
-    for name, (actual, expected) in answers.items():
-        result = compare_json(actual, expected, metric="json_similarity", arrays="unordered", extra="count")
-        passed = result.score >= 0.9
-        compared = Comparison.of(result, id=f"{name}#1", nodeid=name, threshold={"score": 0.9}, passed=passed)
-        details[name, compared.id] = details_of(result)
-        cases.append(Case(name, (CaseRun(1, passed, (compared,)),)))
-    results = ResultSet(tuple(cases))
-    gates = [check_gate(parse_gate(text), results) for text in ("score >= 0.5", "pass_rate == 1")]
-    return RunView(results, headlines=headlines(results), gates=gates, details=details, **more)
+    page = plain_page(answers, limit=0.9, options={"arrays": "unordered", "extra": "count"}, **more)
+    gates = [check_gate(parse_gate(text), page.results) for text in ("score >= 0.5", "pass_rate == 1")]
+    return replace(page, headlines=headlines(page.results), gates=gates)
 
 
 def many(number: int) -> RunView:
@@ -491,12 +483,8 @@ def test_what_a_screen_reader_is_told(browser: Browser) -> None:
 
 
 def compared_by(metric: str, *answers: object) -> RunView:
-    cases = []
-    for name, actual in zip("ab", answers, strict=True):
-        result = compare_json(actual, {"x": 1, "y": 2}, metric=metric)
-        compared = Comparison.of(result, id=f"{name}#1", nodeid=name, threshold={"score": 1}, passed=False)
-        cases.append(Case(name, (CaseRun(1, passed=False, comparisons=(compared,)),)))
-    return RunView(ResultSet(tuple(cases)))
+    pairs = {name: (actual, {"x": 1, "y": 2}) for name, actual in zip("ab", answers, strict=True)}
+    return replace(plain_page(pairs, metric=metric, limit=2), details={})
 
 
 def test_columns_are_there_where_they_say_something(browser: Browser) -> None:

@@ -286,16 +286,15 @@ class Leaves(NamedTuple):
     weight: float
 
 
-def refuse_matchers(node: PlanNode, value: JsonValue) -> None:
+def refuse_matchers(bound: Bound, path: str, value: JsonValue) -> None:
     """Raise a ConfigurationError for a matcher in a value of expected that a comparator takes whole."""
-    if type(value) is Matcher and node.explicit is not None:
-        name = node.explicit.comparator.name
-        raise ConfigurationError(
-            f"{node.path}: {name!r} compares this value as a whole, so no matcher can stand in it: {value!r}"
-        )
+    if type(value) is Matcher:
+        name = bound.comparator.name
+        message = f"{path}: {name!r} compares this value as a whole, so no matcher can stand in it: {value!r}"
+        raise ConfigurationError(message)
     if type(value) is dict or type(value) is list:
         for item in value.values() if type(value) is dict else value:
-            refuse_matchers(node, item)
+            refuse_matchers(bound, path, item)
 
 
 Known: TypeAlias = "dict[tuple[PlanNode, int, bool], Leaves]"
