@@ -54,7 +54,7 @@ def test_beside_the_file_of_results_and_a_baseline(pytester: pytest.Pytester) ->
     assert [case["b"] for case in data_of(pytester)["cases"]] == [
         case["s"] for case in data_of(pytester)["cases"]
     ]
-    assert "baseline main (" in (pytester.path / "report.html").read_text(encoding="utf-8")
+    assert "Figures of this run against main (" in (pytester.path / "report.html").read_text(encoding="utf-8")
 
 
 def test_details_are_those_of_the_last_rerun(pytester: pytest.Pytester) -> None:
