@@ -267,11 +267,11 @@ def test_what_goes_wrong_around_a_comparison_counts_as_0_and_what_is_expected_to
         *workers,
     )
     assert gate_lines(run) == [
-        "gates, on 5 cases:",
+        "gates, on 5 of 6 cases:",
         "PASSED   score >= 0.4       0.40  slack 0.00 (mean of 5 cases)",
         "PASSED   pass_rate >= 0.2   0.20  slack 0.00 (1 of 5 cases)",
         "FAILED   errors == 0        3  slack -3",
-        "FAILED   completeness == 1  0.40  slack -0.60",
+        "FAILED   completeness == 1  0.33  slack -0.67",
     ]
 
 
