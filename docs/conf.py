@@ -34,9 +34,8 @@ autodoc_default_options = {"members": True, "undoc-members": True}
 
 
 def read_page(_app: Sphinx, _page: str, source: list[str]) -> None:
-    """Show the file names of examples, and keep only the text of links to files outside the site."""
-    text = re.sub(r"^<!-- file: (.+) -->$", r"`\1`", source[0], flags=re.MULTILINE)
-    source[0] = re.sub(r"\[([^\]]+)\]\(\.\./[^)]+\)", r"\1", text)
+    """Keep only the text of links to files outside the site."""
+    source[0] = re.sub(r"\[([^\]]+)\]\(\.\./[^)]+\)", r"\1", source[0])
 
 
 def read_google_style(app: Sphinx, what: str, name: str, obj: object, options: Any, lines: list[str]) -> None:

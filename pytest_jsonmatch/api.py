@@ -18,13 +18,14 @@ from pytest_jsonmatch.engine.plan.registry import registry_state
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.result.validity import check_validate, validity_of
 from pytest_jsonmatch.engine.score.documents import score
-from pytest_jsonmatch.engine.value.convert import MISSING, to_expected, to_json_value
+from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
     JsonMatchError,
     JsonMatchWarning,
     error_text,
 )
+from pytest_jsonmatch.engine.value.matchers import to_expected
 from pytest_jsonmatch.running import current_run
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import json
 import os
 import pkgutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -15,7 +15,12 @@ from hypothesis import HealthCheck, settings
 
 import pytest_jsonmatch
 from pytest_jsonmatch.api import compare_json
+from pytest_jsonmatch.gate.intervals import Interval, ratio_interval
+from pytest_jsonmatch.gate.samples import Row
+from pytest_jsonmatch.report.details import details_of
+from pytest_jsonmatch.report.view import RunView
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
+from pytest_jsonmatch.results.model import ResultSet
 
 # The same inputs in every run, so that a change is never blamed for what it did not do. FULL=1 looks for new ones,
 # as does `tests/fuzz/run.py`. No deadline and no check of speed: a busy machine is no failure.
@@ -146,3 +151,19 @@ def case_of(name: str, *answers: object, expected: object, **more: Any) -> Case:
     kept = [compared(name, answer, expected, params=tuple(tags), **more) for answer in answers]
     runs = tuple(CaseRun(number, each.passed, (each,)) for number, each in enumerate(kept, 1))
     return Case(name, runs, len(runs), tags=tags, **of_case)
+
+
+def mean_interval(values: Iterable[float], confidence: float = 0.95) -> Interval:
+    """The interval of a mean of independent values."""
+    return ratio_interval((Row(value, 1.0, str(at)) for at, value in enumerate(values)), confidence)
+
+
+def page_of(answers: Mapping[str, tuple[object, object]], **more: Any) -> RunView:
+    """What a page shows of (actual, expected) by the id of a case; `more` is as for `compared`, or of the view."""
+    asked = {name: more.pop(name) for name in ("limit", "metric", "options") if name in more}
+    cases, details = [], {}
+    for name, (actual, expected) in answers.items():
+        cases.append(case_of(name, actual, expected=expected, **asked))
+        how = {"metric": asked.get("metric", "json_similarity"), **asked.get("options", {})}
+        details[name, f"{name}#1"] = details_of(compare_json(actual, expected, **how))
+    return RunView(ResultSet(tuple(cases)), details=details, **more)

@@ -41,8 +41,9 @@ DOCUMENTS = [
 FENCE = re.compile(r"^(?P<indent> *)(?P<ticks>`{3,})(?P<language>[^`\s]*)\s*$")
 HEADING = re.compile(r"^#{1,6} +(?P<title>.+)$")
 DIRECTIVE = re.compile(r"^<!-- (?P<key>file|continues|outcome|copy)(?:: (?P<value>.+?))? -->$")
+FILE_NAME = re.compile(r"^`([^`\s]+)`$")
 RunPytest: TypeAlias = "Callable[..., pytest.RunResult]"
-# The name that a block gets where no `<!-- file: … -->` names it.
+# The name that a block gets where the line above names none.
 DEFAULT_FILES = {"yaml": "cases.golden.yaml", "ini": "pytest.ini", "toml": "pyproject.toml", "json": None}
 NOT_RUN = {"text", "sh", "bash", "diff", "markdown", "{eval-rst}", "{toctree}"}
 # The console script, without asking where the script was installed.
@@ -127,6 +128,8 @@ def read_sections(document: Path) -> list[Section]:
     for number, line in lines:
         if found := DIRECTIVE.match(line):
             directives[found["key"]] = found["value"] or ""
+        elif found := FILE_NAME.match(line):
+            directives["file"] = found[1]
         elif found := HEADING.match(line):
             sections.append(Section(found["title"]))
         elif found := FENCE.match(line):

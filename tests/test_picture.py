@@ -58,7 +58,7 @@ def test_the_picture_shows_what_pytest_prints(
         monkeypatch.delenv(name, raising=False)
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for name in ("conftest.py", "receipts.golden.yaml"):
-        text = re.search(rf"<!-- file: {name} -->\n```\w+\n(.*?)```", readme, re.DOTALL)[1]
+        text = re.search(rf"`{name}`\n```\w+\n(.*?)```", readme, re.DOTALL)[1]
         (pytester.path / name).write_text(text, encoding="utf-8")
     result = pytester.runpytest_inprocess("--color=yes", "--code-highlight=no", "-p", "no:cacheprovider")
     texts = [plain(line) for line in result.outlines]

@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.compare.parameters import check_names, number_parameter, required, shown
+from pytest_jsonmatch.engine.compare.transforms import map_scalars
 from pytest_jsonmatch.engine.plan.accept import READERS
 from pytest_jsonmatch.engine.value.convert import MISSING, NUMBERS, Matcher
 from pytest_jsonmatch.engine.value.equality import json_equal
@@ -15,7 +16,7 @@ from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.errors import InvalidValueError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.errors import Steps
@@ -104,12 +105,10 @@ def lost_matcher(old: JsonValue, new: JsonValue) -> Matcher | None:
     return next((each for each in _matchers_in(old) if id(each) not in kept), None)
 
 
-def _matchers_in(value: JsonValue) -> Iterator[Matcher]:
-    if type(value) is Matcher:
-        yield value
-    elif type(value) is dict or type(value) is list:
-        for item in value.values() if type(value) is dict else value:
-            yield from _matchers_in(item)
+def _matchers_in(value: JsonValue) -> list[Matcher]:
+    found: list[JsonValue] = []
+    map_scalars(value, found.append)
+    return [each for each in found if type(each) is Matcher]
 
 
 def _one_of(said: Any) -> Accepts:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.value.convert import MISSING, JsonValue, Matcher
+from pytest_jsonmatch.engine.compare.transforms import map_scalars
+from pytest_jsonmatch.engine.value.convert import MISSING, JsonValue, form_of
 from pytest_jsonmatch.engine.value.paths import parse_path
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.report.escape import clip, printable
@@ -89,17 +90,13 @@ def _documents(result: MatchResult, *, is_perfect: bool) -> str:
 
 def _document(value: JsonValue, limit: int) -> str:
     """Return a JSON value as indented, printable text; a line with "…" replaces what is beyond the limit."""
-    text = ""
-    for part in json.JSONEncoder(indent=2, ensure_ascii=False, default=_plain).iterencode(value):
+    text, plain = "", map_scalars(value, form_of)
+    for part in json.JSONEncoder(indent=2, ensure_ascii=False, default=str).iterencode(plain):
         text += part
         if len(text) > limit:
             text = f"{text[:limit]}\n…"
             break
     return "\n".join(map(printable, text.split("\n")))
-
-
-def _plain(value: Any) -> Any:
-    return value.form if type(value) is Matcher else str(value)
 
 
 def _differing(results: Iterable[FieldResult]) -> Iterator[FieldResult]:

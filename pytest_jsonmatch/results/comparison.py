@@ -7,7 +7,6 @@ taken per run first, then per case, then over cases.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from math import fsum
 from os.path import commonprefix
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
@@ -36,6 +35,7 @@ _MAX_PAIRS = 200
 
 MOST_KEPT: Final = 10
 """A comparison keeps at most this many pairs of a field."""
+_WRONG: Final = frozenset({"mismatch", "omission", "hallucination"})
 _MOST_READ: Final = 1_000
 """No more leaves of a comparison are looked at."""
 _LONGEST: Final = 80
@@ -77,6 +77,8 @@ class Difference(NamedTuple):
         ('… Road 12 a"', '… Road 12 b"')
         """
         sides = self.expected, self.actual
+        if len(self.expected or "") <= limit and len(self.actual or "") <= limit:
+            return self
         shared = len(commonprefix([side or "" for side in sides]))  # noqa: RUF071 - these are no paths
         texts = (None if side is None else _cut(side, shared, limit) for side in sides)
         return self._replace(expected=next(texts), actual=next(texts))
@@ -90,15 +92,16 @@ def _cut(text: str, shared: int, limit: int) -> str:
 def differences_of(results: Iterable[FieldResult]) -> dict[str, tuple[Difference, ...]]:
     """Return the most frequent differences among the results of a comparison, by schema path."""
     by_path: dict[str, list[Difference]] = {}
-    leaves = ((unit, leaf) for unit in results for leaf in unit.differences or (unit,))
-    wrong = (pair for pair in leaves if pair[1].status in {"mismatch", "omission", "hallucination"})
-    for unit, leaf in islice(wrong, _MOST_READ):
-        expected, actual = (
-            None if value is MISSING else render(value, _RENDERED) for value in (leaf.expected, leaf.actual)
-        )
-        at = "" if leaf.path == unit.path else leaf.path
-        found = Difference(expected, actual, score=leaf.score, at=at)
-        by_path.setdefault(unit.path, []).append(found.cut(_LONGEST))
+    read = 0
+    for unit in results:
+        for leaf in unit.differences or (unit,):
+            if leaf.status in _WRONG and read < _MOST_READ:
+                read += 1
+                expected = None if leaf.expected is MISSING else render(leaf.expected, _RENDERED)
+                actual = None if leaf.actual is MISSING else render(leaf.actual, _RENDERED)
+                at = "" if leaf is unit else leaf.path
+                found = Difference(expected, actual, 1, leaf.score, at).cut(_LONGEST)
+                by_path.setdefault(unit.path, []).append(found)
     return {path: most_frequent(found, MOST_KEPT) for path, found in by_path.items()}
 
 
@@ -109,8 +112,11 @@ def most_frequent(differences: Iterable[Difference], most: int) -> tuple[Differe
     >>> [(each.actual, each.times) for each in most_frequent([one, other, other._replace(times=2)], 2)]
     [('3', 3), ('2', 1)]
     """
+    listed = tuple(differences)
+    if len(listed) == 1:
+        return listed
     pairs: dict[tuple[str, str | None, str | None], Difference] = {}
-    for each in differences:
+    for each in listed:
         key = each.at, each.expected, each.actual
         known = pairs.get(key, each._replace(times=0))
         pairs[key] = each._replace(times=known.times + each.times, score=min(known.score, each.score))

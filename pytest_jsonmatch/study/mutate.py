@@ -336,6 +336,13 @@ def _rule(mutation: Mutation, result: MatchResult, limits: Mapping[str, Any]) ->
                 return "`transform`"
             comparator, params = leaf.node.comparator_for(one, other)
             return f"`{comparator}` {_params(params)}".rstrip()
+    trails = [
+        instance_trail(leaf.place, "actual" if leaf.expected is MISSING else "expected")
+        for leaf in results_of(result)
+        if leaf.node.skip
+    ]
+    if any(trail[: len(mutation.trail)] == mutation.trail for trail in trails):
+        return "`skip`"
     if mutation.kind.startswith("invented"):
         return "`extra: ignore`"
     if value_at(result.documents[0], mutation.trail) is None or mutation.kind == "null":

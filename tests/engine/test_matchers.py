@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import ConfigurationError, InvalidExpectedError, UnsupportedValueError, compare_json
-from pytest_jsonmatch.engine.value.convert import to_expected
 from pytest_jsonmatch.engine.value.errors import RootTypeError
+from pytest_jsonmatch.engine.value.matchers import to_expected
 
 NAN = float("nan")
 

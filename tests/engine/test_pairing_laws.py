@@ -33,7 +33,7 @@ from pytest_jsonmatch.engine.score.documents import score, written
 from pytest_jsonmatch.engine.score.outcome import ROOT
 from pytest_jsonmatch.engine.score.passes import Pass
 from pytest_jsonmatch.engine.score.walk import measuring
-from pytest_jsonmatch.engine.value.convert import to_expected
+from pytest_jsonmatch.engine.value.matchers import to_expected
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.sums import total_of
 

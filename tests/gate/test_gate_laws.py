@@ -13,6 +13,7 @@ from pytest_jsonmatch.gate.intervals import plain_end, ratio_interval, wilson
 from pytest_jsonmatch.gate.paired import holm, sign_flip
 from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.gate.verdict import DropGate, compare, compare_several
+from tests.conftest import mean_interval
 
 quiet = settings(max_examples=60)
 few = settings(max_examples=12)
@@ -26,11 +27,6 @@ deltas = st.one_of(
     st.lists(st.sampled_from([-1.0, -0.5, -1 / 3, 0.0, 1 / 3, 1.0]), max_size=50),
     st.lists(st.floats(-1, 1).map(lambda delta: round(delta, 6)), max_size=45),
 )
-
-
-def mean_interval(values, confidence=0.95):
-    """The interval of a mean of independent values."""
-    return ratio_interval((Row(value, 1.0, str(at)) for at, value in enumerate(values)), confidence)
 
 
 @st.composite

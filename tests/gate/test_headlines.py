@@ -9,12 +9,11 @@ import pytest
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.gate.baseline import Delta, Mismatch, compare_runs
 from pytest_jsonmatch.gate.headlines import change_of_runs, contest, headlines
-from pytest_jsonmatch.gate.intervals import ratio_interval, wilson
-from pytest_jsonmatch.gate.samples import Row
+from pytest_jsonmatch.gate.intervals import wilson
 from pytest_jsonmatch.gate.verdict import DropGate
 from pytest_jsonmatch.results.comparison import Case, CaseRun
 from pytest_jsonmatch.results.model import Corpus, ResultSet
-from tests.conftest import case_of
+from tests.conftest import case_of, mean_interval
 
 GOLD = {"a": 1, "b": "x"}
 WRONG = {"a": 2, "b": "x"}
@@ -34,11 +33,6 @@ def run(**answers):
 
 def many(number, wrong=()):
     return run(**{f"c{index:03}": WRONG if index in wrong else GOLD for index in range(number)})
-
-
-def mean_interval(values, confidence=0.95):
-    """The interval of a mean of independent values."""
-    return ratio_interval((Row(value, 1.0, str(at)) for at, value in enumerate(values)), confidence)
 
 
 def test_headlines_are_of_cases_not_of_runs():

@@ -18,11 +18,7 @@ from pytest_jsonmatch.gate.intervals import (
     wilson,
 )
 from pytest_jsonmatch.gate.samples import Row
-
-
-def mean_interval(values, confidence=0.95):
-    """The interval of a mean of independent values."""
-    return ratio_interval((Row(value, 1.0, str(at)) for at, value in enumerate(values)), confidence)
+from tests.conftest import mean_interval
 
 
 @pytest.mark.parametrize(

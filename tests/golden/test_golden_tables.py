@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from pytest_jsonmatch import golden_cases
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.loader import load_cases
 
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "tables.md"
 RECEIPT = """\
 schema:
   type: object
@@ -418,15 +416,3 @@ def test_answers_are_recorded_and_replayed(pytester, write):
     pytester.makeini("[pytest]\npythonpath = .\n")
     pytester.runpytest("--jsonmatch-record=out.jsonl").assert_outcomes(passed=1)
     pytester.runpytest("--jsonmatch-replay=out.jsonl").assert_outcomes(passed=1)
-
-
-# -- datasets of others ------------------------------------------------------------------------------------
-
-
-def test_the_script_of_the_docs_writes_what_they_show(tmp_path, monkeypatch):
-    section = DOCS.read_text(encoding="utf-8").split("\n## From other tools\n")[1]
-    files = dict(re.findall(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```", section, re.DOTALL))
-    monkeypatch.chdir(tmp_path)
-    Path("promptfooconfig.yaml").write_text(files["promptfooconfig.yaml"], encoding="utf-8")
-    exec(compile(files["convert.py"], "convert.py", "exec"), {})
-    assert Path("gold.jsonl").read_text(encoding="utf-8") == files["gold.jsonl"]

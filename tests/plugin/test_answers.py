@@ -9,7 +9,7 @@ from decimal import Decimal
 
 import pytest
 
-from pytest_jsonmatch import Answer, ConfigurationError, compare_json
+from pytest_jsonmatch import Answer, ConfigurationError
 from pytest_jsonmatch.answer import Spent, spent_figure
 from pytest_jsonmatch.results.file import read_results
 
@@ -91,10 +91,6 @@ def about_gates(run):
     return [line.split(maxsplit=1)[1] for line in run.outlines if line.startswith(("  PASSED", "  FAILED"))]
 
 
-def test_an_answer_is_compared_by_its_value():
-    assert compare_json(Answer({"a": 1}, model="m"), {"a": 1}).score == 1.0
-
-
 def test_what_is_not_said_is_unknown():
     assert Answer(1).spent == Spent(None, None, None, None, None)
     assert Answer(1, usage={"cost": None, "input_tokens": 3}).spent.to_dict() == {"input_tokens": 3}
@@ -110,20 +106,13 @@ def test_what_is_not_said_is_unknown():
         ),
         ({"usage": 7}, "usage is 7; it must be a mapping with any of input_tokens, output_tokens, cost"),
         ({"usage": {"cost": -0.5}}, "usage['cost'] is -0.5; it must be a number from 0 to "),
-        ({"usage": {"cost": float("nan")}}, "usage['cost'] is nan; "),
         ({"usage": {"cost": Decimal("NaN")}}, "usage['cost'] is nan; "),
-        ({"usage": {"cost": True}}, "usage['cost'] is True; "),
         (
             {"usage": {"input_tokens": 1.5}},
             "usage['input_tokens'] is 1.5; it must be a whole number from 0 to ",
         ),
-        (
-            {"usage": {"output_tokens": "9"}},
-            "usage['output_tokens'] is '9'; it must be a whole number from 0 to ",
-        ),
         ({"seconds": float("inf")}, "seconds is inf; it must be a number of seconds from 0 to "),
         ({"model": ""}, "model is ''; it must be a model's name, or None for unknown"),
-        ({"model": 4}, "model is 4; "),
     ],
 )
 def test_what_can_not_be_is_an_error(said, message):
@@ -236,13 +225,6 @@ def test_the_call_of_the_hook_is_measured_too(pytester):
     assert list(spent_in(pytester.path / "o.json")["x"]) == ["seconds"]
 
 
-def test_a_fixture_is_not_measured(suite):
-    suite.makeconftest(CONFTEST.replace(", seconds=seconds", ""))
-    run = suite.runpytest("--jsonmatch-gate=latency.p95 <= 8")
-    note = "no answer says how long it took: return an Answer that does"
-    assert about_gates(run) == [f"latency.p95 <= 8  {note}"]
-
-
 def test_an_answer_that_can_not_be_is_an_error_of_its_test(producers):
     run = producers("wrong", arguments=("--jsonmatch-gate=cost.total <= 1",))
     run.assert_outcomes(errors=1)
@@ -273,16 +255,6 @@ def test_assertions_take_answers_and_count_each_once_in_a_test(pytester, workers
         "cost.total == 1.75  1.75  slack 0.00",
         "parse_rate == 1     0.67  slack -0.33 (2 of 3 texts)",
     ]
-
-
-def test_each_run_of_a_repeated_case_has_an_answer(suite):
-    run = suite.runpytest(
-        "--jsonmatch-repeat=3",
-        "-k",
-        "not b and not c and not untold and small",
-        "--jsonmatch-gate=cost.total == 0.75",
-    )
-    assert about_gates(run) == ["cost.total == 0.75  0.75  slack 0.00"]
 
 
 def test_a_case_that_failed_before_it_compared_is_unknown(suite):

@@ -100,15 +100,6 @@ def test_nobody_else_gets_annotations(suite, monkeypatch, name, value):
     assert commands(suite.runpytest("evals")) == []
 
 
-def test_files_outside_of_the_workspace_have_their_whole_path(suite, monkeypatch):
-    monkeypatch.setenv("GITHUB_WORKSPACE", str(suite.mkdir("elsewhere")))
-    lines = commands(suite.runpytest("evals", "-k", "wrong"))
-    # The rootdir it is then: the next best guess at the root of a repository.
-    assert [line.partition("::leaf")[0] for line in lines] == [
-        "::error file=a.golden.yaml,line=6,title=wrong"
-    ]
-
-
 def test_the_summary_of_the_step(suite, monkeypatch):
     path = suite.path / "summary.md"
     path.write_text("# of another tool\n", encoding="utf-8")
@@ -141,12 +132,3 @@ def test_a_summary_that_cannot_be_written_fails_nothing(suite, monkeypatch):
     run = suite.runpytest("evals", "-k", "right")
     assert run.ret == pytest.ExitCode.OK
     run.stdout.fnmatch_lines("*summary.md can't be written: not a directory")
-
-
-def test_no_summary_where_nothing_was_compared(suite, monkeypatch):
-    path = suite.path / "summary.md"
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(path))
-    suite.makepyfile(test_plain="def test_plain():\n    assert 0\n")
-    run = suite.runpytest("test_plain.py")
-    assert commands(run) == []
-    assert not path.exists()

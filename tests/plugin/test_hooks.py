@@ -22,12 +22,6 @@ USE = """
 """
 
 
-def test_register_in_a_plugin(pytester):
-    pytester.makepyfile(our_plugin=REGISTER, test_it=USE)
-    pytester.syspathinsert()
-    pytester.runpytest_subprocess("-p", "our_plugin").assert_outcomes(passed=1)
-
-
 def test_register_in_several_conftests(pytester):
     pytester.makeconftest(
         "def pytest_jsonmatch_register(registry): registry.metric('outer', {'reduce': 'ratio'})"
@@ -103,25 +97,6 @@ def test_compared_of_another_folder_hears_nothing(pytester):
         )
     heard = re.findall("<(.*?)>", pytester.runpytest("-s").stdout.str())
     assert heard == ["left heard test_left", "right heard test_right"]
-
-
-def test_summary_adds_lines_below_the_table(pytester):
-    pytester.makeconftest(
-        """
-        def pytest_jsonmatch_summary(results, terminalreporter):
-            scores = {each.id: each.score for each in results}
-            terminalreporter.write_line(f"ours: {scores}")
-        """
-    )
-    pytester.makepyfile(
-        test_it="""
-        def test_one(assert_json_match):
-            assert_json_match({"a": 1, "b": 2}, {"a": 1, "b": 3}, threshold=0.5, name="first")
-        """
-    )
-    lines = pytester.runpytest().outlines
-    heading = next(number for number, line in enumerate(lines) if line.startswith("jsonmatch: leaf_f1"))
-    assert lines.index("ours: {'first': 0.5}") > heading
 
 
 @pytest.mark.parametrize("argument", ["--jsonmatch-summary=none", "--no-summary"])

@@ -64,17 +64,10 @@ def test_a_name_that_no_tag_has(suite):
     run.stdout.fnmatch_lines(["nothing has a tag 'sauce'; did you mean 'source'?"])
 
 
-def test_without_any_tag(pytester):
-    pytester.makepyfile("def test_it(assert_json_match):\n    assert_json_match(1, 1)")
-    run = pytester.runpytest("--jsonmatch-by=source")
-    run.stdout.fnmatch_lines(["nothing has any tag"])
-
-
 @pytest.mark.parametrize(
     ("gate", "line"),
     [
         ('tags["source=phone"].fields["b"].recall >= 0.9', "FAILED * 0.00  slack -0.90"),
-        ('tags["source=scan"].f1 >= 0.9', "PASSED * 1.00  slack +0.10"),
         ('tags["pages=3"].pass_rate == 1', "PASSED * 1.00 *"),
         ('tags["language=de"].cases["one"].f1 > 0.4', "PASSED * 0.50 *"),
         ('tags["language=en"].f1 == 0.5', "PASSED * 0.50 *"),
@@ -82,8 +75,8 @@ def test_without_any_tag(pytester):
         ('tags["source=fone"].f1 >= 0', "FAILED *no case has this tag; did you mean 'source=phone'[?]"),
     ],
 )
-def test_gates_by_tag(suite, workers, gate, line):
-    run = suite.runpytest(f"--jsonmatch-gate={gate}", *workers)
+def test_gates_by_tag(suite, gate, line):
+    run = suite.runpytest(f"--jsonmatch-gate={gate}")
     run.stdout.fnmatch_lines([f"  {line}"])
 
 
@@ -105,52 +98,30 @@ def test_reports_have_the_table_too(suite):
     assert "<code>phone</code></th><td" in (suite.path / "r.html").read_text().replace("\n", "")
 
 
-def test_a_repeated_case_is_one_case(pytester):
+def test_wrong_tags(pytester):
     pytester.path.joinpath("x.golden.yaml").write_text(
-        "{id: a, expected: 1, actual: 1, repeat: 3, tags: {source: phone}}"
+        "id: a\nexpected: 1\nactual: 1\ntags: {source: [phone]}"
     )
-    run = pytester.runpytest("--jsonmatch-by=source")
-    run.stdout.fnmatch_lines(["phone       1   1.00*"])
-
-
-def test_places_of_parameters_are_filled(pytester):
-    pytester.path.joinpath("x.golden.yaml").write_text(
-        "{id: a, expected: 1, actual: 1, parametrize: {from: [phone, scan]}, tags: {source: '${from}'}}"
-    )
-    run = pytester.runpytest("--jsonmatch-by=source")
-    run.stdout.fnmatch_lines(["phone       1   1.00*", "scan        1   1.00*"])
-
-
-@pytest.mark.parametrize(
-    ("tags", "reason"),
-    [
-        ("{source: [phone]}", "`tags`: the tag 'source' is an array; it must be a string, *"),
-        ("{a=b: 1}", "`tags`: 'a=b' can't name a tag: a name is text without an equals sign"),
-        ("phone", "`tags` is a string, not an object"),
-    ],
-)
-def test_a_golden_file_with_wrong_tags(pytester, tags, reason):
-    pytester.path.joinpath("x.golden.yaml").write_text(f"id: a\nexpected: 1\nactual: 1\ntags: {tags}\n")
-    pytester.runpytest().stdout.fnmatch_lines([f"E * x.golden.yaml:4:*: {reason}"])
-
-
-@pytest.mark.parametrize(
-    ("tags", "reason"),
-    [
-        ("'phone'", "tags are 'phone'; they must map names to values: {'source': 'phone'}"),
-        ("{'': 1}", "'' can't name a tag: *"),
-        ("{'source': {}}", "the tag 'source' is an object; *"),
-        ("{'source': object()}", "the tag 'source': *"),
-    ],
-)
-@pytest.mark.parametrize("where", ["mark", "call"])
-def test_wrong_tags_in_python(pytester, tags, reason, where):
-    mark, given = (f"@pytest.mark.jsonmatch(tags={tags})", "") if where == "mark" else ("", f", tags={tags}")
     pytester.makepyfile(
-        f"import pytest\nfrom pytest_jsonmatch import assert_json_match\n{mark}\n"
-        f"def test_it():\n    assert_json_match(1, 1{given})"
+        """
+        import pytest
+        from pytest_jsonmatch import assert_json_match
+
+        @pytest.mark.jsonmatch(tags={"": 1})
+        def test_mark():
+            assert_json_match(1, 1)
+
+        def test_call():
+            assert_json_match(1, 1, tags="phone")
+        """
     )
-    pytester.runpytest().stdout.fnmatch_lines([f"E *ConfigurationError: {reason}"])
+    pytester.runpytest().stdout.fnmatch_lines_random(
+        [
+            "E * x.golden.yaml:4:*: `tags`: the tag 'source' is an array; it must be a string, *",
+            "E *ConfigurationError: '' can't name a tag: *",
+            "E *ConfigurationError: tags are 'phone'; they must map names to values: {'source': 'phone'}",
+        ]
+    )
 
 
 def test_a_tag_may_name_the_cluster(suite, workers):

@@ -14,8 +14,6 @@ SIMILAR = """
 native = pytest.mark.skipif(pytest.version_tuple < (9, 0), reason="native TOML came with pytest 9")
 FILES = [
     ("pytest.ini", "[pytest]\njsonmatch_metric = json_similarity\njsonmatch_threshold = {}\n"),
-    ("tox.ini", "[pytest]\njsonmatch_metric = json_similarity\njsonmatch_threshold = {}\n"),
-    ("setup.cfg", "[tool:pytest]\njsonmatch_metric = json_similarity\njsonmatch_threshold = {}\n"),
     (
         "pyproject.toml",
         '[tool.pytest.ini_options]\njsonmatch_metric = "json_similarity"\njsonmatch_threshold = {}\n',
@@ -47,25 +45,13 @@ def test_they_reach_the_workers(pytester, workers):
 
 
 def test_a_toml_string_is_a_number_in_ini_options(pytester):
-    file, text = FILES[3]
+    file, text = FILES[1]
     run(pytester, file, text.format('"0.7"')).assert_outcomes(passed=1)
 
 
 def test_the_command_line_overrides_them(pytester):
     file, text = FILES[0]
     run(pytester, file, text.format("0.9"), "-o", "jsonmatch_threshold=0.5").assert_outcomes(passed=1)
-
-
-def test_without_them_it_is_leaf_f1_and_1(pytester, python):
-    python(
-        """
-        def test_default():
-            assert assert_json_match({}, {}).metric == "leaf_f1"
-            with pytest.raises(AssertionError):
-                assert_json_match({"a": 1, "b": 2}, {"a": 1, "b": 3})
-        """
-    )
-    pytester.runpytest().assert_outcomes(passed=1)
 
 
 def test_the_call_wins_and_a_metric_of_the_conftest_may_be_named(pytester, python):

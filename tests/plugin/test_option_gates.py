@@ -71,14 +71,6 @@ def test_a_run_whose_gates_pass_ends_as_pytest_ends_it(suite):
     assert "mean of cases, with 95 % confidence intervals (10 cases):" in shown
 
 
-def test_a_gate_is_shown_whatever_the_summary_says(suite):
-    run = suite.runpytest("--jsonmatch-gate=f1 >= 0.95", "--jsonmatch-summary=none")
-    assert gate_lines(run) == [
-        "gates, on 10 cases:",
-        "FAILED   f1 >= 0.95  0.90  slack -0.05 (mean of 10 cases)",
-    ]
-
-
 @pytest.mark.parametrize(("gate", "status"), [("score >= 0", 1), ("score >= 1", 1)])
 def test_the_status_of_failed_tests_stays(suite, gate, status):
     suite.makepyfile(test_it=SUITE + "    assert 0\n")
@@ -101,26 +93,21 @@ def test_gates_of_runs_in_which_nothing_runs(suite, option):
 
 
 @pytest.mark.parametrize(
-    ("gate", "message"),
+    ("option", "message"),
     [
-        ("f2 >= 0.9", ["*--jsonmatch-gate: unknown figure 'f2'; known: *", "  f2 >= 0.9", "  ^"]),
-        ("f1 >> 0.9", ["*--jsonmatch-gate: expected a number, not '>'", "  f1 >> 0.9", "      ^"]),
-        ("f1 >= many", ["*--jsonmatch-gate: *", "  f1 >= many", "        ^"]),
-        ('fields["a.f1 >= 1', ["*--jsonmatch-gate: *", '  fields["a.f1 >= 1', "  ^"]),
-        ("", ["*--jsonmatch-gate: *"]),
+        (
+            "--jsonmatch-gate=f2 >= 0.9",
+            ["*--jsonmatch-gate: unknown figure 'f2'; known: *", "  f2 >= 0.9", "  ^"],
+        ),
+        ("--override-ini=jsonmatch_gates=f2 > 1", ["*jsonmatch_gates: *unknown figure 'f2'*"]),
+        ("--jsonmatch-fail-under=2", ["*argument --jsonmatch-fail-under: *"]),
+        ("--jsonmatch-fail-under=nan", ["*argument --jsonmatch-fail-under: *"]),
     ],
 )
-def test_no_gate_is_a_usage_error(suite, gate, message):
-    run = suite.runpytest(f"--jsonmatch-gate={gate}")
+def test_no_gate_is_a_usage_error(suite, option, message):
+    run = suite.runpytest(option)
     assert run.ret == pytest.ExitCode.USAGE_ERROR
     run.stderr.fnmatch_lines(message)
-
-
-@pytest.mark.parametrize("score", ["2", "-0.1", "nan", "high"])
-def test_no_score_is_a_usage_error(suite, score):
-    run = suite.runpytest(f"--jsonmatch-fail-under={score}")
-    assert run.ret == pytest.ExitCode.USAGE_ERROR
-    run.stderr.fnmatch_lines("*argument --jsonmatch-fail-under: *")
 
 
 def test_gates_of_the_configuration(suite):
@@ -135,50 +122,33 @@ def test_gates_of_the_configuration(suite):
     ]
 
 
-def test_a_wrong_gate_of_the_configuration(suite):
-    suite.makeini("[pytest]\njsonmatch_gates =\n    f1 >= 0.9\n    f2 >= 0.9\n")
-    run = suite.runpytest()
-    assert run.ret == pytest.ExitCode.USAGE_ERROR
-    run.stderr.fnmatch_lines(["*jsonmatch_gates: *unknown figure 'f2'*"])
-
-
 def test_gates_of_the_configuration_mind_nobody_who_compares_nothing(suite):
     suite.makeini("[pytest]\njsonmatch_gates = f1 >= 0.95\n")
     run = suite.runpytest("-k", "other")
     assert run.ret == pytest.ExitCode.OK
     assert gate_lines(run)[1] == "SKIPPED  f1 >= 0.95  nothing was compared"
-
-
-def test_gates_that_were_asked_for_do(suite):
     run = suite.runpytest("-k", "other", "--jsonmatch-gate=f1 >= 0")
     assert run.ret == pytest.ExitCode.TESTS_FAILED
-    assert gate_lines(run) == [
+    assert gate_lines(run)[::2] == [
         "gates, on 0 of 10 cases (-k):",
-        "FAILED   f1 >= 0  nothing was compared",
+        "FAILED   f1 >= 0     nothing was compared",
     ]
 
 
 # -- partial runs ------------------------------------------------------------------------------------------
 
 
-def test_some_of_the_cases(suite):
-    run = suite.runpytest("-k", "1 or 9", "--jsonmatch-gate=completeness == 1")
-    run.assert_outcomes(passed=2, deselected=9)
+@pytest.mark.parametrize(
+    ("chosen", "cases", "note"),
+    [
+        (("-k", "1 or 9"), "2 of 10 cases (-k)", "0.20  slack -0.80"),
+        (("test_it.py::test_it[1]",), "1 case (node ids)", "the number of cases is unknown (node ids)"),
+    ],
+)
+def test_some_of_the_cases(suite, chosen, cases, note):
+    run = suite.runpytest(*chosen, "--jsonmatch-gate=completeness == 1", "--jsonmatch-summary=none")
     assert run.ret == pytest.ExitCode.TESTS_FAILED
-    assert gate_lines(run) == [
-        "gates, on 2 of 10 cases (-k):",
-        "FAILED   completeness == 1  0.20  slack -0.80",
-    ]
-
-
-@pytest.mark.parametrize("more", [(), ("folder",)])
-def test_node_ids(suite, more):
-    suite.mkdir("folder")
-    run = suite.runpytest("test_it.py::test_it[1]", *more, "--jsonmatch-gate=completeness == 1")
-    assert gate_lines(run) == [
-        "gates, on 1 case (node ids):",
-        "FAILED   completeness == 1  the number of cases is unknown (node ids)",
-    ]
+    assert gate_lines(run) == [f"gates, on {cases}:", f"FAILED   completeness == 1  {note}"]
 
 
 def test_cases_that_only_import_cannot_be_counted_before_they_run(suite):
@@ -245,7 +215,9 @@ def test_a_test_that_compares_nothing_is_no_case(pytester):
     assert gate_lines(run) == ["gates, on 1 of 2 cases:", "PASSED   errors == 0  0  slack 0"]
 
 
-def test_errors_count_as_zero_and_what_is_skipped_or_expected_to_fail_not_at_all(pytester, workers):
+def test_what_goes_wrong_around_a_comparison_counts_as_0_and_what_is_expected_to_not_at_all(
+    pytester, workers
+):
     pytester.makepyfile(
         test_it="""
         import pytest
@@ -271,9 +243,16 @@ def test_errors_count_as_zero_and_what_is_skipped_or_expected_to_fail_not_at_all
         def test_teardown(assert_json_match, broken_later):
             assert_json_match({"a": 1}, {"a": 1})
 
-        def test_skipped(assert_json_match):
-            assert_json_match({"a": 1}, {"a": 2}, threshold=0)
-            pytest.skip("not now")
+        @pytest.mark.jsonmatch
+        def test_with_our_mark():
+            raise RuntimeError
+
+        def test_that_compares_nothing():
+            raise RuntimeError
+
+        def test_that_expects_the_error(assert_json_match):
+            with pytest.raises(ValueError):
+                assert_json_match({"a": 1}, {"a": 1}, threshold=1.5)
 
         @pytest.mark.xfail
         def test_xfail(assert_json_match):
@@ -281,23 +260,23 @@ def test_errors_count_as_zero_and_what_is_skipped_or_expected_to_fail_not_at_all
         """
     )
     run = pytester.runpytest(
-        "--jsonmatch-gate=score >= 0.5",
-        "--jsonmatch-gate=pass_rate >= 0.25",
+        "--jsonmatch-gate=score >= 0.4",
+        "--jsonmatch-gate=pass_rate >= 0.2",
         "--jsonmatch-gate=errors == 0",
         "--jsonmatch-gate=completeness == 1",
         *workers,
     )
     assert gate_lines(run) == [
-        "gates, on 4 cases:",
-        "PASSED   score >= 0.5       0.50  slack 0.00 (mean of 4 cases)",
-        "PASSED   pass_rate >= 0.25  0.25  slack 0.00 (1 of 4 cases)",
-        "FAILED   errors == 0        2  slack -2",
-        "FAILED   completeness == 1  0.50  slack -0.50",
+        "gates, on 5 of 6 cases:",
+        "PASSED   score >= 0.4       0.40  slack 0.00 (mean of 5 cases)",
+        "PASSED   pass_rate >= 0.2   0.20  slack 0.00 (1 of 5 cases)",
+        "FAILED   errors == 0        3  slack -3",
+        "FAILED   completeness == 1  0.33  slack -0.67",
     ]
 
 
 @pytest.mark.skipif(not hasattr(pytest, "Subtests"), reason="subtests came with pytest 9")
-def test_subtests_belong_to_their_test(pytester, workers):
+def test_subtests_belong_to_their_test(pytester):
     pytester.makepyfile(
         test_it="""
         def test_it(subtests, assert_json_match):
@@ -312,7 +291,7 @@ def test_subtests_belong_to_their_test(pytester, workers):
                 assert 0
         """
     )
-    run = pytester.runpytest("--jsonmatch-gate=score >= 0.75", "--jsonmatch-gate=pass_rate == 0", *workers)
+    run = pytester.runpytest("--jsonmatch-gate=score >= 0.75", "--jsonmatch-gate=pass_rate == 0")
     assert gate_lines(run) == [
         "gates, on 2 cases:",
         "PASSED   score >= 0.75   0.75  slack 0.00 (mean of 2 cases)",
@@ -409,21 +388,12 @@ def test_fine():
 def test_threshold():
     assert_json_match({"a": 1}, {"a": 1}, threshold=1.5)
 
-def test_metric():
-    assert_json_match({"a": 1}, {"a": 1}, metric="no_such")
-
-def test_argument():
-    assert_json_match({"a": 1}, {"a": 1}, treshold=0.5)
-
 @pytest.mark.jsonmatch(0.5)
 def test_mark():
     assert_json_match({"a": 1}, {"a": 1})
 
 def test_expected():
     assert_json_match({"a": 1}, "[1, ")
-
-def test_value():
-    assert_json_match({"a": object()}, {"a": 1})
 
 def test_after_another():
     assert_json_match(1, 1)
@@ -434,35 +404,5 @@ def test_after_another():
 def test_an_assertion_that_fails_before_it_scores_counts_as_0(pytester):
     pytester.makepyfile(BEFORE_SCORING)
     result = pytester.runpytest("--jsonmatch-gate=score >= 0.9")
-    result.assert_outcomes(passed=1, failed=7)
-    result.stdout.fnmatch_lines(["gates, on 8 cases:", "  FAILED   score >= 0.9  0.12*"])
-
-
-def test_what_goes_wrong_around_a_comparing_test_counts_as_0(pytester, python, workers):
-    python(
-        """
-        @pytest.fixture
-        def broken():
-            raise RuntimeError
-
-        def test_fine():
-            assert_json_match({"a": 1}, {"a": 1})
-
-        def test_with_a_fixture_of_ours(assert_json_match, broken):
-            pass
-
-        @pytest.mark.jsonmatch
-        def test_with_our_mark():
-            raise RuntimeError
-
-        def test_that_compares_nothing():
-            raise RuntimeError
-
-        def test_that_expects_the_error():
-            with pytest.raises(ValueError):
-                assert_json_match({"a": 1}, {"a": 1}, threshold=1.5)
-        """
-    )
-    result = pytester.runpytest("--jsonmatch-gate=score >= 0.9", *workers)
-    result.assert_outcomes(passed=2, failed=2, errors=1)
-    result.stdout.fnmatch_lines(["gates, on 3 cases:", "  FAILED   score >= 0.9  0.33 *"])
+    result.assert_outcomes(passed=1, failed=4)
+    result.stdout.fnmatch_lines(["gates, on 5 cases:", "  FAILED   score >= 0.9  0.20*"])

@@ -44,19 +44,6 @@ def test_writes_a_report(pytester: pytest.Pytester) -> None:
     assert "score &gt;= 0.4" in (pytester.path / "out" / "report.html").read_text(encoding="utf-8")
 
 
-def test_beside_the_file_of_results_and_a_baseline(pytester: pytest.Pytester) -> None:
-    pytester.makefile(".golden.yaml", shops=CASES)
-    pytester.runpytest("--jsonmatch-save=main")
-    result = pytester.runpytest(
-        "--jsonmatch-html=report.html", "--jsonmatch-json=results.json", "--jsonmatch-baseline=main"
-    )
-    result.stdout.fnmatch_lines(["results written to results.json", "report written to report.html"])
-    assert [case["b"] for case in data_of(pytester)["cases"]] == [
-        case["s"] for case in data_of(pytester)["cases"]
-    ]
-    assert "baseline main (" in (pytester.path / "report.html").read_text(encoding="utf-8")
-
-
 def test_details_are_those_of_the_last_rerun(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         """

@@ -103,9 +103,3 @@ def test_what_failed_before_it_compared_counts(suite):
     text = report(suite, "-k", "wrong or right", "-o", "usefixtures=nothing")
     assert "**2 of 2 cases failed**; 2 before comparing, which counts as 0; " in text
     assert "| 0.00 | `a.golden.yaml::right` | `fixture 'nothing' not found` | `a.golden.yaml:11` |" in text
-
-
-def test_no_colors_are_written(suite):
-    text = report(suite, "--color=yes")
-    assert "\x1b" not in text
-    assert "\\x1b" not in text

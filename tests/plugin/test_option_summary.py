@@ -39,9 +39,9 @@ FAILED = """
 """
 
 
-def test_auto_is_a_line_for_each_metric_when_all_pass(pytester):
+def test_auto_is_a_line_for_each_metric_when_all_pass(pytester, workers):
     pytester.makepyfile(test_a=PERFECT, test_b=MIXED)
-    assert summary(pytester.runpytest()) == [
+    assert summary(pytester.runpytest(*workers)) == [
         "jsonmatch: leaf_f1, 2 cases, 4 fields, score 0.75 (mean of cases), lowest 0.50"
     ]
     pytester.makepyfile(test_c=FAILED.replace(")\n", ", threshold=0.5)\n"))
@@ -73,17 +73,6 @@ def test_the_table_of_a_run_in_which_all_pass_is_there_for_the_asking(pytester, 
 def test_which_rows_are_shown(pytester, text, arguments, shown):
     pytester.makepyfile(text)
     assert rows(pytester.runpytest(*arguments)) == shown
-
-
-def test_workers_change_nothing(pytester):
-    pytester.makepyfile(test_a=MIXED, test_b=PERFECT, test_c=MIXED)
-    assert summary(pytester.runpytest()) == summary(pytester.runpytest("-p", "xdist", "-n", "2"))
-
-
-def test_a_wrong_mode_is_a_usage_error(pytester):
-    outcome = pytester.runpytest("--jsonmatch-summary=some")
-    assert outcome.ret == pytest.ExitCode.USAGE_ERROR
-    outcome.stderr.fnmatch_lines(["*--jsonmatch-summary: invalid choice: 'some'*"])
 
 
 @pytest.mark.parametrize("arguments", [("--no-summary",), ("-qq",), ("--collect-only",)], ids=str)

@@ -191,13 +191,3 @@ def test_a_file_that_is_too_large_is_an_error_and_others_run(pytester):
             "E *AssertionError: c.golden.yaml:2:1: expected_file is not valid: value.yaml:1:1: the file is *",
         ]
     )
-
-
-def test_a_file_that_is_too_large_for_a_test_in_python(pytester):
-    write(pytester.path / "b.yaml", LARGE)
-    pytester.makepyfile(
-        "from pytest_jsonmatch import golden_cases\n\n@golden_cases('b.yaml')\ndef test_it(case): pass\n"
-    )
-    outcome = pytester.runpytest()
-    outcome.assert_outcomes(errors=1)
-    outcome.stdout.fnmatch_lines(["b.yaml:1:1: the file is larger than 16 MiB; *"])

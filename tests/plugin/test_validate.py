@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_jsonmatch import ConfigurationError, JsonExtractionError, assert_json_match, compare_json
+from pytest_jsonmatch import ConfigurationError, assert_json_match, compare_json
 from pytest_jsonmatch.results.file import read_results
 
 SCHEMA = {
@@ -119,22 +119,3 @@ def test_require_in_a_golden_file(pytester, cases):
         ["E *AssertionError: not valid by the schema: total: -1 is less than the minimum of 0"]
     )
     result.stdout.fnmatch_lines(["  not valid by the schema  c.golden.yaml::invalid"])
-
-
-def test_a_mark_can_require_it(pytester):
-    pytester.makepyfile(
-        """
-        import pytest
-
-        pytestmark = pytest.mark.jsonmatch(validate="require", schema={"properties": {"n": {"maximum": 3}}})
-
-        def test_it(assert_json_match):
-            assert_json_match({"n": 4}, {"n": 4})
-        """
-    )
-    pytester.runpytest().assert_outcomes(failed=1)
-
-
-def test_an_answer_without_json_is_not_valid():
-    with pytest.raises(JsonExtractionError):
-        assert_json_match("nothing", {"total": 1}, schema=SCHEMA)

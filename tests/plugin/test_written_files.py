@@ -101,20 +101,6 @@ def test_a_file_that_cannot_be_written_fails_the_run_and_keeps_none_of_the_other
     assert all((suite.path / FILES[name]).exists() for name in others)
 
 
-def test_a_baseline_that_cannot_be_written(suite):
-    suite.makeini("[pytest]\njsonmatch_baselines = test_it.py\n")
-    run = suite.runpytest("-k", "0", "--jsonmatch-save=main", "--jsonmatch-json=out.json")
-    assert run.ret == pytest.ExitCode.TESTS_FAILED
-    run.stdout.re_match_lines([r".*test_it\.py/main\.jsonl can't be written: (file exists|not a directory)"])
-    assert (suite.path / "out.json").exists()
-
-
-def test_a_folder_is_no_file(suite):
-    run = suite.runpytest("-k", "0", "--jsonmatch-markdown=.")
-    assert run.ret == pytest.ExitCode.TESTS_FAILED
-    run.stdout.fnmatch_lines("* can't be written: is a directory")
-
-
 # Whoever runs the tests may write everywhere: an audit hook stands for the rights that they do not have.
 LOCKED = """\
 import os, sys
@@ -131,10 +117,7 @@ sys.addaudithook(refuse)
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ("json=locked/results.json", "locked/results.json can't be written: permission denied"),
         ("save=main", "locked/main.jsonl can't be written: permission denied"),
-        ("markdown=locked/report.md", "locked/report.md can't be written: permission denied"),
-        ("html=locked/report.html", "locked/report.html can't be written: permission denied"),
         ("record=locked/answers.jsonl", "*--jsonmatch-record: *ermission denied*"),
         (
             "update=all,force",
@@ -256,14 +239,6 @@ def test_a_run_that_is_killed_leaves_old_files_and_the_answers_that_it_had(suite
     assert Outputs(partial).find("a.golden.yaml::a") == {"n": 1}
 
 
-def test_pytest_exit_leaves_all_files(suite):
-    suite.makepyfile(test_it=SUITE + "\ndef test_that_ends_it():\n    pytest.exit('enough', returncode=7)\n")
-    run = suite.runpytest_subprocess(*FILES)
-    assert run.ret == 7
-    assert read_results(suite.path / "out/results.json").narrowed == ("interrupted",)
-    check_files(suite.path, 4)
-
-
 # -- two at once -------------------------------------------------------------------------------------------
 
 
@@ -292,14 +267,3 @@ def test_two_runs_write_the_same_files_at_once(suite):
         ids = [comparison.id for comparison in read_results(suite.path / name).comparisons]
         assert len({identity[:3] for identity in ids}) == 1
     assert [path.name for path in (suite.path / "jsonmatch-baselines").iterdir()] == ["main.jsonl"]
-
-
-def test_two_runs_append_to_the_same_summary(suite, monkeypatch):
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(suite.path / "summary.md"))
-    processes = [start(suite.path, "-q") for _ in range(2)]
-    for process in processes:
-        process.communicate(timeout=120)
-    summary = (suite.path / "summary.md").read_text(encoding="utf-8")
-    half = len(summary) // 2
-    assert summary[:half] == summary[half:]
-    assert summary.count("## ❌ jsonmatch: failed") == 2

@@ -13,25 +13,20 @@ from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import line_text, line_width
 from pytest_jsonmatch.report.terminal import summary_lines
 from pytest_jsonmatch.report.view import RunView
-from pytest_jsonmatch.results.comparison import Case, Comparison
+from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.model import ResultSet
+from tests.conftest import case_of
 
 
 def lines_below(
     *pairs: tuple[Any, Any], is_brief: bool | None = None, metric: str = "leaf_f1", **look: Any
 ) -> list[str]:
     """The lines on differences, for pairs of an answer and what is expected."""
-    compared = [
-        Comparison.of(
-            compare_json(actual, expected, metric=metric),
-            id=str(at),
-            nodeid=str(at),
-            threshold={},
-            passed=True,
-        )
+    cases = (
+        case_of(str(at), actual, expected=expected, metric=metric, limit=0)
         for at, (actual, expected) in enumerate(pairs)
-    ]
-    view = RunView(ResultSet(tuple(map(Case.single, compared))))
+    )
+    view = RunView(ResultSet(tuple(cases)))
     lines = summary_lines(view, Look(**look), is_brief=is_brief)
     assert max(map(line_width, lines)) <= look.get("width", 80)
     texts = list(map(line_text, lines))

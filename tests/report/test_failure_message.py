@@ -45,7 +45,6 @@ def lines(text):
 
 def test_field_match_names_the_leaves_that_differ():
     shown = message(ACTUAL, EXPECTED, name="acme-17")
-
     assert lines(shown) == lines("""
 field_match score 0.17 < 1.00 (acme-17)
 6 fields: 1 match, 4 mismatch, 1 omitted, in 6 places
@@ -62,7 +61,6 @@ field_match score 0.17 < 1.00 (acme-17)
 
 def test_a_graded_metric_shows_the_worst_fields_first():
     shown = message(ACTUAL, EXPECTED, metric="json_similarity", limit=0.9)
-
     assert lines(shown) == lines("""
 json_similarity score 0.76 < 0.90
 10 fields: 5 match, 4 mismatch, 1 omitted
@@ -78,7 +76,6 @@ json_similarity score 0.76 < 0.90
 
 def test_without_unicode_the_message_is_ascii():
     shown = message({"städte": ["München", 2]}, {"städte": ["Münster", 1, 3]}, unicode=False)
-
     assert lines(shown) == lines(r"""
 field_match score 0.00 < 1.00
 1 field: 1 mismatch, in 3 places
@@ -99,7 +96,6 @@ def test_what_fits_on_no_line_goes_below():
         "note": "the delivery is made to the front entrance of the warehouse between 8 and 10 in the morning",
         "summary": "Nobody knows what to put here, so here are words.",
     }
-
     assert lines(message(actual, expected, metric="json_similarity")) == lines("""
 json_similarity score 0.57 < 1.00
 2 fields: 2 mismatch
@@ -115,7 +111,6 @@ json_similarity score 0.57 < 1.00
 
 def test_long_values_are_shortened_around_the_difference():
     expected, actual = {"text": "x" * 500 + "left" + "y" * 500}, {"text": "x" * 500 + "right" + "z" * 500}
-
     assert lines(message(actual, expected))[3:] == lines("""
   0.00  text  504 edits
       expected …xxxxxxxxxxxxxxxxxxleftyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy…
@@ -125,7 +120,6 @@ def test_long_values_are_shortened_around_the_difference():
 
 def test_the_place_of_each_field():
     shown = message(ACTUAL, EXPECTED, locate=lambda field: f":{len(field.path)}")
-
     assert lines(shown)[3:5] == [
         '  vendor.name     "Acme [-Inc-]{+Ltd+}."        3 edits  :11',
         '  vendor.iban     (nothing) → "DE12"            invented  :11',
@@ -163,7 +157,6 @@ def test_every_figure_that_is_too_low_is_named():
         Measured("precision", 0.1, 0.3),
         Measured("score", 0.1, 0.3),
     ]
-
     assert lines(message({"a": 1}, {"a": 2}, failures=failures, name="x"))[:5] == lines("""
 field_match recall 0.94996 < 0.95 and 5 more figures too low (x)
 also fields["items[].price"] 0.50 < 1.00
@@ -177,9 +170,7 @@ def test_limits_on_fields_alone_bring_their_fields_first():
     expected = {"a": 1, "b": 2, "items": [{"price": 1.0}, {"price": 2.0}]}
     actual = {"a": 5, "b": 5, "items": [{"price": 1.0}, {"price": 2.02}]}
     failures = [Measured('fields["items[].price"]', 0.995, 1.0, "items[].price")]
-
     shown = message(actual, expected, metric="json_similarity", failures=failures)
-
     assert [line.split()[1] for line in lines(shown)[3:]] == ["items[1].price", "a", "b"]
 
 
@@ -192,9 +183,7 @@ def test_comparator_errors_and_warnings_stand_below_the_fields():
         result = compare_json(
             '{"a": 1, "a": 2, "b": "x"}', {"a": 1, "b": "y"}, fields={"b": {"compare": "weight"}}
         )
-
     shown = failure_message(result, Look(), threshold={"score": 0.25}, failures=[])
-
     assert lines(shown) == lines(r"""
 leaf_f1 score 0.00 (limit 0.25), 1 comparator error
 2 fields: 2 mismatch
@@ -211,7 +200,6 @@ note: line 1: the key 'a' occurs twice in one object; the last one
 def test_every_field_gets_a_line_and_the_worst_ones_the_rest():
     expected = {"items": [{"price": index} for index in range(1000)], "x": 1}
     actual = {"items": [{"price": index + 1} for index in range(1000)], "x": 2}
-
     assert lines(message(actual, expected))[3:] == lines("""
   items[0].price  0 → 1  1 off
   items[1].price  1 → 2  100 % off
@@ -229,27 +217,22 @@ def test_every_field_gets_a_line_and_the_worst_ones_the_rest():
 
 def test_what_is_left_out_is_counted_by_places():
     expected = {f"f{index}": [1, 2, 3] for index in range(20)}
-
     shown = message({key: [] for key in expected}, expected)
-
     assert lines(shown)[-1] == "  … and 52 more (-v: more, -vv: all)"
 
 
 def test_verbose_shows_values_whole():
     expected, actual = {"a": list(range(1000))}, {"a": {"b": 1}}
-
     assert f"      expected {list(range(1000))}" in lines(message(actual, expected, verbosity=2))
 
 
 def test_marks_in_the_data_are_not_taken_for_ours():
     shown = message({"a": "say [-no-] to it"}, {"a": "say [-yes-] to it"})
-
     assert lines(shown)[3] == '  0.00  a  "say [-yes-] to it" → "say [-no-] to it"  3 edits'
 
 
 def test_texts_that_look_the_same_are_shown_apart():
     shown = message({"a": "cafe\u0301"}, {"a": "caf\xe9"})
-
     assert lines(shown)[3].split("  ")[3] == r'"caf[-\xe9-]{+e\u0301+}"'
 
 
@@ -259,7 +242,6 @@ def test_what_a_transform_takes_away_is_not_marked():
         {"a": "José Sanchez", "b": "SANCHEZ"},
         options={"transform": ["strip", "strip_accents", "lowercase"]},
     )
-
     assert lines(shown)[3:] == lines("""
   0.00  a  1 edit
       "José Sanchez" → "JOSE Sanches"
@@ -273,9 +255,7 @@ def test_what_a_transform_takes_away_is_not_marked():
 
 def test_graded_by_f1_precision_and_recall_stand_beside_the_counts():
     options = {"reduce": "f1", "extra": "count"}
-
     shown = message({"a": 1, "b": 1, "c": 1}, {"a": 1}, metric="json_similarity", options=options)
-
     assert lines(shown)[:2] == lines("""
 json_similarity score 0.50 < 1.00
 3 fields: 1 match, 2 invented; precision 0.33, recall 1.00
@@ -284,11 +264,9 @@ json_similarity score 0.50 < 1.00
 
 def test_what_does_not_count_comes_last_and_says_so():
     options = {"fields": {"a": {"weight": 0}, "c": {"skip": True}}}
-
     shown = message(
         {"a": 1, "b": 2.5, "c": 1}, {"a": 2, "b": 3.0, "c": 2}, metric="json_similarity", options=options
     )
-
     assert lines(shown) == lines("""
 json_similarity score 0.83 < 1.00
 3 fields: 2 mismatch, 1 skipped
@@ -301,11 +279,9 @@ json_similarity score 0.83 < 1.00
 def test_long_values_take_room_from_other_fields_not_more_of_the_screen():
     expected = {f"field{index}": "left " * 20 for index in range(20)}
     actual = dict.fromkeys(expected, "right " * 20)
-
     shown = lines(
         message(actual, expected, locate=lambda _: "a/rather/deeply/nested/folder/case.golden.yaml:99")
     )
-
     assert len(shown) <= 25
     assert [line.split()[1] for line in shown if line.startswith("  0.")] == [f"field{n}" for n in range(5)]
     assert shown[-1] == "  … and 15 more (-v: more, -vv: all)"
@@ -313,9 +289,7 @@ def test_long_values_take_room_from_other_fields_not_more_of_the_screen():
 
 def test_many_warnings_are_capped_like_the_rest():
     twice = "{" + ", ".join(f'"k{index}": 1, "k{index}": 2' for index in range(9)) + "}"
-
     shown = lines(message(twice, {"a": 1}))
-
     assert [line.split(":")[0] for line in shown[-3:]] == ["note", "      counts", "… and 7 more"]
 
 
@@ -335,7 +309,6 @@ def test_verbosity_widens_what_is_shown_of_a_long_text():
 def test_many_changes_are_two_texts():
     expected = {"text": "a1 b2 c3 d4 e5 f6 g7 h8 and some more text"}
     actual = {"text": "a2 b3 c4 d5 e6 f7 g8 h9 and some more text"}
-
     assert lines(message(actual, expected))[3:] == lines("""
   0.00  text  8 edits
       expected "a1 b2 c3 d4 e5 f6 g7 h8 and some more text"
@@ -345,7 +318,6 @@ def test_many_changes_are_two_texts():
 
 def test_colours_only_if_asked_for():
     shown = message(ACTUAL, EXPECTED, color=True)
-
     assert "\x1b" not in message(ACTUAL, EXPECTED)
     assert shown.startswith("field_match score 0.17 < 1.00\n")  # for the short summary, which cuts it
     assert re.sub(r"\x1b\[[0-9;]+m", "", shown) == message(ACTUAL, EXPECTED)
@@ -371,7 +343,6 @@ DOCUMENTS = st.dictionaries(ANY_TEXT, VALUES, max_size=12)
 def test_whatever_the_data_the_message_is_short_narrow_and_clean(metric, actual, expected, unicode):
     shown = message(actual, expected, metric=metric, unicode=unicode, name="\x1b[31m\u202e")
     verbose = message(actual, expected, metric=metric, unicode=unicode, verbosity=2)
-
     assert len(shown.split("\n")) <= 25
     assert max(map(display_width, shown.split("\n"))) <= 72
     for text in (shown, verbose):

@@ -20,23 +20,10 @@ from pytest_jsonmatch.gate.headlines import contest, headlines
 from pytest_jsonmatch.report.details import MAX_LEAVES, details_of
 from pytest_jsonmatch.report.html import html_page
 from pytest_jsonmatch.report.view import RunView
-from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.model import ResultSet
+from tests.conftest import case_of, page_of
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202e\x1b[31m\u2028&amp;"
-
-
-def page_of(answers: dict[str, tuple[object, object]], **more: Any) -> RunView:
-    """The page of (actual, expected) by the id of a case."""
-    cases, details = [], {}
-    for name, (actual, expected) in answers.items():
-        result = compare_json(actual, expected, metric=more.get("metric", "json_similarity"))
-        passed = result.score == 1.0
-        compared = Comparison.of(result, id=f"{name}#1", nodeid=name, threshold={"score": 1.0}, passed=passed)
-        details[name, f"{name}#1"] = details_of(result)
-        cases.append(Case(name, (CaseRun(1, passed, (compared,)),)))
-    more.pop("metric", None)
-    return RunView(ResultSet(tuple(cases)), details=details, **more)
 
 
 def data_in(html: str) -> Any:
@@ -104,12 +91,10 @@ def test_says_what_there_is() -> None:
 
 def test_changes_of_two_metrics_are_told_apart() -> None:
     def run(answer: int) -> ResultSet:
-        cases = []
-        for metric in ("leaf_f1", "json_similarity"):
-            result = compare_json({"n": answer}, {"n": 4}, metric=metric)
-            compared = Comparison.of(result, id=metric, nodeid=metric, threshold={}, passed=True)
-            cases.append(Case(metric, (CaseRun(1, passed=True, comparisons=(compared,)),)))
-        return ResultSet(tuple(cases))
+        metrics = ("leaf_f1", "json_similarity")
+        return ResultSet(
+            tuple(case_of(each, {"n": answer}, expected={"n": 4}, metric=each) for each in metrics)
+        )
 
     before, after = run(4), run(3)
     data = data_in(

@@ -12,18 +12,17 @@ from typing import Any
 
 import pytest
 
-from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.cli.main import main
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
 from pytest_jsonmatch.gate.headlines import Headline, contest, headlines
 from pytest_jsonmatch.gate.intervals import Interval
-from pytest_jsonmatch.report.details import details_of
 from pytest_jsonmatch.report.html import html_page
 from pytest_jsonmatch.report.view import RunView
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.model import ResultSet
+from tests.conftest import page_of as plain_page
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")
 from selenium import webdriver  # noqa: E402
@@ -153,16 +152,13 @@ ANSWERS: dict[str, tuple[object, object]] = {
 
 
 def page_of(answers: dict[str, tuple[object, object]], **more: Any) -> RunView:
-    cases, details = [], {}
-    for name, (actual, expected) in answers.items():
-        result = compare_json(actual, expected, metric="json_similarity", arrays="unordered", extra="count")
-        passed = result.score >= 0.9
-        compared = Comparison.of(result, id=f"{name}#1", nodeid=name, threshold={"score": 0.9}, passed=passed)
-        details[name, compared.id] = details_of(result)
-        cases.append(Case(name, (CaseRun(1, passed, (compared,)),)))
-    results = ResultSet(tuple(cases))
-    gates = [check_gate(parse_gate(text), results) for text in ("score >= 0.5", "pass_rate == 1")]
-    return RunView(results, headlines=headlines(results), gates=gates, details=details, **more)
+    page = plain_page(answers, limit=0.9, options={"arrays": "unordered", "extra": "count"}, **more)
+    gates = [check_gate(parse_gate(text), page.results) for text in ("score >= 0.5", "pass_rate == 1")]
+    return replace(page, headlines=headlines(page.results), gates=gates)
+
+
+def against(page: RunView, before: ResultSet) -> RunView:
+    return replace(page, baseline="main", contest=contest((HOSTILE, before), ("this run", page.results)))
 
 
 def many(number: int) -> RunView:
@@ -411,17 +407,7 @@ def test_runs_and_cases_that_failed_before_comparing(browser: Browser) -> None:
 
 def test_against_a_baseline(browser: Browser) -> None:
     before = page_of({name: (expected, expected) for name, (_, expected) in ANSWERS.items()}).results
-    page = page_of(ANSWERS, baseline="main")
-    browser.open(
-        html_page(
-            RunView(
-                page.results,
-                baseline="main",
-                contest=contest(("main", before), ("this run", page.results)),
-                details=page.details,
-            )
-        )
-    )
+    browser.open(html_page(against(page_of(ANSWERS), before)))
     change = "#cases .case > :nth-child(4)"
     # What did not change is folded away, until all is asked for.
     assert [text[0] for text in browser.texts(change)] == ["−", "−", "−"]
@@ -491,12 +477,8 @@ def test_what_a_screen_reader_is_told(browser: Browser) -> None:
 
 
 def compared_by(metric: str, *answers: object) -> RunView:
-    cases = []
-    for name, actual in zip("ab", answers, strict=True):
-        result = compare_json(actual, {"x": 1, "y": 2}, metric=metric)
-        compared = Comparison.of(result, id=f"{name}#1", nodeid=name, threshold={"score": 1}, passed=False)
-        cases.append(Case(name, (CaseRun(1, passed=False, comparisons=(compared,)),)))
-    return RunView(ResultSet(tuple(cases)))
+    pairs = {name: (actual, {"x": 1, "y": 2}) for name, actual in zip("ab", answers, strict=True)}
+    return replace(plain_page(pairs, metric=metric, limit=2), details={})
 
 
 def test_columns_are_there_where_they_say_something(browser: Browser) -> None:
@@ -518,9 +500,8 @@ def test_columns_are_there_where_they_say_something(browser: Browser) -> None:
 @pytest.mark.parametrize("width", [780, 900, 1000, 1200])
 def test_no_column_is_cut_off(browser: Browser, width: int) -> None:
     before = compared_by("pairwise_f1", {"x": 1, "y": 2}, {"x": 1, "y": 2}).results
-    now = compared_by("pairwise_f1", {"x": 1, "y": 2, "z": 3}, {"x": 1}).results
-    page = html_page(RunView(now, baseline="main", contest=contest(("main", before), ("this run", now))))
-    browser.open(page, width=width)
+    now = compared_by("pairwise_f1", {"x": 1, "y": 2, "z": 3}, {"x": 1})
+    browser.open(html_page(against(now, before)), width=width)
     shown = "[...document.querySelectorAll('.list .line > *')].filter((each) => each.offsetWidth)"
     right = "(each) => each.getBoundingClientRect().right"
     edge = browser.run(f"return ({right})(document.querySelector('#fields'))")
@@ -546,7 +527,9 @@ def test_light_dark_and_switch(browser: Browser) -> None:
 
 @pytest.mark.parametrize("width", [1280, 400])
 def test_nothing_is_wider_than_the_window(browser: Browser, width: int) -> None:
-    browser.open(html_page(page_of({"t.py::" + "long" * 60: ({"a" * 300: 1}, {"a" * 300: 2})})), width=width)
+    page = page_of({"t.py::" + "long" * 60: ({"a" * 300: "b" * 300}, {"a" * 300: "c" * 300})})
+    right = page_of({"t.py::" + "long" * 60: ({"a" * 300: "c" * 300}, {"a" * 300: "c" * 300})})
+    browser.open(html_page(against(page, right.results)), width=width)
     assert browser.run("return document.documentElement.scrollWidth") <= width
 
 
@@ -561,16 +544,7 @@ def test_paper_has_the_lists_in_full(browser: Browser) -> None:
 
 def test_a_sheet_of_paper_is_wide_enough(browser: Browser) -> None:
     before = page_of({name: (expected, expected) for name, (_, expected) in ANSWERS.items()}).results
-    page = page_of(ANSWERS)
-    html = html_page(
-        RunView(
-            page.results,
-            baseline="main",
-            contest=contest(("main", before), ("this run", page.results)),
-            details=page.details,
-        )
-    )
-    browser.open(html, width=718)  # A4 less its margins
+    browser.open(html_page(against(page_of(ANSWERS), before)), width=718)  # A4 less its margins
     browser.click("#cases .toggle")
     browser.run("for (const each of document.querySelectorAll('.documents summary')) each.click()")
     browser.settle()
@@ -591,20 +565,9 @@ def test_hostile_data_stays_text(browser: Browser) -> None:
         "javascript:alert(1)": ([HOSTILE], [f"{HOSTILE}2"]),
     }
     before = page_of({**answers, HOSTILE: (1, 1)}).results
-    page = page_of(answers, title=HOSTILE, baseline=HOSTILE)
+    page = replace(against(page_of(answers, title=HOSTILE, notes=[HOSTILE]), before), baseline=HOSTILE)
     browser.open(
-        html_page(
-            RunView(
-                page.results,
-                title=HOSTILE,
-                headlines=page.headlines,
-                gates=page.gates,
-                baseline=HOSTILE,
-                contest=contest(("main", before), ("this run", page.results)),
-                details=page.details,
-                notes=[HOSTILE],
-            )
-        ),
+        html_page(page),
         height=2000,
     )
     browser.click("#cases-filter [type=reset]")  # what did not change is folded away

@@ -130,7 +130,6 @@ vendor          8        1       1  0.83
 
 def test_one_line_if_all_is_well():
     perfect = [compared(f"case-{index}", RECEIPT, RECEIPT) for index in range(12)]
-
     assert shown(perfect) == ["jsonmatch: json_similarity, 12 cases, 96 fields, all 1.00; extras not counted"]
     assert shown(perfect, mode="failed") == []
     table = shown(perfect, mode="all")
@@ -150,7 +149,6 @@ def test_metrics_do_not_mix():
         compared("two", {"a": 1}, {"a": 2}, metric="field_match"),
         compared("three", {"a": "x"}, {"a": "x"}, metric="field_match", transform=["strip"]),
     ]
-
     assert shown(session) == lines("""
 json_similarity, all leaves of 1 case; extras not counted
 field       n  match  mismatch  omitted  score
@@ -184,9 +182,7 @@ def test_the_figure_that_is_too_low_is_named():
         compared("close", {"t": "a" * 999}, {"t": "a" * 1000}, limit=1.0),
         compared("error", {"a": 1}, {"a": 1}, threshold={"score": 0.5}),
     ]
-
     table = shown(session)
-
     assert table[table.index("5 of 5 cases did not pass:") :] == lines("""
 5 of 5 cases did not pass:
   c – < 0.50          no field
@@ -203,9 +199,7 @@ def test_many_rows_and_cases_are_capped_and_the_worst_of_them_shown():
     session = [
         compared(f"case-{index}", {**good, "bad1": 0, "bad2": 0}, {**good, **bad}) for index in range(30)
     ]
-
     table = shown(session)
-
     assert [line.split()[0] for line in table[2:5]] == ["bad1", "bad2", "good0"]
     assert len(table) == 2 + 30 + 1 + 2 + 3 + 2 + 20 + 1
     assert table[32] == "  … 972 more rows (-v)"
@@ -232,7 +226,6 @@ def test_notes_stand_below():
             errors=("a: comparator 'x' raised ValueError: \x1b[31m", "b: comparator 'y'"),
         ),
     ]
-
     assert shown(session, width=60)[-6:] == lines(r"""
 2 results left out of the figures: the batch comparator
 failed
@@ -247,9 +240,7 @@ def test_colours_follow_the_score():
     session = [
         compared("x", {"a": 1, "b": "abcdefghik", "c": 2}, {"a": 1, "b": "abcdefghij", "c": 1, "d": 5})
     ]
-
     rows = {line[0][0].split()[0]: line[5] for line in summary_lines(view_of(session), Look())[2:6]}
-
     assert rows == {
         "c": ("   0.00", {"red": True}),
         "d": ("   0.00", {"red": True}),
@@ -293,7 +284,6 @@ COMPARISONS = st.builds(
 )
 def test_whatever_the_paths_no_line_is_wider_than_the_terminal(comparisons, width, unicode, mode):
     drawn = summary_lines(view_of(comparisons), Look(mode=mode, width=width, unicode=unicode))
-
     assert [line_text(line) for line in drawn if line_width(line) > width] == []
     text = "".join(map(line_text, drawn))
     assert unicode or text.isascii()

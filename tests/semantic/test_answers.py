@@ -40,29 +40,21 @@ def test_a_verdict_is_true_or_false(value):
     }
 
 
-def test_what_is_left_out_is_missing_and_shifts_nothing():
-    assert read({"id": "b", "equivalent": True}) == {
-        "a": "missing: the judge's answer leaves this pair out",
-        "b": Verdict(True),
-    }
+LEFT_OUT = "missing: the judge's answer leaves this pair out"
+TWO = "invalid: the judge's answer has two verdicts for this pair: true and false"
 
 
-def test_unknown_ids_are_nobody_s():
-    assert read({"id": "A", "equivalent": True}, {"id": 7}, "b", {"id": "b", "equivalent": True}) == {
-        "a": "missing: the judge's answer leaves this pair out",
-        "b": Verdict(True),
-    }
-
-
-def test_the_same_verdict_twice_is_one():
-    assert read(*[{"id": "a", "equivalent": True}] * 2, ids=["a"]) == {"a": Verdict(True)}
-
-
-def test_two_verdicts_are_none():
-    both = [{"id": "a", "equivalent": value} for value in (True, False)]
-    assert read(*both, ids=["a"])["a"] == (
-        "invalid: the judge's answer has two verdicts for this pair: true and false"
-    )
+@pytest.mark.parametrize(
+    ("entries", "first"),
+    [
+        ([], LEFT_OUT),
+        ([{"id": "A", "equivalent": True}, {"id": 7}, "b"], LEFT_OUT),
+        ([{"id": "a", "equivalent": True}] * 2, Verdict(True)),
+        ([{"id": "a", "equivalent": value} for value in (True, False)], TWO),
+    ],
+)
+def test_each_id_has_its_own_verdict(entries, first):
+    assert read(*entries, {"id": "b", "equivalent": True}) == {"a": first, "b": Verdict(True)}
 
 
 @pytest.mark.parametrize("reason", [None, 7, "", " \n ", ["x"]])

@@ -161,14 +161,6 @@ def test_lines_are_added_to_what_is_there(file, end):
     assert [json.loads(line)["path"] for line in file.read_bytes().split(b"\n")[:-1]] == ["city", "note"]
 
 
-def test_a_verdict_can_be_put_right_by_hand(file):
-    asked = Counting()
-    CachedJudge(asked, file).judge([NYC])
-    text = file.read_text(encoding="utf-8")
-    file.write_text(text.replace("false", "true"), encoding="utf-8")
-    assert shown(CachedJudge(asked, file).judge([NYC])) == [True]
-
-
 def test_the_first_of_two_who_ask_at_once_is_right(file):
     """Both miss; the other one's verdict is in the file before ours."""
 

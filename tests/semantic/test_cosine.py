@@ -209,23 +209,6 @@ def test_every_metric_takes_it(trigrams, options):
     assert 0 < result.score < 1
 
 
-def test_golden_cases_take_it(pytester):
-    pytester.makeconftest(
-        """
-        class Lengths:
-            def encode(self, texts):
-                return [[float(len(text)), 1.0] for text in texts]
-
-        def pytest_jsonmatch_register(registry):
-            registry.encoder("lengths", Lengths())
-        """
-    )
-    case = "cases: [{id: far, expected: ['1'], actual: ['123456789'], fields: {'[]': {compare: RULE}}}]"
-    rule = "{cosine: {embedding_model: lengths}}"
-    (pytester.path / "a.golden.yaml").write_text(case.replace("RULE", rule), encoding="utf-8")
-    pytester.runpytest().stdout.fnmatch_lines(["E * leaf_f1 score 0.78 < 1.00", "E *0.78 *"])
-
-
 # -- which encoder -----------------------------------------------------------------------------------------
 
 
@@ -276,14 +259,11 @@ def test_names_of_encoders():
         registry.encoder("mine", Trigrams(), overwrite=True)
         with pytest.raises(ConfigurationError, match="an encoder's name is a non-empty string"):
             registry.encoder(" ", Trigrams())
-        with pytest.raises(
-            ConfigurationError, match=r"encoder 'x' is <class .*Trigrams'>; it must be an object with"
-        ):
-            registry.encoder("x", Trigrams)
-        with pytest.raises(
-            ConfigurationError, match=r"encoder 'x' is 3; it must be an object with encode\(list of strings\)"
-        ):
-            registry.encoder("x", 3)
+        for given in (Trigrams, 3):
+            with pytest.raises(
+                ConfigurationError, match=r"encoder 'x' is .*; it must be an object with encode"
+            ):
+                registry.encoder("x", given)
 
 
 # -- encoders that fail ------------------------------------------------------------------------------------
@@ -362,13 +342,10 @@ def test_strings_that_failed_are_tried_again_with_the_next_record():
 def test_an_encoder_that_changes_the_length_of_its_rows():
     with session_registry() as registry:
         registry.encoder("growing", Returns(lambda texts: [[1.0] * len(max(texts, key=len))] * len(texts)))
+        assert scored_by("growing") == 1.0
         rule = {"x": {"compare": {"cosine": {"embedding_model": "growing"}}}}
-        assert compare_json({"x": "ab"}, {"x": "cd"}, fields=rule).score == 1.0
-        with pytest.warns(EncoderWarning):
-            (error,) = compare_json({"x": "abc"}, {"x": "def"}, fields=rule).errors
-        assert error.reason == (
-            "raised EncoderError: the encoder 'growing' returned rows of 3 numbers, after rows of 2"
-        )
+        with pytest.warns(EncoderWarning, match="returned rows of 3 numbers, after rows of 1"):
+            assert len(compare_json({"x": "abc"}, {"x": "def"}, fields=rule).errors) == 1
 
 
 # -- executors ---------------------------------------------------------------------------------------------

@@ -59,43 +59,30 @@ def test_the_judge_of_a_conftest_judges_everything(suite):
     assert judge_line(outcome) == "judge: 5 calls, 5 items"
 
 
-def test_a_mark_chooses_another(pytester):
+def test_the_judge_of_the_call_goes_before_that_of_a_mark_and_both_before_the_default(pytester):
     pytester.makeconftest(JUDGE + "        registry.judge('never', lambda item: False)\n")
     pytester.makepyfile(
         """
         import pytest
         from pytest_jsonmatch import assert_json_match
 
+        RULES = {"compare": {"string": "semantic"}}
+
         @pytest.mark.jsonmatch(judge="never")
-        def test_it():
-            assert assert_json_match(["a"], ["A"], compare={"string": "semantic"}, threshold=0).score == 0
-        """
-    )
-    pytester.runpytest().assert_outcomes(passed=1)
+        def test_mark():
+            assert assert_json_match(["a"], ["A"], threshold=0, **RULES).score == 0
 
-
-def test_the_judge_of_the_call_goes_first(pytester):
-    pytester.makeconftest(
-        """
-        def pytest_jsonmatch_register(registry):
-            registry.judge("default", lambda item: 1 / 0)
-        """
-    )
-    pytester.makepyfile(
-        """
-        from pytest_jsonmatch import assert_json_match
-
-        def test_own():
-            rules = {"metric": "leaf_f1", "compare": {"string": "semantic"}}
-            assert_json_match(["a"], ["b"], judge=lambda item: True, **rules)
+        @pytest.mark.jsonmatch(judge="never")
+        def test_call():
+            assert_json_match(["a"], ["b"], judge=lambda item: True, **RULES)
 
         def test_no_question():
-            assert_json_match(["a"], ["a"], metric="leaf_f1", compare={"string": "semantic"})
+            assert_json_match(["a"], ["a"], **RULES)
         """
     )
     outcome = pytester.runpytest()
-    outcome.assert_outcomes(passed=2)
-    assert judge_line(outcome) == "judge: 1 call, 1 item"
+    outcome.assert_outcomes(passed=3)
+    assert judge_line(outcome) == "judge: 2 calls, 2 items"
 
 
 def test_equal_questions_of_several_tests_are_asked_once(pytester):
@@ -203,33 +190,18 @@ def test_past_the_budget_every_case_says_so(pytester, endpoint):
 def test_a_judge_of_one_s_own_with_a_cache_follows_the_mode(pytester):
     pytester.makeconftest(
         """
-        import pytest
         from pathlib import Path
         from pytest_jsonmatch.semantic.cache import CachedJudge
         from pytest_jsonmatch.semantic.judging import CallableJudge
 
-        ASKED = Path(__file__).with_name("asked.txt")
-
-        def same(item):
-            with ASKED.open("a") as file:
-                file.write("x")
-            return item.expected.lower() == item.actual.lower()
-
         def pytest_jsonmatch_register(registry):
-            judge = CachedJudge(CallableJudge(same), Path(__file__).with_name("verdicts.jsonl"))
-            registry.judge("default", judge)
+            judge = CallableJudge(lambda item: item.expected.lower() == item.actual.lower())
+            registry.judge("default", CachedJudge(judge, Path(__file__).with_name("verdicts.jsonl")))
         """
     )
     pytester.makefile(".golden.yaml", cases=CASES)
-    pytester.runpytest().assert_outcomes(passed=1)
-    asked = (pytester.path / "asked.txt").read_text()
-    outcome = pytester.runpytest("--jsonmatch-judge-mode=cached")
-    outcome.assert_outcomes(passed=1)
-    assert (asked, (pytester.path / "asked.txt").read_text(), judge_line(outcome)) == (
-        "x",
-        "x",
-        "judge: 0 calls, 1 from cache",
-    )
+    lines = [judge_line(pytester.runpytest(*way)) for way in ((), ("--jsonmatch-judge-mode=cached",))]
+    assert lines == ["judge: 1 call, 1 item", "judge: 0 calls, 1 from cache"]
 
 
 def test_the_mode_can_stand_in_the_configuration_file(pytester):

@@ -12,32 +12,33 @@ def item(name="1", expected="NYC", actual="nyc"):
     return JudgeItem(name, "city", expected, actual)
 
 
-def test_a_function_may_answer_with_a_bool_a_verdict_or_an_error():
-    budget = JudgeError("budget", "no more")
-    answers = {"a": True, "b": Verdict(False, "other city"), "c": budget}
-    judge = CallableJudge(lambda one: answers[one.id])
-    assert judge.judge([item("a"), item("b"), item("c")]) == {
-        "a": Verdict(True),
-        "b": Verdict(False, "other city"),
-        "c": budget,
-    }
-    assert judge.usage == JudgeUsage(calls=3, items=3, errors=1)
+BUDGET = JudgeError("budget", "no more")
 
 
-@pytest.mark.parametrize("answer", [0.5, 1, 0, "maybe", "true", None, [True]])
-def test_what_is_no_verdict_is_that_item_s_error(answer):
-    error = CallableJudge(lambda one: answer if one.id == "b" else True).judge([item("a"), item("b")])["b"]
-    assert str(error) == f"invalid: the judge returned {answer!r}; it must return a bool or a Verdict"
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (True, Verdict(True)),
+        (Verdict(False, "other city"), Verdict(False, "other city")),
+        (BUDGET, BUDGET),
+        *[
+            (answer, f"invalid: the judge returned {answer!r}; it must return a bool or a Verdict")
+            for answer in (0.5, 1, "true", None, [True])
+        ],
+        (KeyError("x"), "invalid: the judge raised KeyError: 'x'"),
+    ],
+)
+def test_a_function_s_answer_is_a_verdict_or_that_item_s_error(answer, said):
+    def fn(one):
+        if isinstance(answer, KeyError) and one.id == "b":
+            raise answer
+        return answer if one.id == "b" else True
 
-
-def test_what_a_function_raises_is_that_item_s_error():
-    def judge(one):
-        if one.id == "b":
-            raise KeyError("x")
-        return True
-
-    answers = CallableJudge(judge).judge([item("a"), item("b")])
-    assert [answers["a"], str(answers["b"])] == [Verdict(True), "invalid: the judge raised KeyError: 'x'"]
+    judge = CallableJudge(fn)
+    answers = judge.judge([item("a"), item("b")])
+    found = answers["b"] if isinstance(answers["b"], Verdict) or answers["b"] is BUDGET else str(answers["b"])
+    assert (answers["a"], found) == (Verdict(True), said)
+    assert judge.usage == JudgeUsage(calls=2, items=2, errors=int(not isinstance(answers["b"], Verdict)))
 
 
 def test_a_configuration_error_ends_the_run():

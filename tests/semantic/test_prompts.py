@@ -59,10 +59,7 @@ def test_ids_depend_on_all_values_of_a_request_and_are_the_same_for_the_same():
     assert list(named([one, other])) == first
     assert set(first).isdisjoint(named([one, third]))
     assert set(first).isdisjoint(named([one, other], attempt=1))
-
-
-def test_equal_questions_have_ids_of_their_own():
-    assert len(named([question(JudgeItem("1", "a", 1, 2))] * 3)) == 3
+    assert len(named([one] * 3)) == 3
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, {"a": [-math.inf]}])
@@ -71,12 +68,8 @@ def test_what_is_no_json_is_not_asked_about(value):
         question(JudgeItem("1", "a", 1, value))
 
 
-def test_the_word_nan_is_a_text():
-    assert value_text(["NaN", "Infinity"], 100) == '["NaN", "Infinity"]'
-
-
-def test_numbers_that_overflow_are_written_short():
-    assert value_text(Decimal("1e999999999"), 100) == "1E+999999999"
+def test_words_and_large_numbers_are_json():
+    assert value_text(["NaN", Decimal("1e999999999")], 100) == '["NaN", 1E+999999999]'
 
 
 @pytest.mark.parametrize("value", ["x" * 50_000, ["x"] * 50_000, "\u200b" * 10_000])

@@ -148,6 +148,7 @@ def test_a_strict_case_notices_everything():
             {"fields": {"a": {"transform": [{"round_digits": {"digits": 0}}]}}},
             ("a", "digit", "`transform`"),
         ),
+        ({"a": {"b": 1}, "c": 2}, {"skip": ["a.*"]}, ("a", "dropped field", "`skip`")),
         ({"a": 1, "b": 2}, {"threshold": 0.5}, ("a", "sign", "`threshold` 0.5")),
         ({"a": 1, "b": 2}, {"fields": {"a": {"weight": 0}}}, ("a", "sign", "`weight` 0")),
     ],

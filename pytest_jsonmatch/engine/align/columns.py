@@ -226,29 +226,21 @@ class Columns:
         """Add the pairs of matchers, each of which is one leaf on either side, and those of other values."""
         node, weight = place.node, place.weight
         everyone = range(len(actual))
-        rows: list[int] = []
-        others: list[int] = []
-        for at, value in enumerate(expected):
-            (rows if type(value) is Matcher else others).append(at)
-        leaves = [weight * leaves_alone(node, value, self._aligner.leaves, lacking=False) for value in actual]
-        if others:
-            block = self._body(self._aligner, len(others), len(actual))
-            some = at_places(others, expected)
-            if not self._scalars(block, node, weight, some, list(actual)):
-                self._by_type(block, node, weight, some, actual)
-            leaves = list(block.actual)
-            grid.absorb(block, others, everyone)
-        scores: dict[Matcher, list[float]] = {}
-        for at in rows:
+        matched = Some.at([at for at, value in enumerate(expected) if type(value) is Matcher], expected)
+        others = at_places(matched.others, expected)
+        block = self._body(self._aligner, len(others), len(actual))
+        if not self._scalars(block, node, weight, others, list(actual)):
+            self._by_type(block, node, weight, others, actual)
+        leaves = list(block.actual)
+        grid.absorb(block, matched.others, everyone)
+        for at in matched.places:
             grid.expected[at] += weight
-            matcher = expected[at]
-            if matcher not in scores:
-                scores[matcher] = [weight * _score(matcher, value) for value in actual]
-        if not others:
-            grid.actual = [before + more for before, more in zip(grid.actual, leaves)]
-        grid.credit(rows, everyone, [scores[expected[at]] for at in rows])
+        scores = {
+            each: [weight * _score(each, value) for value in actual] for each in dict.fromkeys(matched.values)
+        }
+        grid.credit(matched.places, everyone, [scores[each] for each in matched.values])
         if self._aligner.as_f1 and any(more != weight for more in leaves):
-            grid.lower(rows, everyone, [more - weight for more in leaves])
+            grid.lower(matched.places, everyone, [more - weight for more in leaves])
 
     def _accepted(self, grid: Grid, place: _Spot, acceptance: Acceptance, sides: tuple[Some, Some]) -> None:
         """Add the scores of scalars of actual that are accepted in place of containers of expected.

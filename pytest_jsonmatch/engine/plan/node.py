@@ -12,7 +12,6 @@ from pytest_jsonmatch.engine.plan.rules import (
     IGNORED,
     advance,
     depend_on_form,
-    warn_of_whole_enum,
     winners,
 )
 from pytest_jsonmatch.engine.value.convert import MISSING, Matcher
@@ -99,8 +98,6 @@ class PlanNode:
         ruled = winners(self.standing, form)
         if self.by_form:
             ruled = {word: ruled[word] for word in ("weight",) if word in ruled}
-        if schema is not None and schema.enum and "compare" in ruled:
-            warn_of_whole_enum(ruled["compare"], schema.enum, self.path)
         said = {**({} if schema is None else plan.by_schema[schema]), **ruled}
         self.default_types: TypeTable = said.get("default_types", above.default_types)
         self.types: TypeTable = said.get("types", self.default_types)
@@ -286,16 +283,15 @@ class Leaves(NamedTuple):
     weight: float
 
 
-def refuse_matchers(node: PlanNode, value: JsonValue) -> None:
+def refuse_matchers(bound: Bound, path: str, value: JsonValue) -> None:
     """Raise a ConfigurationError for a matcher in a value of expected that a comparator takes whole."""
-    if type(value) is Matcher and node.explicit is not None:
-        name = node.explicit.comparator.name
-        raise ConfigurationError(
-            f"{node.path}: {name!r} compares this value as a whole, so no matcher can stand in it: {value!r}"
-        )
+    if type(value) is Matcher:
+        name = bound.comparator.name
+        message = f"{path}: {name!r} compares this value as a whole, so no matcher can stand in it: {value!r}"
+        raise ConfigurationError(message)
     if type(value) is dict or type(value) is list:
         for item in value.values() if type(value) is dict else value:
-            refuse_matchers(node, item)
+            refuse_matchers(bound, path, item)
 
 
 Known: TypeAlias = "dict[tuple[PlanNode, int, bool], Leaves]"

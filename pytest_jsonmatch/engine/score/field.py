@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.compare.explain import explain, explain_match
+from pytest_jsonmatch.engine.compare.transforms import map_scalars
 from pytest_jsonmatch.engine.score.outcome import (
     HALLUCINATION,
     LEAVES,
@@ -17,7 +18,7 @@ from pytest_jsonmatch.engine.score.outcome import (
     Place,
     instance_path,
 )
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, Matcher, without_matchers
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, Matcher, form_of
 from pytest_jsonmatch.engine.value.sums import Sums
 
 if TYPE_CHECKING:
@@ -127,9 +128,9 @@ class FieldResult(NamedTuple):
         """The instance path in actual; None if actual has nothing there."""
         return None if self.actual_key is MISSING else instance_path(self.place, "actual")
 
-    def short_path(self, limit: int | None = None) -> str:
-        """Return the instance path in expected, else in actual, cut after `limit` levels."""
-        return instance_path(self.place, "actual" if self.expected_key is MISSING else "expected", limit)
+    def short_path(self) -> str:
+        """Return the instance path in expected, else in actual."""
+        return instance_path(self.place, "actual" if self.expected_key is MISSING else "expected")
 
     @property
     def weight(self) -> float:
@@ -220,7 +221,7 @@ class FieldResult(NamedTuple):
         for name in ("expected", "actual"):
             value = getattr(self, name)
             if value is not MISSING:
-                plain[name] = without_matchers(value)
+                plain[name] = map_scalars(value, form_of)
         if self.error:
             plain["error"] = self.error
         if differences := self.differences:

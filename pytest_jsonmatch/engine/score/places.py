@@ -123,19 +123,13 @@ class Places:
 
     def matcher(self, node: PlanNode, where: Place, expected: Matcher, actual: JsonValue) -> None:
         """Score a place where a matcher decides: one leaf, whatever actual has there."""
-        node = node.chosen(expected, actual)
-        if node.skip:
-            self.skip(node, where, expected, actual)
-        elif actual is MISSING:
-            self.alone(node, where, expected, actual)
-        else:
-            said = self._said(where, expected.score, expected, actual)
-            self.add(node, where, self._rated(node, said), expected, actual)
+        said = self._said(where, expected.score, expected, actual)
+        self.add(node, where, self._rated(node, said), expected, actual)
 
     def leaf(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
         """Score two values that are present and not entered, of whatever types."""
-        if type(expected) in CONTAINERS and node.explicit is not None:
-            refuse_matchers(node, expected)
+        if node.explicit is not None and type(expected) in CONTAINERS:
+            refuse_matchers(node.explicit, node.path, expected)
         one, other, bound = expected, actual, node.explicit
         if bound is not None or (type(one) not in CONTAINERS and type(other) not in CONTAINERS):
             try:

@@ -46,9 +46,7 @@ class Walk(Places):
     ) -> None:
         """Score one place and everything below it; if it is `bare`, only the expected value is right."""
         kind = type(expected)
-        if kind is Matcher:
-            self.matcher(node, where, expected, actual)
-            return
+        bare = bare or kind is Matcher
         accept = None if bare else node.accept
         takes = accept is not None and accept.takes(kind, type(actual))
         undecided = node
@@ -61,6 +59,8 @@ class Walk(Places):
             self.skip(node, where, expected, actual)
         elif expected is MISSING or actual is MISSING:
             self._one_sided(node, where, expected, actual)
+        elif kind is Matcher:
+            self.matcher(node, where, expected, actual)
         elif node.explicit is not None or kind is not type(actual) or kind not in CONTAINERS:
             self.leaf(node, where, expected, actual)
         elif not expected and not actual:

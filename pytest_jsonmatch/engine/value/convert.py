@@ -113,12 +113,8 @@ def is_finite(value: JsonValue) -> bool:
     return type(value) is not float or value - value == 0.0
 
 
-def without_matchers(value: JsonValue) -> JsonValue:
-    """Return a value of expected as plain JSON types, with matchers as files hold them."""
-    if type(value) is dict:
-        return {key: without_matchers(item) for key, item in value.items()}
-    if type(value) is list:
-        return list(map(without_matchers, value))
+def form_of(value: JsonValue) -> JsonValue:
+    """Return a matcher as files hold it, and any other value as it is."""
     return value.form if type(value) is Matcher else value
 
 
@@ -221,35 +217,16 @@ def to_json_value(value: object, *, side: Side = "actual") -> JsonValue:
     """
     if type(value) is dict and (flat := flat_copy(value)) is not None:
         return flat
-    return _convert(value, _EXPECTED if side == "expected" else _ACTUAL)
-
-
-def to_expected(value: object) -> JsonValue:
-    """Convert an expected Python value in which matchers, such as `pytest.approx(1)`, may stand.
-
-    Raises the errors of `to_json_value`.
-
-    >>> from unittest.mock import ANY
-    >>> to_expected({"n": 1, "id": ANY})
-    {'n': 1, 'id': <ANY>}
-    """
-    if type(value) is dict and (flat := flat_copy(value)) is not None:
-        return flat
-    return _convert(value, _WITH_MATCHERS)
+    return convert_by(value, ConversionRules(side))
 
 
 @final
-class _Rules(NamedTuple):
+class ConversionRules(NamedTuple):
     """What holds for the side that is converted."""
 
     side: Side
-    matchers: bool = False
-    """Whether matchers may stand in it."""
-
-
-_ACTUAL: Final = _Rules("actual")
-_EXPECTED: Final = _Rules("expected")
-_WITH_MATCHERS: Final = _Rules("expected", matchers=True)
+    matcher_of: Callable[[Any], Matcher | None] | None = None
+    """Makes matchers of what is written in place of a value; None if none may stand in it."""
 
 
 def flat_copy(value: dict[Any, Any]) -> dict[str, JsonValue] | None:
@@ -280,7 +257,7 @@ def flat_copy(value: dict[Any, Any]) -> dict[str, JsonValue] | None:
 _EVERYDAY_INTEGER: Final = 2**63
 
 
-def _convert(value: Any, rules: _Rules, where: Where = ()) -> JsonValue:
+def convert_by(value: Any, rules: ConversionRules, where: Where = ()) -> JsonValue:
     """Convert the value at a place."""
     plain = _plain(value, rules, where)
     kind = type(plain)
@@ -300,11 +277,11 @@ def _convert(value: Any, rules: _Rules, where: Where = ()) -> JsonValue:
     for at, item in enumerate(plain):
         kind = type(item)
         is_text = kind is str or kind is bool or item is None
-        array.append(item if is_text else _convert(item, rules, (*where, at)))
+        array.append(item if is_text else convert_by(item, rules, (*where, at)))
     return array
 
 
-def _converted_object(value: dict[Any, Any], rules: _Rules, where: Where) -> dict[str, JsonValue]:
+def _converted_object(value: dict[Any, Any], rules: ConversionRules, where: Where) -> dict[str, JsonValue]:
     converted = {}
     for key, item in value.items():
         if type(key) is not str:
@@ -313,7 +290,7 @@ def _converted_object(value: dict[Any, Any], rules: _Rules, where: Where) -> dic
             key = str.__str__(key)  # noqa: PLW2901 - a str subclass, made plain
         kind = type(item)
         is_text = kind is str or kind is bool or item is None
-        converted[key] = item if is_text else _convert(item, rules, (*where, key))
+        converted[key] = item if is_text else convert_by(item, rules, (*where, key))
     return converted
 
 
@@ -324,7 +301,7 @@ def _bad_key(key: object, where: Where) -> UnsupportedValueError:
     )
 
 
-def _plain(item: Any, rules: _Rules, where: Where) -> Any:
+def _plain(item: Any, rules: ConversionRules, where: Where) -> Any:
     """Return `item` as a scalar, or as a dict or list whose members are still to be converted."""
     kind = type(item)
     if kind in _AS_THEY_ARE:
@@ -342,11 +319,8 @@ def _plain(item: Any, rules: _Rules, where: Where) -> Any:
     for types, made in _FORMS.items():
         if isinstance(item, types):
             return made(item)
-    if rules.matchers:
-        from pytest_jsonmatch.engine.value.matchers import matcher_of
-
-        if (matcher := matcher_of(item)) is not None:
-            return matcher
+    if rules.matcher_of is not None and (matcher := rules.matcher_of(item)) is not None:
+        return matcher
     if getattr(item, "shape", None) == () and callable(scalar := getattr(item, "item", None)):
         return _plain(scalar(), rules, where)  # one of numpy
     if (members := _members_of(item)) is not None:
@@ -356,7 +330,7 @@ def _plain(item: Any, rules: _Rules, where: Where) -> Any:
     raise _unsupported(item, rules, where)
 
 
-def _unsupported(item: object, rules: _Rules, where: Where) -> UnsupportedValueError:
+def _unsupported(item: object, rules: ConversionRules, where: Where) -> UnsupportedValueError:
     name = type(item).__name__
     message = f"{rules.side} has a {name} at {format_path(where)}, which has no JSON form"
     if isinstance(item, (bytes, bytearray)):
@@ -394,7 +368,7 @@ _FORMS: Final[Mapping[Any, Callable[[Any], Any]]] = {
 }
 
 
-def _checked_int(number: int, rules: _Rules, where: Where) -> int:
+def _checked_int(number: int, rules: ConversionRules, where: Where) -> int:
     if number.bit_length() <= _FEW_BITS or abs(number) < 10**MAX_DIGITS:
         return number
     raise (InvalidExpectedError if rules.side == "expected" else UnsupportedValueError)(
@@ -402,7 +376,7 @@ def _checked_int(number: int, rules: _Rules, where: Where) -> int:
     )
 
 
-def _checked_float(number: float, rules: _Rules, where: Where) -> float:
+def _checked_float(number: float, rules: ConversionRules, where: Where) -> float:
     if rules.side == "expected" and not math.isfinite(number):
         raise InvalidExpectedError(
             f"expected holds {number!r} at {format_path(where)}; JSON has no such number"
@@ -410,7 +384,7 @@ def _checked_float(number: float, rules: _Rules, where: Where) -> float:
     return number
 
 
-def _from_decimal(number: Decimal, rules: _Rules, where: Where) -> int | float | Decimal:
+def _from_decimal(number: Decimal, rules: ConversionRules, where: Where) -> int | float | Decimal:
     if not number.is_finite():
         return _checked_float(float("nan") if number.is_nan() else float(number), rules, where)
     nearest_double = float(number)

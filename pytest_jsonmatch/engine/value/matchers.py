@@ -10,7 +10,7 @@ from decimal import Decimal
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.value.convert import NUMBERS, Matcher
+from pytest_jsonmatch.engine.value.convert import NUMBERS, ConversionRules, Matcher, convert_by, flat_copy
 from pytest_jsonmatch.engine.value.text import number_text, shortened
 
 if TYPE_CHECKING:
@@ -50,6 +50,20 @@ def matcher_of(written: Any) -> Matcher | None:
     if "Pattern" in names and hasattr(written, "fullmatch") and isinstance(written.pattern, str):
         return Matcher(written, repr(written), whole_text(_timed(written)))
     return None
+
+
+def to_expected(value: object) -> JsonValue:
+    """Convert an expected Python value in which matchers, such as `pytest.approx(1)`, may stand.
+
+    Raises the errors of `to_json_value`.
+
+    >>> from unittest.mock import ANY
+    >>> to_expected({"n": 1, "id": ANY})
+    {'n': 1, 'id': <ANY>}
+    """
+    if type(value) is dict and (flat := flat_copy(value)) is not None:
+        return flat
+    return convert_by(value, ConversionRules("expected", matcher_of))
 
 
 def is_number(value: object) -> bool:
