@@ -323,7 +323,7 @@ def plain_copy(value: Any, trail: tuple[Segment, ...] = ()) -> Any:
     if not isinstance(value, (Mapping, list, tuple)):
         return value
     if len(trail) >= MAX_DEPTH:
-        place = format_path(trail, limit=_LONGEST)
+        place = format_path(trail)
         raise ConfigurationError(
             f"the schema has {TOO_DEEP} at {place}; put parts under $defs, and refer to them with $ref "
             "(as one that contains itself must)"

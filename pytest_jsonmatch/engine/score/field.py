@@ -128,9 +128,9 @@ class FieldResult(NamedTuple):
         """The instance path in actual; None if actual has nothing there."""
         return None if self.actual_key is MISSING else instance_path(self.place, "actual")
 
-    def short_path(self, limit: int | None = None) -> str:
-        """Return the instance path in expected, else in actual, cut after `limit` levels."""
-        return instance_path(self.place, "actual" if self.expected_key is MISSING else "expected", limit)
+    def short_path(self) -> str:
+        """Return the instance path in expected, else in actual."""
+        return instance_path(self.place, "actual" if self.expected_key is MISSING else "expected")
 
     @property
     def weight(self) -> float:

@@ -60,6 +60,6 @@ def instance_trail(place: Place | None, side: Side) -> tuple[Any, ...]:
     return tuple(reversed(keys))
 
 
-def instance_path(place: Place | None, side: Side, limit: int | None = None) -> str:
-    """Return the path of a place on one side, cut after `limit` levels."""
-    return format_path(instance_trail(place, side), limit)
+def instance_path(place: Place | None, side: Side) -> str:
+    """Return the path of a place on one side."""
+    return format_path(instance_trail(place, side))
