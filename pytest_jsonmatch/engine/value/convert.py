@@ -66,7 +66,7 @@ class _Missing:
 
 
 MISSING: Final = _Missing()
-Key: TypeAlias = str | int | _Missing | None
+PlaceKey: TypeAlias = str | int | _Missing | None
 """A key or index in one side's container; `MISSING` if that side has nothing there, None for the root."""
 
 
