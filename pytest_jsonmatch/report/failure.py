@@ -8,7 +8,6 @@ from dataclasses import replace
 from sys import maxsize
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_jsonmatch.engine.value.convert import MAX_DEPTH
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.escape import display_width, fold, pad
 from pytest_jsonmatch.report.fieldtable import left_out
@@ -251,7 +250,7 @@ def _row(
     field, score = entry
     if field.status == "batch_error":
         score = None  # it was never scored, and is in no figure
-    look, path = space.look, field.short_path(MAX_DEPTH)
+    look, path = space.look, field.short_path()
     path = look.middle(path, look.width - 24) if volume.lines < maxsize else look.printable(path)
     place = None if locate is None else locate(field)
     tail = [(_note(field, space), PLAIN), (look.printable(place or ""), DIM)]

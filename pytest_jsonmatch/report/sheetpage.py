@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from pytest_jsonmatch._version import __version__
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.report.escape import clip
+from pytest_jsonmatch.report.escape import clip, clip_middle
 from pytest_jsonmatch.report.pages import check_cells, rendered
 from pytest_jsonmatch.report.sheets import (
+    MAX_TITLE,
     AnySheetCell,
     Chart,
     Gates,
@@ -94,7 +95,10 @@ def _table(block: Rows) -> dict[str, object]:
     return {
         "title": clip(f"{block.title[:1].upper()}{block.title[1:]}", _MAX_TEXT),
         "size": count(len(block.rows), block.noun),
-        "columns": list(zip((clip(title, _MAX_TEXT) for title in block.columns), is_text, strict=True)),
+        "columns": [
+            (clip_middle(title, _MAX_TEXT if text else MAX_TITLE), text)
+            for title, text in zip(block.columns, is_text, strict=True)
+        ],
         "rows": [list(map(_cell, row, is_text)) for row in (*block.rows, block.total) if row],
     }
 

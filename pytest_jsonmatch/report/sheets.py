@@ -30,7 +30,7 @@ _SMALL: Final = 0.2
 _MOST_POINTS: Final = 12
 _MOST_ROWS: Final = 20
 _ROWS_OF_TEXT: Final = 6
-_MAX_TITLE: Final = 20
+MAX_TITLE: Final = 20
 """The most columns for the title of a column of figures."""
 _YELLOW_FROM: Final = 0.8
 _LEVELS: Final = "▁▂▃▄▅▆▇█"
@@ -240,7 +240,7 @@ def _table_lines(block: Rows, look: Look) -> list[StyledLine]:
     has_header = any(block.columns)
     places = list(enumerate(block.columns))
     texts = {at: 1.0 if at else 0.5 for at, title in places if title in block.text or not at}
-    header = [(look.middle(title, look.width if at in texts else _MAX_TITLE), BOLD) for at, title in places]
+    header = [(look.middle(title, look.width if at in texts else MAX_TITLE), BOLD) for at, title in places]
     rows: list[StyledLine] = [header] if has_header else []
     rows += [[_cell(cell, look) for cell in row] for row in (*shown, block.total) if row]
     spare = [at for at, title in places if title in block.spare]

@@ -143,6 +143,9 @@ def test_words_of_schemas_too():
     [
         ({"fields": {"a": 1}}, r"fields\['a'\] is 1; it must be 'skip', a comparator's name, or a mapping of compare, .*tolerance"),
         ({"fields": {"a": "skp"}}, r"fields\['a'\].compare: unknown comparator 'skp'"),
+        ({"fields": {"a": "unordered"}}, r"fields\['a'\].compare: unknown comparator 'unordered'; write \{'align': 'unordered'\}$"),
+        ({"fields": {"a": "casefold"}}, r"fields\['a'\].compare: unknown comparator 'casefold'; write \{'transform': 'casefold'\}$"),
+        ({"fields": {"a": {"date": {"order": "dmy"}}}}, r"fields\['a'\] has the rule 'date'; a comparator with parameters is written \{'compare': \{'date': \{'order': 'dmy'\}\}\}$"),
         ({"fields": {"a": {"tolerance": -1}}}, r"fields\['a'\].tolerance: 'tolerance' must be a finite number, 0 or more, not -1"),
         ({"fields": {"a": {"tolerance": True}}}, r"fields\['a'\].tolerance: 'tolerance' must be a finite number"),
         ({"fields": {"a": {"tolerance": {"ab": 1}}}}, r"the tolerance of fields\['a'\].tolerance has no parameter 'ab'; did you mean 'abs'\?"),

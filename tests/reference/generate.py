@@ -85,15 +85,10 @@ class Case:
     type_defaults: dict[str, Any] = field(default_factory=dict)
 
 
-def case(
-    seed: int, *, metrics: tuple[str, ...] = METRICS, unordered: bool = True, schemas: bool = True
-) -> Case:
-    """The case of this seed; without `unordered`, no option of it pairs arrays without order.
-
-    With `schemas`, every other seed's case has an eval schema.
-    """
-    plain = plain_case(seed, metrics=metrics, unordered=unordered)
-    made = with_schema(random.Random(seed), plain, unordered=unordered) if schemas and seed % 2 else plain
+def case(seed: int) -> Case:
+    """The case of this seed; that of every other has an eval schema."""
+    plain = plain_case(seed)
+    made = with_schema(random.Random(seed), plain) if seed % 2 else plain
     made = with_accept(random.Random(seed), made) if seed % 5 < 2 else made
     made = with_short_forms(random.Random(seed), made) if seed % 3 == 0 else made
     return with_matchers(random.Random(seed), made) if seed % 7 == 0 else made
@@ -174,12 +169,12 @@ def with_accept(rng: random.Random, plain: Case) -> Case:
     return Case(plain.expected, plain.actual, options, plain.type_defaults)
 
 
-def with_schema(rng: random.Random, plain: Case, *, unordered: bool) -> Case:
+def with_schema(rng: random.Random, plain: Case) -> Case:
     expected, actual, options = plain.expected, plain.actual, dict(plain.options)
     lenient = options.get("unlisted") == "reject" or (
         "unlisted" not in options and options["metric"] == "pairwise_f1"
     )
-    draft = Draft(rng, some_rule=some_rule, some_value=some_value, unordered=unordered, lenient=lenient)
+    draft = Draft(rng, some_rule=some_rule, some_value=some_value, lenient=lenient)
     type_defaults = {}
     if rng.random() < 0.08:
         type_defaults = some_type_defaults(rng, STRING_SPECS, NUMBER_SPECS)
@@ -206,19 +201,17 @@ def is_json(value: Any) -> bool:
     return True
 
 
-def plain_case(seed: int, *, metrics: tuple[str, ...], unordered: bool) -> Case:
+def plain_case(seed: int) -> Case:
     rng = random.Random(seed)
-    large = unordered and seed % LARGE < 2
-    if large:
-        metrics = tuple(metric for metric in metrics if not metric.startswith("field"))
-    options = some_options(rng, metrics=metrics, unordered=unordered)
+    large = seed % LARGE < 2
+    options = some_options(rng, [metric for metric in METRICS if not (large and metric.startswith("field"))])
     metric = options["metric"]
     needs_object = options.get("root", "object" if metric.startswith("field") else "any") == "object"
     granular = options.get("granularity", "fields" if metric.startswith("field") else "leaves") == "fields"
     # What a root that is no object means under `granularity: fields` is not specified: not generated.
     as_object = granular or rng.random() < (0.98 if needs_object else 0.6)
-    if large or rng.random() < (0.25 if unordered else 0.05):
-        expected, actual = two_collections(rng, options, unordered=unordered, large=large)
+    if large or rng.random() < 0.25:
+        expected, actual = two_collections(rng, options, large=large)
         if as_object:
             key = rng.choice(KEYS)
             expected, actual = {key: expected}, {key: actual}
@@ -238,7 +231,7 @@ def plain_case(seed: int, *, metrics: tuple[str, ...], unordered: bool) -> Case:
         if targets and fits:
             key = rng.choice(targets)
             options["target_key"] = path([key])
-    add_rules(rng, options, expected, actual, unordered=unordered)
+    add_rules(rng, options, expected, actual)
     return Case(expected, actual, options)
 
 
@@ -251,11 +244,11 @@ def two_documents(rng: random.Random, *, as_object: bool) -> tuple[Any, Any]:
 
 
 def two_collections(
-    rng: random.Random, options: dict[str, Any], *, unordered: bool, large: bool
+    rng: random.Random, options: dict[str, Any], *, large: bool
 ) -> tuple[list[Any], list[Any]]:
     """Two arrays whose elements all resemble each other, so that many assignments are worth comparing."""
     fewest, most, keys, variety = (28, 40, 5, 3) if large else (2, 6, 4, 1)
-    if unordered and (large or rng.random() < 0.8):
+    if large or rng.random() < 0.8:
         options["arrays"] = "unordered"
     # A few values for each key: elements share some members and differ in others.
     palettes = {
@@ -286,17 +279,14 @@ def two_collections(
 # -------------------------------------------------------------------------------------------- options
 
 
-def some_options(rng: random.Random, *, metrics: tuple[str, ...], unordered: bool) -> dict[str, Any]:
+def some_options(rng: random.Random, metrics: list[str]) -> dict[str, Any]:
     options: dict[str, Any] = {"metric": rng.choice(metrics)}
-    alignments: list[Any] = ["ordered", {"key": "id"}, {"key": "name"}]
-    if unordered:
-        alignments += ["unordered", "unordered"]
     if rng.random() < 0.75:
         choices: dict[str, tuple[Any, ...]] = {
             "root": ("any", "object"),
             "granularity": ("leaves", "leaves", "fields"),
             "extra": ("count", "ignore"),
-            "arrays": tuple(alignments),
+            "arrays": ("ordered", {"key": "id"}, {"key": "name"}, "unordered", "unordered"),
             "array_threshold": (0, 0.3, 0.5),
             "empties": ("leaf", "if_absent", "never"),
             "nulls": ("value", "absent"),
@@ -308,8 +298,6 @@ def some_options(rng: random.Random, *, metrics: tuple[str, ...], unordered: boo
         options.update(
             {name: rng.choice(values) for name, values in choices.items() if rng.random() < chance}
         )
-    if not unordered and options["metric"] == "pairwise_f1":
-        options.setdefault("arrays", rng.choice(alignments))
     if options["metric"] == "pairwise_f1" and rng.random() < 0.15:
         config = some_source_4_config(rng, STRING_SPECS, NUMBER_SPECS)
         if "array_matching_threshold" in config:
@@ -341,7 +329,7 @@ def some_transforms(rng: random.Random) -> list[Any]:
 # -------------------------------------------------------------------------------------- rules by field
 
 
-def add_rules(rng: random.Random, options: dict[str, Any], *documents: Any, unordered: bool) -> None:
+def add_rules(rng: random.Random, options: dict[str, Any], *documents: Any) -> None:
     """Give half of the cases one to three rules at places that their documents have."""
     places: dict[tuple[Any, ...], Any] = {}
     for document in documents:
@@ -352,7 +340,7 @@ def add_rules(rng: random.Random, options: dict[str, Any], *documents: Any, unor
     fields: dict[str, Any] = {}
     for _ in range(rng.randint(1, 3)):
         segments = rng.choice(list(places))
-        if rule := some_rule(rng, places[segments], unordered=unordered):
+        if rule := some_rule(rng, places[segments]):
             pattern = some_pattern(rng, segments, wide="skip" not in rule)
             fields[pattern] = {**fields.get(pattern, {}), **rule}
     if fields:
@@ -370,7 +358,7 @@ def collect(value: Any, segments: tuple[Any, ...], places: dict[tuple[Any, ...],
             collect(item, (*segments, None), places)
 
 
-def some_rule(rng: random.Random, value: Any, *, unordered: bool) -> dict[str, Any]:
+def some_rule(rng: random.Random, value: Any) -> dict[str, Any]:
     rule: dict[str, Any] = {}
     if rng.random() < 0.35:
         rule["weight"] = rng.choice((0, 0.5, 2, 3))
@@ -380,7 +368,7 @@ def some_rule(rng: random.Random, value: Any, *, unordered: bool) -> dict[str, A
         rule["transform"] = some_transforms(rng)
     if isinstance(value, list) and rng.random() < 0.6:
         aligns: list[Any] = [{"ordered": True}, {"match_by": "key_field", "key": rng.choice(("id", "name"))}]
-        rule["align"] = rng.choice(aligns + [{"match_by": "hungarian"}] * 2 * unordered)
+        rule["align"] = rng.choice(aligns + [{"match_by": "hungarian"}] * 2)
     if isinstance(value, (dict, list)):
         if rng.random() < 0.05:
             rule["compare"] = "exact"

@@ -33,13 +33,10 @@ def json_type(value: Any) -> str:
 class Draft:
     """A schema in the making: the documents' places become nodes, some of them definitions."""
 
-    def __init__(
-        self, rng: random.Random, *, some_rule: Chooser, some_value: Chooser, unordered: bool, lenient: bool
-    ) -> None:
+    def __init__(self, rng: random.Random, *, some_rule: Chooser, some_value: Chooser, lenient: bool) -> None:
         self.rng = rng
         self.some_rule = some_rule
         self.some_value = some_value
-        self.unordered = unordered
         self.lenient = lenient  # how often members of expected stay out of the schema
         self.definitions: dict[str, Any] = {}
         self.in_branch = False
@@ -183,7 +180,7 @@ class Draft:
         if not values or not self.chance(0.25):
             return
         sample = self.rng.choice(values)
-        rule = self.some_rule(self.rng, sample, unordered=self.unordered)
+        rule = self.some_rule(self.rng, sample)
         if self.chance(0.5):
             rule.pop("skip", None)
         # (Of a schema that says nothing but properties it is known that it is for objects.)

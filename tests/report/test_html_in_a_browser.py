@@ -157,6 +157,10 @@ def page_of(answers: dict[str, tuple[object, object]], **more: Any) -> RunView:
     return replace(page, headlines=headlines(page.results), gates=gates)
 
 
+def against(page: RunView, before: ResultSet) -> RunView:
+    return replace(page, baseline="main", contest=contest((HOSTILE, before), ("this run", page.results)))
+
+
 def many(number: int) -> RunView:
     """A run of many cases with ten fields each; what differs is drawn by lot, with a seed."""
     lot = random.Random(6)
@@ -403,17 +407,7 @@ def test_runs_and_cases_that_failed_before_comparing(browser: Browser) -> None:
 
 def test_against_a_baseline(browser: Browser) -> None:
     before = page_of({name: (expected, expected) for name, (_, expected) in ANSWERS.items()}).results
-    page = page_of(ANSWERS, baseline="main")
-    browser.open(
-        html_page(
-            RunView(
-                page.results,
-                baseline="main",
-                contest=contest(("main", before), ("this run", page.results)),
-                details=page.details,
-            )
-        )
-    )
+    browser.open(html_page(against(page_of(ANSWERS), before)))
     change = "#cases .case > :nth-child(4)"
     # What did not change is folded away, until all is asked for.
     assert [text[0] for text in browser.texts(change)] == ["−", "−", "−"]
@@ -506,9 +500,8 @@ def test_columns_are_there_where_they_say_something(browser: Browser) -> None:
 @pytest.mark.parametrize("width", [780, 900, 1000, 1200])
 def test_no_column_is_cut_off(browser: Browser, width: int) -> None:
     before = compared_by("pairwise_f1", {"x": 1, "y": 2}, {"x": 1, "y": 2}).results
-    now = compared_by("pairwise_f1", {"x": 1, "y": 2, "z": 3}, {"x": 1}).results
-    page = html_page(RunView(now, baseline="main", contest=contest(("main", before), ("this run", now))))
-    browser.open(page, width=width)
+    now = compared_by("pairwise_f1", {"x": 1, "y": 2, "z": 3}, {"x": 1})
+    browser.open(html_page(against(now, before)), width=width)
     shown = "[...document.querySelectorAll('.list .line > *')].filter((each) => each.offsetWidth)"
     right = "(each) => each.getBoundingClientRect().right"
     edge = browser.run(f"return ({right})(document.querySelector('#fields'))")
@@ -534,7 +527,9 @@ def test_light_dark_and_switch(browser: Browser) -> None:
 
 @pytest.mark.parametrize("width", [1280, 400])
 def test_nothing_is_wider_than_the_window(browser: Browser, width: int) -> None:
-    browser.open(html_page(page_of({"t.py::" + "long" * 60: ({"a" * 300: 1}, {"a" * 300: 2})})), width=width)
+    page = page_of({"t.py::" + "long" * 60: ({"a" * 300: "b" * 300}, {"a" * 300: "c" * 300})})
+    right = page_of({"t.py::" + "long" * 60: ({"a" * 300: "c" * 300}, {"a" * 300: "c" * 300})})
+    browser.open(html_page(against(page, right.results)), width=width)
     assert browser.run("return document.documentElement.scrollWidth") <= width
 
 
@@ -549,16 +544,7 @@ def test_paper_has_the_lists_in_full(browser: Browser) -> None:
 
 def test_a_sheet_of_paper_is_wide_enough(browser: Browser) -> None:
     before = page_of({name: (expected, expected) for name, (_, expected) in ANSWERS.items()}).results
-    page = page_of(ANSWERS)
-    html = html_page(
-        RunView(
-            page.results,
-            baseline="main",
-            contest=contest(("main", before), ("this run", page.results)),
-            details=page.details,
-        )
-    )
-    browser.open(html, width=718)  # A4 less its margins
+    browser.open(html_page(against(page_of(ANSWERS), before)), width=718)  # A4 less its margins
     browser.click("#cases .toggle")
     browser.run("for (const each of document.querySelectorAll('.documents summary')) each.click()")
     browser.settle()
@@ -579,20 +565,9 @@ def test_hostile_data_stays_text(browser: Browser) -> None:
         "javascript:alert(1)": ([HOSTILE], [f"{HOSTILE}2"]),
     }
     before = page_of({**answers, HOSTILE: (1, 1)}).results
-    page = page_of(answers, title=HOSTILE, baseline=HOSTILE)
+    page = replace(against(page_of(answers, title=HOSTILE, notes=[HOSTILE]), before), baseline=HOSTILE)
     browser.open(
-        html_page(
-            RunView(
-                page.results,
-                title=HOSTILE,
-                headlines=page.headlines,
-                gates=page.gates,
-                baseline=HOSTILE,
-                contest=contest(("main", before), ("this run", page.results)),
-                details=page.details,
-                notes=[HOSTILE],
-            )
-        ),
+        html_page(page),
         height=2000,
     )
     browser.click("#cases-filter [type=reset]")  # what did not change is folded away

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import suppress
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.value.convert import MISSING, NO_SCALARS, Matcher
 from pytest_jsonmatch.engine.value.equality import json_key
@@ -91,19 +91,23 @@ class Canon:
 
     def _form(self, node: PlanNode, value: JsonValue) -> Hashable:
         """Return the kind of a container, and the keys of its members."""
-        children, is_object = node.children, type(value) is dict
-        parts = [
-            (key, self.key(children[key], item))
-            for key, item in (value.items() if is_object else zip(repeat(ELEMENT), value))
-            if item is not None or not (is_object and self._nulls_absent)
-        ]
-        known = [part for part in parts if part[1] is not _SKIPPED]
-        if parts and not known:
+        is_object = type(value) is dict
+        keys: list[Any]
+        if is_object:
+            children, nulls = node.children, not self._nulls_absent
+            members = [(name, item) for name, item in value.items() if nulls or item is not None]
+            keys = [(name, self.key(children[name], item)) for name, item in members]
+            parts = [key for key in keys if key[1] is not _SKIPPED]
+        else:
+            element = node.children[ELEMENT]
+            keys = [self.key(element, item) for item in value]
+            parts = [key for key in keys if key is not _SKIPPED]
+        if keys and not parts:
             # Everything in it is skipped: that differs from an empty container.
             return _SKIPPED, type(value)
         if is_object:
-            return frozenset(known)
-        return ("multiset", frozenset(Counter(known).items())) if node.align == "unordered" else tuple(known)
+            return frozenset(parts)
+        return ("multiset", frozenset(Counter(parts).items())) if node.align == "unordered" else tuple(parts)
 
     # -- order ---------------------------------------------------------------------------------------------
 

@@ -12,7 +12,6 @@ from pytest_jsonmatch.engine.plan.rules import (
     IGNORED,
     advance,
     depend_on_form,
-    warn_of_whole_enum,
     winners,
 )
 from pytest_jsonmatch.engine.value.convert import MISSING, Matcher
@@ -99,8 +98,6 @@ class PlanNode:
         ruled = winners(self.standing, form)
         if self.by_form:
             ruled = {word: ruled[word] for word in ("weight",) if word in ruled}
-        if schema is not None and schema.enum and "compare" in ruled:
-            warn_of_whole_enum(ruled["compare"], schema.enum, self.path)
         said = {**({} if schema is None else plan.by_schema[schema]), **ruled}
         self.default_types: TypeTable = said.get("default_types", above.default_types)
         self.types: TypeTable = said.get("types", self.default_types)

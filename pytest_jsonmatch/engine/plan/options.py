@@ -401,7 +401,10 @@ def read_rule(where: str, value: Any) -> dict[str, Any]:
     rule: dict[str, Any] = {}
     for word, said in value.items():
         if word not in FIELD_WORDS:
-            raise ConfigurationError(f"{where} has the rule {word!r}{did_you_mean(str(word), FIELD_WORDS)}")
+            hint = did_you_mean(str(word), FIELD_WORDS)
+            if isinstance(said, Mapping) and nearest(str(word), FIELD_WORDS) is None:
+                hint = f"; a comparator with parameters is written {{'compare': {{{word!r}: {said!r}}}}}"
+            raise ConfigurationError(f"{where} has the rule {word!r}{hint}")
         read = FIELD_WORDS[word](f"{where}.{word}", said)
         rule |= {"compare": read} if word == "tolerance" else {word: said}
     return rule

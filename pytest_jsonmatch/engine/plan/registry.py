@@ -283,8 +283,14 @@ class Registry:
             raise ConfigurationError(f"a {kind} is given by its name, not {name!r}")
         names = self._names[kind]
         if name not in names:
-            known = [each for each in names if each not in ALIASES]
-            raise ConfigurationError(f"unknown {kind} {name!r}{did_you_mean(name, known)}")
+            hint = did_you_mean(name, [each for each in names if each not in ALIASES])
+            for word, others in (
+                ("transform", self._names["transform"]),
+                ("align", ("ordered", "unordered")),
+            ):
+                if kind == "comparator" and name in others:
+                    hint = f"; write {{{word!r}: {name!r}}}"
+            raise ConfigurationError(f"unknown {kind} {name!r}{hint}")
         return names[name]
 
 

@@ -50,15 +50,14 @@ _STEP: Final = re.compile(
 )
 
 
-def format_path(segments: Sequence[Segment], limit: int | None = None) -> str:
-    """Return the text of a path; `…` replaces what follows the first `limit` segments.
+def format_path(segments: Sequence[Segment]) -> str:
+    """Return the text of a path.
 
     >>> format_path(("items", 0, "unit price")), format_path((ELEMENT, "price")), format_path(())
     ('items[0]["unit price"]', '[].price', '$')
     """
-    cut = limit is not None and len(segments) > limit
     parts: list[str] = []
-    for segment in segments[:limit] if cut else segments:
+    for segment in segments:
         if type(segment) is str:
             if _PLAIN_KEY.fullmatch(segment):
                 parts.append(f".{segment}" if parts else segment)
@@ -69,8 +68,6 @@ def format_path(segments: Sequence[Segment], limit: int | None = None) -> str:
             parts.append(dot + segment.value)
         else:
             parts.append(f"[{segment}]")
-    if cut:
-        parts.append("…")
     return "".join(parts) or "$"
 
 
