@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.text import count
@@ -23,6 +24,8 @@ _MAX_NAMED: Final = 5
 _MAX_CASES: Final = 100
 _MAX_ANSWERS: Final = 5
 _MOST_ROWS: Final = 20
+_LEAST_ROWS: Final = 6
+"""Of several runs, fewer rows each are shown, but not fewer than this."""
 THIS: Final = "this run"
 """The name of a run against its baseline."""
 _TONES: Final = {"worse": "bad", "better": "good", "no worse": "good"}
@@ -47,20 +50,20 @@ def contest_blocks(contests: Sequence[Contest], noun: str = "run") -> Iterator[S
     """
     yield from map(_verdict, contests)
     for contest in contests:
-        yield from _tables(contest)
+        yield from _tables(contest, max(_MOST_ROWS // len(contests), _LEAST_ROWS))
     runs = {contest.before: contest.diff.before for contest in contests[:1]}
     runs |= {contest.after: contest.diff.after for contest in contests}
     yield from spent_of({name: comparisons_of(results.cases) for name, results in runs.items()}, noun)
 
 
-def _tables(contest: Contest) -> Iterator[SheetBlock]:
+def _tables(contest: Contest, most: int) -> Iterator[SheetBlock]:
     diff = contest.diff
     rows: list[list[AnySheetCell]] = [[each.case, each.difference] for each in diff.mismatches]
     if rows:
         yield Rows(("scored differently", "then, and now"), rows, "", "case", _MOST, text={"then, and now"})
         return
-    yield _figure_table(contest)
-    yield _case_table(contest)
+    yield replace(_figure_table(contest), most=most // 2)
+    yield replace(_case_table(contest), most=most)
     lists = ("new", diff.new), ("not run" if _is_incomplete(diff.after) else "vanished", diff.vanished)
     for what, ids in lists:
         title = "new cases:" if what == "new" else f"cases {what}:"
@@ -169,7 +172,7 @@ def _figure_table(contest: Contest) -> Rows:
         for each in (*means, *(each for each in diff.fields if each.change)):
             texts = score_text(each.before), score_text(each.after)
             rows.append([each.name, *texts, _change_cell(each.change)])
-        return Rows(columns, rows, title, "figure", _MOST)
+        return Rows(columns, rows, title, "figure")
     if proven.scores.interval is None:
         return Rows(columns, rows)
     columns += [f"{proven.scores.interval.confidence * 100:.3g} % interval", "verdict"]
@@ -178,7 +181,7 @@ def _figure_table(contest: Contest) -> Rows:
         tone = _TONES.get(change.kind, "")
         cells = (SheetCell(text, tone) for text in (*change.signed, change.verdict))
         rows.append([name, score_text(change.baseline), score_text(change.current), *cells])
-    return Rows(columns, rows, title, "figure", _MOST)
+    return Rows(columns, rows, title, "figure")
 
 
 # -- cases that changed ------------------------------------------------------------------------------------
@@ -201,7 +204,7 @@ def _case_table(contest: Contest) -> Rows:
     which = f", the {_MAX_CASES} largest of {count(len(changed))}" if changed[_MAX_CASES:] else ""
     title = f"cases that changed from {contest.before} to {contest.after}{which}"
     columns = ["case", "change", "expected", contest.before, contest.after]
-    return Rows(columns, rows, title, "row", _MOST_ROWS, text={"expected", *columns[3:]})
+    return Rows(columns, rows, title, "row", text={"expected", *columns[3:]})
 
 
 def _answers(before: Case, after: Case) -> Iterator[list[AnySheetCell]]:

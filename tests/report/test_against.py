@@ -149,6 +149,8 @@ def test_only_the_largest_changes_of_very_many_are_shown():
     lines = shown(mixed(130, 0), mixed(130, 120))
     assert "cases that changed from v1 to v2, the 100 largest of 120" in lines
     assert "  … 180 more rows (-v)" in lines
+    several = shown(mixed(30, 0), *[mixed(30, 20)] * 4)
+    assert several.count("  … 34 more rows (-v)") == 4
 
 
 def test_what_answers_took_stands_beside_it():
