@@ -213,11 +213,10 @@ class _AnswerSearch:
             opening = landmarks.skip_spaces(text, start)
             if text[opening] in _OPENERS:
                 yield opening, end
-        if self._unclosed is not None:
-            yield self._unclosed.start, last
-        yield from sorted(self._spans, key=_by_size)
         loose, unclosed = landmarks.balanced_spans(self._landmarks.masked(), landmarks.LOOSE_OPENER)
-        yield from loose[:1] or ([(unclosed.start, last)] if unclosed is not None else [])
+        if unclosed is not None:
+            yield unclosed.start, last
+        yield from sorted(loose, key=_by_size)
 
     def _repaired(self, reason: str) -> Extraction | None:
         try:

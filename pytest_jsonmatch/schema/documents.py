@@ -303,16 +303,6 @@ def model_schema(model: Any) -> dict[str, Any]:
     return made
 
 
-def plain_copy(schema: Mapping[str, Any] | bool) -> Schema:
-    """Copy a schema; values that are not containers, such as a tokenizer, are shared.
-
-    Raises:
-        ConfigurationError: the schema is too deep, or has a key that is not a string.
-    """
-    copied: Schema = _copy(schema)
-    return copied
-
-
 def json_copy(document: Schema) -> Any:
     """Return a document as JSON with sorted keys; functions are replaced by their names."""
     return json.loads(json.dumps(document, sort_keys=True, default=_named))
@@ -324,7 +314,12 @@ def _named(value: Any) -> str:
     return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', repr(value))}"
 
 
-def _copy(value: Any, trail: tuple[Segment, ...] = ()) -> Any:
+def plain_copy(value: Any, trail: tuple[Segment, ...] = ()) -> Any:
+    """Copy a schema, or the part of one at `trail`; values that are not containers are shared.
+
+    Raises:
+        ConfigurationError: the schema is too deep, or has a key that is not a string.
+    """
     if not isinstance(value, (Mapping, list, tuple)):
         return value
     if len(trail) >= MAX_DEPTH:
@@ -334,13 +329,13 @@ def _copy(value: Any, trail: tuple[Segment, ...] = ()) -> Any:
             "(as one that contains itself must)"
         )
     if not isinstance(value, Mapping):
-        return [_copy(item, (*trail, at)) for at, item in enumerate(value)]
+        return [plain_copy(item, (*trail, at)) for at, item in enumerate(value)]
     for key in value:
         if not isinstance(key, str):
             raise ConfigurationError(
                 f"the schema has the key {key!r} ({type(key).__name__}); the keys of a schema are strings"
             )
-    return {str(key): _copy(item, (*trail, key)) for key, item in value.items()}
+    return {str(key): plain_copy(item, (*trail, key)) for key, item in value.items()}
 
 
 def _prepared(document: Schema) -> Any:

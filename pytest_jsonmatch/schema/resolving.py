@@ -67,8 +67,8 @@ class _Writer:
         if isinstance(original, dict) and "$schema" in original:
             document = {"$schema": original["$schema"], **document}
         # A copy, since enums and the like are shared with the reader.
-        copy = plain_copy(document)
-        return copy if isinstance(copy, dict) else {}
+        copy: dict[str, Any] = plain_copy(document)
+        return copy
 
     def _body(self, flat: FlatSchema, depth: int = 1) -> dict[str, Any]:
         """Return the schema of a place, below `depth` - 1 others."""

@@ -12,11 +12,10 @@ from pytest_jsonmatch.engine.plan.options import OPTION_NAMES, PRESETS, Options
 from pytest_jsonmatch.engine.plan.registry import active_registry, registry_state
 from pytest_jsonmatch.engine.plan.rules import PlanBase
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.engine.value.paths import ELEMENT, parse_path
+from pytest_jsonmatch.engine.value.paths import parse_path
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.registry import Registry
-    from pytest_jsonmatch.engine.value.paths import Segment
 
 RULES_VERSION: Final = "2"
 """The version of the scoring rules, part of every signature; raise it whenever a figure may change."""
@@ -60,7 +59,7 @@ class Plan(PlanBase):
     def __init__(self, metric: str, preset: Options, given: Mapping[str, Any], registry: Registry) -> None:
         super().__init__(preset, given, registry)
         self.metric = metric
-        self.target: tuple[Segment, ...] = _target(self.options.target_key)
+        self.target: tuple[str | int, ...] = _target(self.options.target_key)
         schema, defaults = self.schema, {} if self.schema is None else self.schema.type_default
         self.signature: Signature = Signature(
             metric,
@@ -80,13 +79,14 @@ class Plan(PlanBase):
             self.root = PlanNode(self, None, "$", Listed(self.schema))
 
 
-def _target(text: str) -> tuple[Segment, ...]:
+def _target(text: str) -> tuple[str | int, ...]:
     segments = () if text == "*" else parse_path(text)
-    if ELEMENT in segments:
+    steps = tuple(each for each in segments if isinstance(each, (str, int)))
+    if len(steps) < len(segments):
         raise ConfigurationError(
             f"target_key is {text!r}; it names one place: write an index, such as [0], for []"
         )
-    return segments
+    return steps
 
 
 def _options_text(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.engine.value.convert import JsonValue, PlaceKey
 
 MATCHER: Final = "matcher"
 """What results name as their comparator where a matcher decides."""
@@ -73,9 +73,9 @@ class FieldResult(NamedTuple):
     """The rules of its schema path."""
     around: Place | None
     """The place of the container around it; None for the root."""
-    expected_key: Any
+    expected_key: PlaceKey
     """Its key or index there in expected; None for the root, `MISSING` if expected has nothing."""
-    actual_key: Any
+    actual_key: PlaceKey
     """Likewise in actual."""
     status: str
     """One of `STATUSES`."""

@@ -8,7 +8,7 @@ from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import format_path
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.engine.value.convert import Side
+    from pytest_jsonmatch.engine.value.convert import PlaceKey, Side
 
 MATCH: Final = "match"
 MISMATCH: Final = "mismatch"
@@ -35,15 +35,15 @@ class Place(NamedTuple):
 
     parent: Place | None
     """The place of the container around it; None: it is the root."""
-    expected_key: Any
+    expected_key: PlaceKey
     """Its key or index in expected's container, or `MISSING`; None for the root."""
-    actual_key: Any
+    actual_key: PlaceKey
     """Likewise in actual's."""
     choice: int = 0
     """The number of the accepted value that stands for the expected one here; 0: the expected one."""
 
     @property
-    def key(self) -> Any:
+    def key(self) -> PlaceKey:
         """Return its key or index in expected, else in actual."""
         return self.actual_key if self.expected_key is MISSING else self.expected_key
 

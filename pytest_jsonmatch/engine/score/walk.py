@@ -6,7 +6,7 @@ Walking again with the same `Pass` and `details=True` writes plain matches, too.
 from __future__ import annotations
 
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 from pytest_jsonmatch.engine.align.arrays import Aligner
 from pytest_jsonmatch.engine.align.context import Arrays, Cell, similarity_of
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.align.context import IndexPairs, Measure
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.passes import Asked
-    from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.engine.value.convert import JsonValue, PlaceKey
     from pytest_jsonmatch.engine.value.sums import Sums
 
 
@@ -104,7 +104,12 @@ class Walk(Places):
                     self._member(children[key], where, (key, key), MISSING, other)
 
     def _member(
-        self, node: PlanNode, around: Place, keys: tuple[Any, Any], expected: JsonValue, actual: JsonValue
+        self,
+        node: PlanNode,
+        around: Place,
+        keys: tuple[PlaceKey, PlaceKey],
+        expected: JsonValue,
+        actual: JsonValue,
     ) -> None:
         """Score a member or an element; scalars whose comparator never fails take no further calls.
 

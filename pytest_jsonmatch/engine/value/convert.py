@@ -66,6 +66,8 @@ class _Missing:
 
 
 MISSING: Final = _Missing()
+PlaceKey: TypeAlias = str | int | _Missing | None
+"""A key or index in one side's container; `MISSING` if that side has nothing there, None for the root."""
 
 
 @final
