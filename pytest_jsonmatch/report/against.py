@@ -191,7 +191,8 @@ def _case_table(contest: Contest) -> Rows:
     """Return the cases whose score has changed, each with the answers that differ below it."""
     runs = contest.diff.before, contest.diff.after
     before, after = ({case.id: case for case in results.cases} for results in runs)
-    changed = sorted(contest.diff.changed(), key=lambda each: -abs(each.change))
+    changed = [each for each in contest.diff.cases if each.change]
+    changed.sort(key=lambda each: (-abs(each.change), each.change, each.name))
     rows: list[list[AnySheetCell]] = []
     for each in changed[:_MAX_CASES]:
         rows.append(
