@@ -177,7 +177,7 @@ def test_what_was_kept_is_compared_again_with_what_it_took(suite, workers):
     suite.runpytest("--jsonmatch-record=kept.jsonl", "--jsonmatch-json=a.json", *workers)
     suite.path.joinpath("conftest.py").unlink()
     suite.makeconftest(CONFTEST.replace("return Answer", "raise RuntimeError"))
-    run = suite.runpytest("--jsonmatch-replay=kept.jsonl", "--jsonmatch-json=b.json", *workers)
+    run = suite.runpytest("--jsonmatch-replay=kept.jsonl", "--jsonmatch-json=b.json")
     run.assert_outcomes(passed=8)
     known = {"seconds": 1, "input_tokens": 900, "output_tokens": 100}
     found = spent_in(suite.path / "b.json")

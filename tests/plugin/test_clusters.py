@@ -83,7 +83,7 @@ def test_cases_with_one_input_file_are_a_cluster(pytester, workers):
     assert clusters == {f"{number}.txt" for number in range(6)}
 
 
-def test_a_judge_may_err_and_intervals_do_not_say_so(pytester, workers):
+def test_a_judge_may_err_and_intervals_do_not_say_so(pytester):
     pytester.makeconftest(
         "def pytest_jsonmatch_register(registry):\n    registry.judge('default', lambda item: True)\n"
     )
@@ -94,7 +94,7 @@ def test_a_judge_may_err_and_intervals_do_not_say_so(pytester, workers):
         "--jsonmatch-json=out.json",
         "--jsonmatch-markdown=out.md",
     )
-    run = pytester.runpytest(*options, *workers)
+    run = pytester.runpytest(*options)
     assert run.ret == pytest.ExitCode.OK
     told = "intervals do not account for the judge's errors"
     assert sum(told in line for line in run.outlines) == 1
