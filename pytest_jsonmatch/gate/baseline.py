@@ -102,12 +102,6 @@ class BaselineDiff:
         """Whether all cases that both have were scored in the same way."""
         return not self.mismatches
 
-    def changed(self) -> Iterator[Delta]:
-        """Yield the cases whose score has changed, largest loss first."""
-        yield from sorted(
-            (each for each in self.cases if each.change), key=lambda each: (each.change, each.name)
-        )
-
 
 def compare_runs(before: ResultSet, after: ResultSet) -> BaselineDiff:
     """Compare a run with an earlier one, matching cases by id."""

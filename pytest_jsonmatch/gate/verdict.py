@@ -87,8 +87,6 @@ class Change:
     that is proven, but not proven to be larger than that, is `worse` and passes in mode `regression`.
     """
 
-    figure: str
-    """What `current` and `baseline` are means of."""
     kind: Kind
     passed: bool
     gate: DropGate
@@ -186,7 +184,6 @@ def compare(
     gate: DropGate = ANY_DROP,
     *,
     clusters: Mapping[str, str] | None = None,
-    figure: str = "mean score",
 ) -> Change:
     """Compare two runs on the cases that both have.
 
@@ -209,7 +206,6 @@ def compare(
         gate: what to require; by default, that no drop at all is proven at a confidence of 0.95.
         clusters: the cluster of each case, such as its document, by case id; clusters are independent of each
             other. A case that is not listed is independent of all others.
-        figure: the name of the means in sentences.
 
     >>> before = {f"case {number}": [1.0] for number in range(9)}
     >>> now = {**before, "case 8": [0.5]}
@@ -220,7 +216,7 @@ def compare(
     fails: not shown to be no worse than 0.02: the data allow a drop of up to 0.34; even without a change it
     takes 149 cases, and there are 9
     """
-    return compare_several({figure: (current, baseline)}, gate, clusters=clusters)[figure]
+    return compare_several({"": (current, baseline)}, gate, clusters=clusters)[""]
 
 
 def compare_several(
@@ -244,8 +240,8 @@ def compare_several(
         of_gains: the share left for gains.
 
     >>> perfect, half = ({str(case): [score] for case in range(8)} for score in (1.0, 0.5))
-    >>> for change in compare_several({"price": (half, perfect), "name": (perfect, perfect)}).values():
-    ...     print(change.figure, change.verdict)
+    >>> for name, change in compare_several({"price": (half, perfect), "name": (perfect, perfect)}).items():
+    ...     print(name, change.verdict)
     price worse (proven)
     name not shown to differ
     """
@@ -256,9 +252,9 @@ def compare_several(
     # Each gate stands for one of so many: it needs more cases, too.
     one = replace(gate, confidence=1 - gate.alpha * of_drops / max(len(tests), 1))
     return {
-        name: _judged(each, SignFlip(drops[name], gains[name]), name, one, gate.alpha)
+        name: _judged(each, SignFlip(drops[name], gains[name]), one, gate.alpha)
         if each.cases
-        else Change(name, "no case", passed=False, gate=one)
+        else Change("no case", passed=False, gate=one)
         for name, each in pairs.items()
     }
 
@@ -271,13 +267,12 @@ def _flipped(pairs: Pairs, shift: float = 0.0) -> SignFlip:
     return sign_flip(sums.values())
 
 
-def _judged(pairs: Pairs, test: SignFlip, figure: str, gate: DropGate, alpha: float) -> Change:
+def _judged(pairs: Pairs, test: SignFlip, gate: DropGate, alpha: float) -> Change:
     """Judge a difference by its gate, which may be one of several.
 
     Args:
         pairs: the cases of both runs.
         test: the sign-flip test, its p-values corrected for all figures.
-        figure: the name of the means.
         gate: the gate, at the error rate that it has among all.
         alpha: the error rate of the corrected p-values, and of each end of the interval.
     """
@@ -317,7 +312,6 @@ def _judged(pairs: Pairs, test: SignFlip, figure: str, gate: DropGate, alpha: fl
         # Nothing can be proven: three of three cases that fall to 0 would pass.
         is_beyond = estimate < -max_drop - 1e-12
     return Change(
-        figure=figure,
         kind=kind,
         passed=not is_beyond if gate.mode == "regression" else is_ruled_out,
         gate=gate,

@@ -116,7 +116,11 @@ def _verdict(contest: Contest) -> Sentence:
     who, names = (THIS, []) if contest.after == THIS else ("{}", [contest.after])
     told: list[str] = []
     if scores.kind == "no case":
-        return Sentence("no case is in both {} and {}", "bad", [contest.before, contest.after])
+        return Sentence(
+            "no case is in both {} and {}: cases are paired by their ids",
+            "bad",
+            [contest.before, contest.after],
+        )
     kinds = [kind for kind in ("better", "worse") if any(each.change.kind == kind for each in figures)]
     for kind in kinds:
         of_kind = [each for each in figures if each.change.kind == kind]
@@ -191,7 +195,8 @@ def _case_table(contest: Contest) -> Rows:
     """Return the cases whose score has changed, each with the answers that differ below it."""
     runs = contest.diff.before, contest.diff.after
     before, after = ({case.id: case for case in results.cases} for results in runs)
-    changed = sorted(contest.diff.changed(), key=lambda each: -abs(each.change))
+    changed = [each for each in contest.diff.cases if each.change]
+    changed.sort(key=lambda each: (-abs(each.change), each.change, each.name))
     rows: list[list[AnySheetCell]] = []
     for each in changed[:_MAX_CASES]:
         rows.append(

@@ -70,7 +70,8 @@ class _Call:
 
     def wait(self) -> None:
         """Wait for the end of the call."""
-        self._ended.wait()
+        while not self._ended.wait(timeout=1):
+            pass  # on Windows, Ctrl-C ends no wait, but comes after it
 
     def result(self) -> object:
         """Write what the call has written, and return its answer or raise its error."""

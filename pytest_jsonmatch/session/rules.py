@@ -70,7 +70,7 @@ def rules_in(node: Any, holders: int | None = None) -> RuleSource:
 def rules_in_ini(config: pytest.Config, patterns: Sequence[str]) -> RuleSource:
     """Return the source of patterns in the configuration file, which apply to the whole suite."""
     path = config.inipath or config.rootpath
-    lines = path.read_text("utf-8", "replace").splitlines() if config.inipath is not None else []
+    lines = path.read_text("utf-8", "replace").splitlines() if patterns and config.inipath is not None else []
     found = {text: next((at for at, line in enumerate(lines, 1) if text in line), 1) for text in patterns}
     return RuleSource(lambda _, pattern: (str(path), found[pattern]), lambda *_: None)
 

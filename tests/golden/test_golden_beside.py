@@ -171,35 +171,6 @@ def test_workers_share_the_cases_by_file(pytester, write):
     assert shares(pytester) == [["a.golden.yaml"], ["b.golden.yaml"]]
 
 
-GROUPS = """
-import pytest
-
-@pytest.fixture(autouse=True)
-def log(request, worker_id):
-    with open(f"{worker_id}.txt", "a") as file:
-        print(request.node.get_closest_marker("xdist_group").args[0], file=file)
-"""
-
-
-def test_workers_share_the_cases_by_group(pytester, write):
-    write("conftest.py", GROUPS)
-    order = "abbabaabbaababba"
-    rows = [
-        f"- {{id: c{n}, actual: {{}}, expected: {{}}, marks: [{{xdist_group: yaml-{group}}}]}}\n"
-        for n, group in enumerate(order)
-    ]
-    write("a.golden.yaml", "cases:\n" + "".join(rows))
-    tests = [f"@pytest.mark.xdist_group('python-{g}')\ndef test_{n}(): pass\n" for n, g in enumerate(order)]
-    write("test_it.py", "import pytest\n\n" + "".join(tests))
-    outcome = pytester.runpytest("-p", "xdist", "-n", "2", "--dist", "loadgroup", "-v")
-    outcome.assert_outcomes(passed=32)
-    # Where tests are grouped, their node ids say so; by chance they may share a worker all the same.
-    if "@python-a" not in outcome.stdout.str():
-        pytest.skip("this pytest-xdist groups no tests under this pytest, whatever they are written in")
-    kept = [group for worker in shares(pytester) for group in worker]
-    assert sorted(kept) == ["python-a", "python-b", "yaml-a", "yaml-b"]
-
-
 def test_a_case_that_fails_at_first_is_run_again(pytester, write):
     pytest.importorskip("pytest_rerunfailures")
     pytester.makeconftest(

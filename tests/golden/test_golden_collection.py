@@ -73,11 +73,11 @@ def test_last_failed_first(pytester, write):
     pytester.runpytest("--lf").assert_outcomes(failed=1)
 
 
-def test_workers_run_what_one_process_runs(pytester, write, workers):
+def test_workers_run_what_one_process_runs(pytester, write):
     write("a.golden.yaml", TWO)
     write("b.golden.yaml", ONE)
     write("c.golden.yaml", "- no mapping\n")
-    pytester.runpytest(*workers).assert_outcomes(passed=2, failed=1, errors=1)
+    pytester.runpytest("-p", "xdist", "-n", "2").assert_outcomes(passed=2, failed=1, errors=1)
 
 
 @pytest.mark.parametrize(

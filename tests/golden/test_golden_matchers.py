@@ -155,6 +155,46 @@ def test_case(case):
     pytester.runpytest().assert_outcomes(passed=2)
 
 
+def test_matchers_from_python_are_shown_as_written(pytester, write, workers):
+    write(
+        "test_it.py",
+        """
+import re
+from unittest.mock import ANY
+
+import pytest
+from pytest_jsonmatch import assert_json_match
+
+class DirtyEquals:
+    def __init__(self):
+        self.value = None
+    def __eq__(self, other):
+        self.value = other
+        return type(other) is int
+    def __repr__(self):
+        return "Kind()" if self.value is None else repr(self.value)
+
+def test_it():
+    expected = {"id": ANY, "n": re.compile("a+"), "m": pytest.approx(2.5), "k": DirtyEquals(), "l": [DirtyEquals()]}
+    assert_json_match({"id": 5, "n": "b", "m": "2.5", "k": 7, "l": ["x"]}, expected)
+""",
+    )
+    result = pytester.runpytest("--jsonmatch-json=r.jsonl", *workers)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "E*5 fields: 2 match, 3 mismatch*",
+            """E*n     re.compile('a+') → "b"  *not accepted*""",
+            "E*m     2.5 ± 2.5e-06 → *not accepted*",
+            'E*l[[]0[]]  Kind() → "x"*not accepted*',
+        ]
+    )
+    comparison = json.loads((pytester.path / "r.jsonl").read_text().splitlines()[-1])["runs"][0][
+        "comparisons"
+    ][0]
+    assert comparison["differences"]["l[]"] == [{"expected": "Kind()", "actual": '"x"'}]
+
+
 def test_places_are_filled_before_matchers_are_read():
     found = cases("id: a\nparametrize: {n: [1, 2]}\nexpected: {m: {$range: [0, '${n}']}}\n")
     assert [repr(case.expected["m"]) for case in found.values()] == [

@@ -368,8 +368,8 @@ def jsonmatch_actual(jsonmatch_case):
 # -- kept and replayed, updated ----------------------------------------------------------------------------
 
 
-def test_each_run_is_kept_and_replayed(suite, write, workers):
-    suite.runpytest("--jsonmatch-record=out.jsonl", *workers)
+def test_each_run_is_kept_and_replayed(suite, write):
+    suite.runpytest("--jsonmatch-record=out.jsonl")
     kept = [json.loads(line) for line in (suite.path / "out.jsonl").read_text().splitlines()]
     assert sorted(entry["case"] for entry in kept) == [
         *(f"a.golden.yaml::fine@{run}" for run in (1, 2)),

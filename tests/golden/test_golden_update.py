@@ -49,7 +49,7 @@ def test_failed(pytester, write, workers, read):
     assert result.ret == 0
     assert read() == FAILED
     result.stdout.fnmatch_lines(["*= jsonmatch update =*", "updated 2 cases in a.golden.yaml"])
-    pytester.runpytest(*workers).assert_outcomes(passed=3)
+    pytester.runpytest().assert_outcomes(passed=3)
 
 
 def test_without_a_value_it_is_failed(pytester, write, read):
@@ -268,7 +268,7 @@ def test_expected_files_that_are_not_there_are_written(pytester, write, read):
         assert stat.S_IMODE((pytester.path / "j.json").stat().st_mode) == 0o666 & ~mask
 
 
-def test_what_is_refused_fails_the_run_and_is_named(pytester, write, workers, read):
+def test_what_is_refused_fails_the_run_and_is_named(pytester, write, read):
     text = (
         "cases:\n- id: alias\n  actual: &x { n: 1 }\n  expected: { m: *x }\n"
         "- id: fine\n  actual: 1\n  expected: 2\n"
@@ -278,7 +278,7 @@ def test_what_is_refused_fails_the_run_and_is_named(pytester, write, workers, re
         text.replace("{ m: *x }", "{ n: 1, m: *x }").replace("&x { n: 1 }", "&x { n: 1, m: 2 }"),
     )
     before = read()
-    result = pytester.runpytest("--jsonmatch-update=failed", *workers)
+    result = pytester.runpytest("--jsonmatch-update=failed")
     result.assert_outcomes(passed=2)
     assert result.ret == 1
     reason = "expected.m is an alias, *x: a change would also change the other places; write the value itself there first"

@@ -286,14 +286,12 @@ def test_wider_fixtures_are_set_up_before_calls_that_need_them(pytester, cases):
     assert said == [*small, *(f"{n} large up" for n in range(1, 5))]
 
 
-@pytest.mark.parametrize("schedule", ["loadfile", "loadscope", "load"])
+@pytest.mark.parametrize("schedule", ["loadfile", "load"])
 def test_in_workers(pytester, cases, calls, schedule):
     producer = "alone" if schedule == "load" else "plain"
     for file in "ab":
         cases(producer, "", "", "", file=file, count=3)
-    outcome = pytester.runpytest(
-        "--jsonmatch-concurrency=3", *XDIST, f"--dist={schedule}", "-x", "--maxfail=9"
-    )
+    outcome = pytester.runpytest("--jsonmatch-concurrency=3", *XDIST, f"--dist={schedule}")
     outcome.assert_outcomes(passed=4, errors=2)
     note = "jsonmatch_concurrency: producers are called one by one: with --dist=load a worker does not *"
     if schedule == "load":
@@ -307,7 +305,7 @@ def test_workers_say_what_they_threw_away(pytester, cases):
     cases("later", "", "", "")
     path = pytester.path / "a.golden.yaml"
     path.write_text(path.read_text("utf-8").replace("{n: 1}", "{n: 9}"), "utf-8")
-    outcome = pytester.runpytest("--jsonmatch-concurrency=3", *XDIST, "--dist=loadfile", "-x")
+    outcome = pytester.runpytest("--jsonmatch-concurrency=3", *XDIST, "--dist=loadscope", "-x")
     outcome.stdout.fnmatch_lines(["jsonmatch_concurrency: 2 calls of producers thrown away, *"])
 
 
