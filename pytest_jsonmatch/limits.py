@@ -19,8 +19,6 @@ Limits: TypeAlias = "dict[str, float | dict[str, float]]"
 FIGURES: Final = ("score", "precision", "recall", "f1")
 # Sums of scores agree to 1e-12 whatever their order; a verdict must not depend on the order either.
 _SLACK: Final = 1e-12
-_LEAST_PERCENTAGE: Final = 10
-"""Where 0 to 1 is allowed, a number of at least this was meant as a percentage."""
 
 
 def read_limits(threshold: object, what: str = "threshold") -> Limits:
@@ -65,22 +63,7 @@ def read_limits(threshold: object, what: str = "threshold") -> Limits:
 def _number(what: str, value: object, more: str = "") -> float:
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1:
         return float(value)
-    raise ConfigurationError(f"{what} must be a number from 0 to 1{more}; got {value!r}{as_share(value)}")
-
-
-def as_share(value: object) -> str:
-    """Return the end of a message that says what to write instead of a percentage; "" for anything else.
-
-    >>> as_share(90), as_share("92.5%"), as_share(1.5)
-    ('; write 0.9', '; write 0.925', '')
-    """
-    text = str(value).strip()
-    try:
-        number = float(text.removesuffix("%"))
-    except ValueError:
-        return ""
-    is_percentage = text.endswith("%") or number >= _LEAST_PERCENTAGE
-    return f"; write {number / 100:g}" if is_percentage and 0 <= number <= 100 else ""
+    raise ConfigurationError(f"{what} must be a number from 0 to 1{more}; got {value!r}")
 
 
 def reaches(value: float, limit: float) -> bool:

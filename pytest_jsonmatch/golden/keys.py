@@ -16,7 +16,7 @@ from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.errors import InvalidValueError
 from pytest_jsonmatch.golden.marks import marks_of
 from pytest_jsonmatch.golden.matchers import with_matchers
-from pytest_jsonmatch.limits import as_share, read_limits
+from pytest_jsonmatch.limits import read_limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -135,7 +135,7 @@ def _id(value: JsonValue) -> None:
 
 def _unit(value: JsonValue) -> None:
     if not (isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1):
-        raise InvalidValueError(f"must be a number from 0 to 1, not {render(value, 40)}{as_share(value)}")
+        raise InvalidValueError(f"must be a number from 0 to 1, not {render(value, 40)}")
 
 
 def is_repeat(value: JsonValue) -> bool:

@@ -9,26 +9,6 @@ import pytest
 from pytest_jsonmatch import ConfigurationError, JsonExtractionError, assert_json_match
 
 
-@pytest.mark.parametrize(
-    ("threshold", "told"),
-    [(90, "got 90; write 0.9"), ("90%", "got '90%'; write 0.9"), (1.5, "got 1.5"), ("high", "got 'high'")],
-)
-def test_a_threshold_that_is_a_percentage(threshold, told):
-    with pytest.raises(ConfigurationError) as caught:
-        assert_json_match({}, {}, threshold=threshold)
-    assert str(caught.value).endswith(told)
-
-
-@pytest.mark.parametrize("written", ["90", "90%"])
-def test_a_percentage_in_a_golden_file(pytester, written):
-    (pytester.path / "a.golden.yaml").write_text(f"threshold: {written}\nactual: 1\nexpected: 1\n")
-    run = pytester.runpytest()
-    run.assert_outcomes(errors=1)
-    run.stdout.fnmatch_lines(
-        "*a.golden.yaml:1:1: `threshold`: threshold must be a number from 0 to 1, *; write 0.9"
-    )
-
-
 def test_a_misspelt_argument():
     with pytest.raises(ConfigurationError) as caught:
         assert_json_match({}, {}, treshold=0.9)
