@@ -116,7 +116,11 @@ def _verdict(contest: Contest) -> Sentence:
     who, names = (THIS, []) if contest.after == THIS else ("{}", [contest.after])
     told: list[str] = []
     if scores.kind == "no case":
-        return Sentence("no case is in both {} and {}", "bad", [contest.before, contest.after])
+        return Sentence(
+            "no case is in both {} and {}: cases are paired by their ids",
+            "bad",
+            [contest.before, contest.after],
+        )
     kinds = [kind for kind in ("better", "worse") if any(each.change.kind == kind for each in figures)]
     for kind in kinds:
         of_kind = [each for each in figures if each.change.kind == kind]

@@ -11,7 +11,6 @@ from collections import Counter
 from contextlib import contextmanager
 from itertools import permutations
 from typing import Any, NamedTuple
-from unittest.mock import ANY
 
 import pytest
 from hypothesis import assume, example, given, reject, settings
@@ -170,17 +169,19 @@ def elements(scalars):
 
 
 class DirtyEquals:
-    """A matcher that accepts arrays, and raises for strings; matchers are known by this name."""
+    """A matcher that accepts null and true, and raises for strings; matchers are known by this name."""
 
     def __eq__(self, other):
         if type(other) is str:
             raise RuntimeError(other)
-        return type(other) is list
+        return other is None or other is True
 
     __hash__ = object.__hash__
 
 
-MATCHERS = to_expected([ANY, re.compile("t.*|a"), pytest.approx(2.5, abs=1e-3), DirtyEquals()])
+# None accepts an object or array: of two that it accepts, one may leave more leaves without a partner, and
+# no rule says which of such pairings is taken.
+MATCHERS = to_expected([re.compile("t.*|a"), pytest.approx(2.5, abs=1e-3), DirtyEquals()])
 EXPECTED = st.lists(elements(st.sampled_from(SCALARS + MATCHERS)), min_size=1, max_size=4)
 ACTUAL = st.lists(elements(st.sampled_from(SCALARS + STRANGE)), min_size=1, max_size=4)
 

@@ -7,7 +7,8 @@ import math
 from contextlib import suppress
 from typing import Any
 
-from compare import generated, report, verdict
+import generate
+from compare import report, verdict
 from hypothesis import assume
 from hypothesis import strategies as st
 from laws import law
@@ -306,5 +307,5 @@ def check_parts(result: Any) -> None:
 
 @law(st.integers(1_000_000, 2**40), examples=60)
 def the_engine_agrees_with_the_slow_reference(seed):
-    case = generated(seed)
+    case = generate.case(seed)
     assert verdict(case) != "differ", report(case, seed)

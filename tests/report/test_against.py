@@ -80,7 +80,7 @@ def test_few_cases_and_none():
         told == "`v2` is not shown to differ from `v1`; 3 cases, and at least 5 must change to prove anything"
     )
     assert shown(run(), mixed(2, 0)) == [
-        "no case is in both `v1` and `v2`",
+        "no case is in both `v1` and `v2`: cases are paired by their ids",
         "",
         "new cases:",
         "  a.yaml::c00",

@@ -53,7 +53,7 @@ def explain(name: str | None, params: Params, expected: JsonValue, actual: JsonV
     """
     try:
         return _explain(name, params, expected, actual)
-    except (ConfigurationError, ArithmeticError):
+    except (ConfigurationError, ArithmeticError, LookupError):  # of a comparator of one's own, too
         return None
 
 
