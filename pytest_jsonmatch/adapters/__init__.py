@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, final
 from pytest_jsonmatch import defaults
 from pytest_jsonmatch.api import Comparing, compare_json
 from pytest_jsonmatch.engine.result.figures import short_score
-from pytest_jsonmatch.engine.score.outcome import MATCH, SKIPPED
+from pytest_jsonmatch.engine.score.field import MATCH, SKIPPED
 from pytest_jsonmatch.engine.value.errors import JsonExtractionError
 
 _MOST_FIELDS = 5

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, HALLUCINATION, LEAVES, MATCH, OMISSION, SKIPPED
+from pytest_jsonmatch.engine.score.field import BATCH_ERROR, HALLUCINATION, LEAVES, MATCH, OMISSION, SKIPPED
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.text import render

@@ -15,10 +15,9 @@ from pytest_jsonmatch.corpus.tags import tag_text
 from pytest_jsonmatch.engine.ask.rounds import answered_all
 from pytest_jsonmatch.engine.plan.compile import Plan
 from pytest_jsonmatch.engine.plan.fitting import fits, patterns_of
-from pytest_jsonmatch.engine.result.absence import merge_presence, presence_of
+from pytest_jsonmatch.engine.result.absence import merge_presence, presence_of, validity_of
 from pytest_jsonmatch.engine.result.figures import errors_of, plain_matches
 from pytest_jsonmatch.engine.result.match import MatchResult
-from pytest_jsonmatch.engine.result.validity import validity_of
 from pytest_jsonmatch.engine.score.documents import written
 from pytest_jsonmatch.engine.score.field import FieldResult
 from pytest_jsonmatch.engine.score.passes import Seen
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.tags import Tagger, Tags
     from pytest_jsonmatch.engine.plan.compile import Signature
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
-    from pytest_jsonmatch.engine.result.validity import Validity
+    from pytest_jsonmatch.engine.result.absence import Validity
     from pytest_jsonmatch.engine.score.passes import Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Figures, Sums
@@ -69,7 +68,7 @@ class Task:
     tagger: Tagger | None
     """Finds the tags of gold records."""
     validate: str
-    """How answers are checked against the schema; see `engine.result.validity`."""
+    """How answers are checked against the schema; see `engine.result.absence`."""
     cluster: str | None
     """The member of gold records that says what a record belongs to."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.result.absence import merge_presence
 from pytest_jsonmatch.engine.result.figures import POSITIONS, FieldAggregation, with_fabrications
-from pytest_jsonmatch.engine.score.outcome import HALLUCINATION, LEAFLESS, MISMATCH, OMISSION
+from pytest_jsonmatch.engine.score.field import HALLUCINATION, LEAFLESS, MISMATCH, OMISSION
 from pytest_jsonmatch.engine.value.sums import Figures, Sums
 
 if TYPE_CHECKING:

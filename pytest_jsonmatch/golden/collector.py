@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, final
 import pytest
 
 from pytest_jsonmatch.answer import value_of
-from pytest_jsonmatch.engine.score.outcome import instance_trail
+from pytest_jsonmatch.engine.score.field import instance_trail
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import (
     ComparatorError,

@@ -14,7 +14,7 @@ import numpy as np
 
 from pytest_jsonmatch import defaults
 from pytest_jsonmatch.corpus.records import gold_error
-from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, LEAVES
+from pytest_jsonmatch.engine.score.field import BATCH_ERROR, LEAVES
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError

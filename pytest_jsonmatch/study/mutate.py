@@ -12,7 +12,7 @@ from itertools import pairwise
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR, LEAVES, MATCH, SKIPPED, instance_trail
+from pytest_jsonmatch.engine.score.field import BATCH_ERROR, LEAVES, MATCH, SKIPPED, instance_trail
 from pytest_jsonmatch.engine.value.convert import MISSING, value_at, with_value
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import JsonMatchError

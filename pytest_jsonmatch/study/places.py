@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.score.outcome import LEAFLESS, MATCH, instance_trail
+from pytest_jsonmatch.engine.score.field import LEAFLESS, MATCH, instance_trail
 from pytest_jsonmatch.engine.value.convert import MISSING, value_at
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 

@@ -10,7 +10,7 @@ from operator import eq
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch import defaults
-from pytest_jsonmatch.engine.score.outcome import LEAFLESS, MATCH, OMISSION
+from pytest_jsonmatch.engine.score.field import LEAFLESS, MATCH, OMISSION
 from pytest_jsonmatch.engine.value.convert import MISSING, value_at, with_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 from pytest_jsonmatch.engine.value.paths import format_path, parse_path

@@ -29,7 +29,7 @@ from pytest_jsonmatch.engine.plan.compile import Plan
 from pytest_jsonmatch.engine.plan.registry import session_registry
 from pytest_jsonmatch.engine.result.figures import COUNTED, plain_matches
 from pytest_jsonmatch.engine.score.documents import score, written
-from pytest_jsonmatch.engine.score.outcome import ROOT
+from pytest_jsonmatch.engine.score.field import ROOT
 from pytest_jsonmatch.engine.score.passes import Pass
 from pytest_jsonmatch.engine.score.walk import measuring
 from pytest_jsonmatch.engine.value.matchers import to_expected

@@ -133,7 +133,7 @@ def test_yaml_that_is_python_too_is_shown_the_same(pytester, write):
 BLAMED = r"""
 actual: no json here\n  expected: {a: 1} | actual: no json here => a.golden.yaml:3:3: no JSON found in the actual text: *
 metric: feild_match\n  actual: {}\n  expected: {a: 1} | metric: feild_match => a.golden.yaml:3:3: unknown metric 'feild_match'; did you mean 'field_match'?
-actual: [1]\n  expected: {a: 1}\n  metric: field_match | metric: field_match => a.golden.yaml:5:3: field_match compares two objects * actual is an array*
+actual: [1]\n  expected: {a: 1}\n  metric: field_match | metric: field_match => a.golden.yaml:5:3: field_match compares two objects * actual is of type array*
 actual: {a: 1}\n  expected: {a: 1}\n  options: {target_key: b} | options: {target_key: b} => a.golden.yaml:5:3: target_key is 'b'*
 actual: {a: 1}\n  expected: {a: 1}\n  fields: {a: {compare: exakt}} | fields: {a: {compare: exakt}} => a.golden.yaml:5:12: fields[[]'a'].compare: *'exakt'; did you mean 'exact'?
 actual: {a: 1}\n  expected: {a: 1}\n  options: {compare: {string: exakt}} | options: {compare: {string: exakt}} => a.golden.yaml:5:13: compare*'exakt'; did you mean 'exact'?

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, final
 from pytest_jsonmatch.engine.ask.prepare import prepare
 from pytest_jsonmatch.engine.compare.base import BatchItem, ComparatorResult
 from pytest_jsonmatch.engine.score.documents import score
-from pytest_jsonmatch.engine.score.outcome import instance_path
+from pytest_jsonmatch.engine.score.field import instance_path
 from pytest_jsonmatch.engine.score.places import score_from
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, error_text
 from pytest_jsonmatch.engine.value.text import count
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.compare.base import Batch
     from pytest_jsonmatch.engine.plan.compile import Plan
-    from pytest_jsonmatch.engine.score.outcome import Place
+    from pytest_jsonmatch.engine.score.field import Place
     from pytest_jsonmatch.engine.score.passes import Asked, BatchAnswer, Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
 

@@ -1,4 +1,4 @@
-"""How often expected has no value for a member of an object, and how often actual has one there."""
+"""What counts beside the score: values that expected does not have, and validity by the schema."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from itertools import repeat
 from operator import add
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.engine.score.outcome import MATCH, SKIPPED
+from pytest_jsonmatch.engine.score.field import MATCH, SKIPPED
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path, parse_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.score.passes import Seen
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -156,3 +158,49 @@ def fabrications(presence: Mapping[str, Presence]) -> dict[str, tuple[int, int]]
         if places > 0:
             found[path] = places, each.fabricated
     return found
+
+
+VALIDATE: Final = ("report", "require", "off")
+"""The values of the option `validate`."""
+
+
+@final
+class Validity(NamedTuple):
+    """Whether an answer is valid by its schema.
+
+    >>> Validity(False, ("total: -1 is less than the minimum of 0",)).valid
+    False
+    """
+
+    valid: bool | None
+    """None if the validator can't take the value, which has over 200 levels or lone surrogates."""
+    violations: tuple[str, ...] = ()
+    """What the schema does not allow, each with its path."""
+
+
+def check_validate(wanted: object, schema: object) -> None:
+    """Check the value of the option `validate`.
+
+    Raises:
+        ConfigurationError: it is not in `VALIDATE`, or is "require" without a schema.
+    """
+    if wanted not in VALIDATE:
+        raise ConfigurationError(f"validate is {wanted!r}; it must be {' or '.join(map(repr, VALIDATE))}")
+    if wanted == "require" and schema is None:
+        raise ConfigurationError("validate is 'require', but there is no schema to validate against")
+
+
+def validity_of(schema: SchemaNode | None, actual: JsonValue, mode: str) -> Validity | None:
+    """Return whether an answer is valid; None if validation is off, or there is no schema.
+
+    An answer that could not be read is not valid.
+
+    Raises:
+        ConfigurationError: the schema is not a valid JSON Schema.
+    """
+    if mode == "off" or schema is None or schema.violations is None:
+        return None
+    if actual is MISSING:
+        return Validity(valid=False)
+    found = schema.violations(actual)
+    return Validity(None) if found is None else Validity(not found, found)

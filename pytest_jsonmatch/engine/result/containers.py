@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair
 from pytest_jsonmatch.engine.align.context import Arrays
-from pytest_jsonmatch.engine.score.outcome import LEAFLESS, Place, instance_path, instance_trail
+from pytest_jsonmatch.engine.score.field import LEAFLESS, Place, instance_path, instance_trail
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.engine.value.sums import Sums, total_of

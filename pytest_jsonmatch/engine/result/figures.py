@@ -7,7 +7,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.result.absence import fabrications
-from pytest_jsonmatch.engine.score.outcome import (
+from pytest_jsonmatch.engine.score.field import (
     BATCH_ERROR,
     HALLUCINATION,
     LEAVES,

@@ -17,7 +17,7 @@ from pytest_jsonmatch.engine.result.figures import (
 )
 from pytest_jsonmatch.engine.result.notebook import data_frame, field_rows, fields_html
 from pytest_jsonmatch.engine.score.documents import written
-from pytest_jsonmatch.engine.score.outcome import MATCH, SKIPPED, STATUSES
+from pytest_jsonmatch.engine.score.field import MATCH, SKIPPED, STATUSES
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
 if TYPE_CHECKING:
@@ -25,11 +25,10 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.align.audited import ArrayAudit
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
-    from pytest_jsonmatch.engine.result.absence import Presence
+    from pytest_jsonmatch.engine.result.absence import Presence, Validity
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment, ContainerResult
     from pytest_jsonmatch.engine.result.figures import ErrorEntry, FieldAggregation
     from pytest_jsonmatch.engine.result.notebook import By, Library
-    from pytest_jsonmatch.engine.result.validity import Validity
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.score.passes import Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue

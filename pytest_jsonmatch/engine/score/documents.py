@@ -6,9 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.plan.node import without_nulls
-from pytest_jsonmatch.engine.score.field import Detail, Rating
-from pytest_jsonmatch.engine.score.oddities import check_listed, key_warnings
-from pytest_jsonmatch.engine.score.outcome import (
+from pytest_jsonmatch.engine.score.field import (
     BATCH_ERROR,
     HALLUCINATION,
     MATCH,
@@ -16,8 +14,11 @@ from pytest_jsonmatch.engine.score.outcome import (
     OMISSION,
     ROOT,
     SKIPPED,
+    Detail,
     Place,
+    Rating,
 )
+from pytest_jsonmatch.engine.score.oddities import check_listed, key_warnings
 from pytest_jsonmatch.engine.score.passes import Outcome, Pass
 from pytest_jsonmatch.engine.score.walk import Walk
 from pytest_jsonmatch.engine.value.convert import MAX_DEPTH, MISSING, json_type, value_at

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_jsonmatch.engine.align.keys import key_value
-from pytest_jsonmatch.engine.score.outcome import Place, instance_path, instance_trail
+from pytest_jsonmatch.engine.score.field import Place, instance_path, instance_trail
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import GoldValidationError, UnlistedFieldError, did_you_mean
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path

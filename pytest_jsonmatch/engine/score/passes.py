@@ -8,7 +8,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.engine.score.outcome import BATCH_ERROR
+from pytest_jsonmatch.engine.score.field import BATCH_ERROR
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.accept import BestValue
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.node import Known, PlanNode
-    from pytest_jsonmatch.engine.score.field import FieldResult
-    from pytest_jsonmatch.engine.score.outcome import Place
+    from pytest_jsonmatch.engine.score.field import FieldResult, Place
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Sums
 

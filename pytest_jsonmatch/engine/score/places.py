@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
 from pytest_jsonmatch.engine.plan.node import Leaves, leaves_of, refuse_matchers, weight_between
-from pytest_jsonmatch.engine.score.field import Detail, Rating, new_finding
-from pytest_jsonmatch.engine.score.outcome import (
+from pytest_jsonmatch.engine.score.field import (
     BATCH_ERROR,
     HALLUCINATION,
     LEAVES,
@@ -18,7 +17,10 @@ from pytest_jsonmatch.engine.score.outcome import (
     OMISSION,
     PENDING,
     SKIPPED,
+    Detail,
     Place,
+    Rating,
+    new_finding,
 )
 from pytest_jsonmatch.engine.score.passes import Asked, Seen
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS

@@ -12,8 +12,17 @@ from pytest_jsonmatch.engine.align.arrays import Aligner
 from pytest_jsonmatch.engine.align.context import Arrays, Cell, similarity_of
 from pytest_jsonmatch.engine.align.keys import key_of, pair_by_key
 from pytest_jsonmatch.engine.plan.node import leaves_of, weight_between, without_nulls
-from pytest_jsonmatch.engine.score.field import Detail, Rating, new_finding
-from pytest_jsonmatch.engine.score.outcome import HALLUCINATION, MATCH, MISMATCH, OMISSION, SKIPPED, Place
+from pytest_jsonmatch.engine.score.field import (
+    HALLUCINATION,
+    MATCH,
+    MISMATCH,
+    OMISSION,
+    SKIPPED,
+    Detail,
+    Place,
+    Rating,
+    new_finding,
+)
 from pytest_jsonmatch.engine.score.passes import Aligned, Pass
 from pytest_jsonmatch.engine.score.places import Places
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NO_SCALARS, Matcher
