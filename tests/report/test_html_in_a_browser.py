@@ -362,12 +362,7 @@ cases:
     )
     assert first == "cases.golden.yaml::wrongcases.golden.yaml:4"
     assert leaves == ["shopmismatch0.861 edit", "dateomitted"]
-    assert folds == [
-        "3 fields: 2 not right, 1 right",
-        "Whole documents, side by side",
-        "Input",
-        "Raw answer",
-    ]
+    assert folds == ["3 fields: 2 not right, 1 right", "Whole documents, side by side", "Input", "Raw answer"]
     for number in range(4):
         browser.run("document.querySelectorAll('#cases summary')[arguments[0]].click()", number)
         browser.settle()
@@ -457,13 +452,7 @@ def test_what_a_screen_reader_is_told(browser: Browser) -> None:
         "Cases",
     ]
     assert browser.names("treegrid") == ["Fields", "Cases"]
-    assert browser.names("columnheader")[-5:] == [
-        "case",
-        "verdict",
-        "score ↑",
-        "runs",
-        "worst fields",
-    ]
+    assert browser.names("columnheader")[-5:] == ["case", "verdict", "score ↑", "runs", "worst fields"]
     assert set(browser.names("searchbox")) == {"Search"}
     assert "Heat map: 5 fields by 4 cases. The lists below hold the same figures." in [
         *browser.names("image"),
@@ -566,10 +555,7 @@ def test_hostile_data_stays_text(browser: Browser) -> None:
     }
     before = page_of({**answers, HOSTILE: (1, 1)}).results
     page = replace(against(page_of(answers, title=HOSTILE, notes=[HOSTILE]), before), baseline=HOSTILE)
-    browser.open(
-        html_page(page),
-        height=2000,
-    )
+    browser.open(html_page(page), height=2000)
     browser.click("#cases-filter [type=reset]")  # what did not change is folded away
     browser.settle()
     for _ in range(2):
