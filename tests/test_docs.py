@@ -40,7 +40,7 @@ DOCUMENTS = [
 ]
 FENCE = re.compile(r"^(?P<indent> *)(?P<ticks>`{3,})(?P<language>[^`\s]*)\s*$")
 HEADING = re.compile(r"^#{1,6} +(?P<title>.+)$")
-DIRECTIVE = re.compile(r"^<!-- (?P<key>file|continues|outcome|copy)(?:: (?P<value>.+?))? -->$")
+DIRECTIVE = re.compile(r"^<!-- (?P<key>continues|outcome|copy)(?:: (?P<value>.+?))? -->$")
 FILE_NAME = re.compile(r"^`([^`\s]+)`$")
 RunPytest: TypeAlias = "Callable[..., pytest.RunResult]"
 # The name that a block gets where the line above names none.

@@ -179,7 +179,7 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
     "summary": {
         "choices": ("auto", "none", "failed", "all"),
         "default": "auto",
-        "help": "table of fields at the end: auto (if any is under 1), none, failed (those under 1) or all",
+        "help": "table of fields at the end: auto (if a test fails, or -v), none, failed (rows below 1), all",
     },
     "repeat": _given("N", "run every golden case that has no recorded answer N times", type=_number),
     "concurrency": _given(
