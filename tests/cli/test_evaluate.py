@@ -411,12 +411,7 @@ def test_an_interrupt_leaves_what_was_there(folder, write):
         "from pytest_jsonmatch.cli.main import main; sys.exit(main())"
     )
     running = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            code,
-            *["evaluate", "-", "gold.jsonl", "--json", "r.json"],
-        ],
+        [sys.executable, "-c", code, *["evaluate", "-", "gold.jsonl", "--json", "r.json"]],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -284,10 +284,7 @@ def test_a_line_that_is_no_label(refused, write, line, told):
     [
         ("none.jsonl --judge from=judges:judge", "none.jsonl: no such file or directory"),
         ("empty.jsonl --judge from=judges:judge", "empty.jsonl has no labels: a line is an object with"),
-        (
-            "labels.jsonl",
-            _NO_JUDGE,
-        ),
+        ("labels.jsonl", _NO_JUDGE),
         ("labels.jsonl --judge from=judges:jugde", "'judges:jugde': 'judges' has no 'jugde'; did you mean"),
         ("labels.jsonl --judge from=judges:number", "--judge from=judges:number is not a judge: name an"),
         ("labels.jsonl --judge from=nowhere:judge", "'nowhere:judge' can't be imported:"),

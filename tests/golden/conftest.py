@@ -30,8 +30,7 @@ def two_models(pytester: pytest.Pytester) -> Callable[[str], None]:
     """Let two models answer each case: an expression of `jsonmatch_case` and `model`, "small" or "large"."""
 
     def answer(expression: str) -> None:
-        pytester.makeconftest(
-            f"""
+        pytester.makeconftest(f"""
             import pytest
 
             @pytest.fixture(params=["small", "large"])
@@ -41,7 +40,6 @@ def two_models(pytester: pytest.Pytester) -> Callable[[str], None]:
             @pytest.fixture
             def jsonmatch_actual(jsonmatch_case, model):
                 return {expression}
-            """
-        )
+            """)
 
     return answer

@@ -49,15 +49,13 @@ def test_stepwise_goes_on_where_it_stopped(pytester, write):
 
 def test_custom_marks_bring_their_arguments(pytester, write):
     pytester.makeini("[pytest]\nmarkers =\n    owner: whom to ask\n")
-    pytester.makeconftest(
-        """
+    pytester.makeconftest("""
         import pytest
 
         @pytest.fixture
         def jsonmatch_actual(request):
             return [[list(mark.args), mark.kwargs] for mark in request.node.iter_markers("owner")]
-        """
-    )
+        """)
     write(
         "a.golden.yaml",
         "marks: [{owner: team}]\ncases:\n"
@@ -69,8 +67,7 @@ def test_custom_marks_bring_their_arguments(pytester, write):
 
 
 def test_the_plan_of_setting_up_runs_nothing(pytester, write):
-    pytester.makeconftest(
-        """
+    pytester.makeconftest("""
         import pytest
 
         @pytest.fixture(scope="module")
@@ -80,21 +77,17 @@ def test_the_plan_of_setting_up_runs_nothing(pytester, write):
         @pytest.fixture
         def jsonmatch_actual(server, jsonmatch_case):
             raise RuntimeError("asked")
-        """
-    )
+        """)
     write("a.golden.yaml", ASKING)
     outcome = pytester.runpytest("--setup-plan")
     assert outcome.ret == 0
-    outcome.stdout.fnmatch_lines(
-        [
-            "*SETUP    M server",
-            "*SETUP    F jsonmatch_case",
-            "*SETUP    F jsonmatch_actual (fixtures used: jsonmatch_case, server)",
-            "*a.golden.yaml::one (fixtures used: *jsonmatch_actual, jsonmatch_case, *server)",
-            "*a.golden.yaml::three (fixtures used: *jsonmatch_actual, jsonmatch_case, *server)",
-            "*TEARDOWN M server",
-        ]
-    )
+    outcome.stdout.fnmatch_lines("""\
+        *SETUP    M server
+        *SETUP    F jsonmatch_case
+        *SETUP    F jsonmatch_actual (fixtures used: jsonmatch_case, server)
+        *a.golden.yaml::one (fixtures used: *jsonmatch_actual, jsonmatch_case, *server)
+        *a.golden.yaml::three (fixtures used: *jsonmatch_actual, jsonmatch_case, *server)
+        *TEARDOWN M server""")
 
 
 def test_junit_has_each_case_with_its_failure_and_its_line(pytester, write):
@@ -120,17 +113,14 @@ def test_the_debugger_stops_at_the_line_of_the_yaml(pytester, write):
     outcome = pytester.run(
         sys.executable, "-m", "pytest", "--pdb", "a.golden.yaml", stdin=b"list 5, 7\nquit\n"
     )
-    outcome.stdout.fnmatch_lines(
-        [
-            "*a.golden.yaml(7)two()",
-            "-> expected: {n: 0}",
-            "*  5 *- id: two",
-            "*  6 *actual: {n: 2}",
-            "*  7  ->*expected: {n: 0}",
-            "*Exit: Quitting debugger*",
-            "*1 failed, 1 passed*",
-        ]
-    )
+    outcome.stdout.fnmatch_lines("""\
+        *a.golden.yaml(7)two()
+        -> expected: {n: 0}
+        *  5 *- id: two
+        *  6 *actual: {n: 2}
+        *  7  ->*expected: {n: 0}
+        *Exit: Quitting debugger*
+        *1 failed, 1 passed*""")
 
 
 def test_a_node_id_that_no_case_has_is_a_usage_error(pytester, write):
@@ -173,8 +163,7 @@ def test_workers_share_the_cases_by_file(pytester, write):
 
 def test_a_case_that_fails_at_first_is_run_again(pytester, write):
     pytest.importorskip("pytest_rerunfailures")
-    pytester.makeconftest(
-        """
+    pytester.makeconftest("""
         import pathlib
 
         def pytest_jsonmatch_actual(case):
@@ -182,8 +171,7 @@ def test_a_case_that_fails_at_first_is_run_again(pytester, write):
             again = seen.exists()
             seen.touch()
             return {"n": case.input if again or case.id == "one" else 0}
-        """
-    )
+        """)
     write("a.golden.yaml", ASKING)
     outcome = pytester.runpytest_subprocess("-p", "rerunfailures", "--reruns", "1")
     assert outcome.parseoutcomes() == {"passed": 3, "rerun": 2}
@@ -230,8 +218,7 @@ def test_coverage_of_a_producer_and_of_no_yaml(pytester, write):
 def test_an_answer_from_an_async_fixture(pytester, write, mode, decorator):
     pytest.importorskip("pytest_asyncio")
     pytester.makeini(f"[pytest]\nasyncio_mode = {mode}\n")
-    pytester.makeconftest(
-        f"""
+    pytester.makeconftest(f"""
         import asyncio
         import pytest
         import pytest_asyncio
@@ -248,8 +235,7 @@ def test_an_answer_from_an_async_fixture(pytester, write, mode, decorator):
             await asyncio.sleep(0)
             assert asyncio.get_running_loop() is client
             return {{"n": jsonmatch_case.input}}
-        """
-    )
+        """)
     write("a.golden.yaml", ASKING.replace("{n: 3}", "{n: 0}"))
     # In a process of its own: old releases of pytest-asyncio leave an event loop behind.
     outcome = pytester.runpytest_subprocess("-p", "asyncio", "-W", "ignore::DeprecationWarning")

@@ -113,8 +113,7 @@ IDS = ["größe.1", "x@2", "a-b_c", "1", "test", "Test", "a+b", "_x", "class", "
 
 def test_a_file_is_read_once_where_pytest_asks_for_its_module_again_and_again(pytester, write):
     pytester.makeini("[pytest]\ncollect_imported_tests = false\n")
-    pytester.makeconftest(
-        """
+    pytester.makeconftest("""
         from pytest_jsonmatch.golden import collector
 
         loads = []
@@ -130,8 +129,7 @@ def test_a_file_is_read_once_where_pytest_asks_for_its_module_again_and_again(py
 
         def pytest_unconfigure():
             collector.load_cases = counting.__kwdefaults__["load"]
-        """
-    )
+        """)
     write("a.golden.yaml", "cases:\n" + "- {actual: {}, expected: {}}\n" * 1000)
     outcome = pytester.runpytest("-q", "-s", "-W", "ignore::pytest.PytestConfigWarning")
     outcome.assert_outcomes(passed=1000)
@@ -139,22 +137,17 @@ def test_a_file_is_read_once_where_pytest_asks_for_its_module_again_and_again(py
 
 
 def test_locations_are_those_of_the_cases(pytester, write):
-    pytester.makeconftest(
-        """
+    pytester.makeconftest("""
         def pytest_collection_finish(session):
             for item in session.items:
                 print(item.nodeid, item.location)
                 path, line, name = item.reportinfo()
                 assert (path, line, name) == (item.path, *item.location[1:])
-        """
-    )
+        """)
     write("golden/a.golden.yaml", TWO)
-    pytester.runpytest("-s").stdout.fnmatch_lines(
-        [
-            "golden/a.golden.yaml::first ('golden/a.golden.yaml', 2, 'first')",
-            "golden/a.golden.yaml::second ('golden/a.golden.yaml', 5, 'second')",
-        ]
-    )
+    pytester.runpytest("-s").stdout.fnmatch_lines("""\
+        golden/a.golden.yaml::first ('golden/a.golden.yaml', 2, 'first')
+        golden/a.golden.yaml::second ('golden/a.golden.yaml', 5, 'second')""")
 
 
 def test_the_case_fixture_belongs_to_golden_cases(pytester):
@@ -162,15 +155,12 @@ def test_the_case_fixture_belongs_to_golden_cases(pytester):
     outcome = pytester.runpytest()
     outcome.assert_outcomes(errors=1)
     outcome.stdout.fnmatch_lines(
-        [
-            "jsonmatch_case and jsonmatch_actual belong to golden YAML cases; *::test_it is not one and can't use them"
-        ]
+        "jsonmatch_case and jsonmatch_actual belong to golden YAML cases; *::test_it is not one and can't use them"
     )
 
 
 def test_a_module_attribute_that_a_plugin_adds_is_no_case(pytester, write):
-    pytester.makeconftest(
-        """
+    pytester.makeconftest("""
         import pytest
 
         @pytest.hookimpl(wrapper=True)
@@ -178,8 +168,7 @@ def test_a_module_attribute_that_a_plugin_adds_is_no_case(pytester, write):
             if isinstance(collector, pytest.Module):
                 collector.obj.added = lambda: None
             return (yield)
-        """
-    )
+        """)
     write("a.golden.yaml", ONE)
     assert collected(pytester) == ["a.golden.yaml::a"]
 

@@ -55,13 +55,10 @@ def test_the_worst_field_has_the_mark_and_the_others_a_place(pytester, write):
         "E AssertionError: json_similarity score 0.65 < 1.00",
     ]
     assert shown[-1] == "golden/a.golden.yaml:16: AssertionError"
-    outcome.stdout.fnmatch_lines(
-        [
-            "E *0.00  items[[]1].name  *omitted  :16",
-            "E *0.00  items[[]1].qty *omitted  :17",
-            "E *0.93  total * 7.4 % off  :12",
-        ]
-    )
+    outcome.stdout.fnmatch_lines("""\
+        E *0.00  items[[]1].name  *omitted  :16
+        E *0.00  items[[]1].qty *omitted  :17
+        E *0.93  total * 7.4 % off  :12""")
 
 
 @pytest.mark.parametrize(
@@ -115,13 +112,10 @@ def test_an_expected_file_is_pointed_into(pytester, write):
         "cases:\n- id: receipt\n  actual: {a: 1, b: {c: 3}, d: 2}\n  expected_file: expected/r.json\n",
     )
     outcome = pytester.runpytest()
-    outcome.stdout.fnmatch_lines(
-        [
-            "> *expected_file: expected/r.json",
-            "E *b.c *golden/expected/r.json:3",
-            "E *d *golden/expected/r.json:4",
-        ]
-    )
+    outcome.stdout.fnmatch_lines("""\
+        > *expected_file: expected/r.json
+        E *b.c *golden/expected/r.json:3
+        E *d *golden/expected/r.json:4""")
 
 
 def test_yaml_that_is_python_too_is_shown_the_same(pytester, write):
@@ -168,15 +162,13 @@ def test_what_a_hook_of_someone_else_raises_keeps_its_traceback(pytester, write)
 
 
 def test_a_comparator_that_raises_fails_the_case_at_its_field(pytester, write):
-    pytester.makeconftest(
-        """
+    pytester.makeconftest("""
         def broken(expected, actual, params):
             raise ValueError("no idea")
 
         def pytest_jsonmatch_register(registry):
             registry.comparator("broken", broken)
-        """
-    )
+        """)
     write(
         "receipt.golden.yaml",
         "actual: {a: 1, b: 1}\nexpected:\n  a: 1\n  b: 1\nfields: {b: {compare: broken}}\nthreshold: 0\n",
@@ -194,13 +186,10 @@ def test_a_missing_fixture_is_a_setup_error_and_not_the_end_of_the_run(pytester,
     )
     outcome = pytester.runpytest()
     outcome.assert_outcomes(failed=1, passed=1, errors=1)
-    outcome.stdout.fnmatch_lines(
-        [
-            "file *a.golden.yaml, line 21",
-            "  def golden_case(jsonmatch_case, jsonmatch_actual): ...",
-            "E       fixture 'nope' not found",
-        ]
-    )
+    outcome.stdout.fnmatch_lines("""\
+        file *a.golden.yaml, line 21
+          def golden_case(jsonmatch_case, jsonmatch_actual): ...
+        E       fixture 'nope' not found""")
 
 
 def test_a_file_that_is_not_valid_survives_a_missing_fixture_too(pytester, write):

@@ -38,8 +38,7 @@ def test_a_parametrized_fixture_runs_each_case_for_each_value(pytester, write, t
 
 
 def test_a_hook_that_parametrizes_some_cases_only(pytester, write):
-    pytester.makeconftest(
-        """
+    pytester.makeconftest("""
         import pytest
 
         def pytest_generate_tests(metafunc):
@@ -50,15 +49,13 @@ def test_a_hook_that_parametrizes_some_cases_only(pytester, write):
         @pytest.fixture
         def jsonmatch_actual(jsonmatch_case):
             return {"n": jsonmatch_case.input}
-        """
-    )
+        """)
     write("a.golden.yaml", CASES)
     pytester.runpytest().assert_outcomes(passed=4)
 
 
 def test_automatic_and_module_wide_fixtures(pytester, write):
-    pytester.makeconftest(
-        """
+    pytester.makeconftest("""
         import pytest
 
         @pytest.fixture(autouse=True, scope="module")
@@ -73,8 +70,7 @@ def test_automatic_and_module_wide_fixtures(pytester, write):
 
         def pytest_jsonmatch_actual(case):
             return {"n": case.input}
-        """
-    )
+        """)
     write("a.golden.yaml", CASES)
     outcome = pytester.runpytest("-rP")
     outcome.assert_outcomes(passed=2)
@@ -83,8 +79,7 @@ def test_automatic_and_module_wide_fixtures(pytester, write):
 # pytest-asyncio looks at each test by itself, and then so do we: without it, cases share what pytest found out.
 @pytest.mark.parametrize("arguments", [(), ("-p", "asyncio")])
 def test_a_marked_case_keeps_its_fixtures_to_itself(pytester, write, arguments):
-    pytester.makeconftest(
-        """
+    pytester.makeconftest("""
         import pytest
 
         ran = []
@@ -98,8 +93,7 @@ def test_a_marked_case_keeps_its_fixtures_to_itself(pytester, write, arguments):
 
         def pytest_unconfigure():
             print("special ran for", ran)
-        """
-    )
+        """)
     write(
         "a.golden.yaml",
         CASES

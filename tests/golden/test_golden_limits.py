@@ -90,7 +90,7 @@ def test_a_file_that_a_case_names(pytester, write, name, value):
     run = pytester.runpytest("--jsonmatch-gate=score >= 0.5")
     assert run.parseoutcomes()["passed"] == 1
     run.stdout.fnmatch_lines(
-        [f"*a.golden.yaml:2:*expected_file*{name}:1:*: *{128 if '[' in value else '4,300'}*"]
+        f"*a.golden.yaml:2:*expected_file*{name}:1:*: *{128 if '[' in value else '4,300'}*"
     )
 
 
@@ -103,15 +103,13 @@ def test_the_other_cases_are_updated(pytester, write):
 
 def test_a_test_in_python_gets_the_error_with_the_value(pytester, write):
     write("cases.yaml", cases(nested(129)))
-    pytester.makepyfile(
-        """
+    pytester.makepyfile("""
         from pytest_jsonmatch import golden_cases
 
         @golden_cases("cases.yaml")
         def test_it(case):
             assert case.expected == case.actual
-        """
-    )
+        """)
     run = pytester.runpytest()
     run.assert_outcomes(passed=2, failed=1)
     run.stdout.fnmatch_lines([f"E *cases.yaml:3:157: {DEEP}"])

@@ -77,12 +77,12 @@ def test_an_unknown_mark_is_a_warning_at_its_line(pytester, write):
     pytester.makeini(INI)
     outcome = pytester.runpytest("-W", "default")
     outcome.assert_outcomes(passed=1, warnings=2)
-    outcome.stdout.fnmatch_lines(
-        ["a.golden.yaml:1", "*a.golden.yaml:1: PytestUnknownMarkWarning: Unknown pytest.mark.evrywhere*"]
-    )
-    outcome.stdout.fnmatch_lines(
-        ["a.golden.yaml:5", "*a.golden.yaml:5: PytestUnknownMarkWarning: Unknown pytest.mark.slo *"]
-    )
+    outcome.stdout.fnmatch_lines("""\
+        a.golden.yaml:1
+        *a.golden.yaml:1: PytestUnknownMarkWarning: Unknown pytest.mark.evrywhere*""")
+    outcome.stdout.fnmatch_lines("""\
+        a.golden.yaml:5
+        *a.golden.yaml:5: PytestUnknownMarkWarning: Unknown pytest.mark.slo *""")
 
 
 def test_an_unknown_mark_is_an_error_of_the_file_where_pytest_is_strict(pytester, write):
@@ -93,18 +93,18 @@ def test_an_unknown_mark_is_an_error_of_the_file_where_pytest_is_strict(pytester
     pytester.makeini(INI)
     outcome = pytester.runpytest("--strict-markers")
     outcome.assert_outcomes(passed=1, errors=1)
-    outcome.stdout.fnmatch_lines(
-        [">*- slo", "E *AssertionError: a.golden.yaml:4:9: the mark 'slo': 'slo' not found in *"]
-    )
+    outcome.stdout.fnmatch_lines("""\
+        >*- slo
+        E *AssertionError: a.golden.yaml:4:9: the mark 'slo': 'slo' not found in *""")
 
 
 def test_an_unknown_mark_is_an_error_of_the_file_where_warnings_are_errors(pytester, write):
     write("a.golden.yaml", "marks: [slo]\nactual: {}\nexpected: {}\n")
     outcome = pytester.runpytest("-W", "error::pytest.PytestUnknownMarkWarning")
     outcome.assert_outcomes(errors=1)
-    outcome.stdout.fnmatch_lines(
-        ["> *marks: [[]slo]", "E *AssertionError: a.golden.yaml:1:9: Unknown pytest.mark.slo*"]
-    )
+    outcome.stdout.fnmatch_lines("""\
+        > *marks: [[]slo]
+        E *AssertionError: a.golden.yaml:1:9: Unknown pytest.mark.slo*""")
 
 
 def test_a_mark_that_pytest_does_not_take(pytester, write):

@@ -46,8 +46,7 @@ def test_all_combinations_of_a_mapping(pytester, write):
 
 
 def test_values_keep_their_type_and_text_is_put_into_text():
-    found = cases_of(
-        """\
+    found = cases_of("""\
 metric: json_similarity
 options: { arrays: { key: "${key}" } }
 input: { for: "${n}" }
@@ -59,8 +58,7 @@ cases:
     actual_file: answers/${key}.txt
     fields: { "${key}": { skip: true } }
     expected: { n: "${n}", text: "n=${n}", more: "${more}", plain: "$${n}", "${key}": "${more}!" }
-"""
-    )
+""")
     few, two = found.values()
     assert list(found) == ["a-few", "a-2.5-id-null"]
     assert few.expected == {
@@ -90,15 +88,13 @@ def test_ids_are_names_whatever_the_values():
 
 
 def test_what_a_fixture_makes_of_parameters(pytester, write):
-    pytester.makeconftest(
-        """
+    pytester.makeconftest("""
         import pytest
 
         @pytest.fixture
         def jsonmatch_actual(jsonmatch_case):
             return {"n": jsonmatch_case.params["n"] + 1}
-        """
-    )
+        """)
     write("a.golden.yaml", "id: a\nparametrize: { n: [1, 2] }\nexpected: { n: 3 }\n")
     pytester.runpytest().assert_outcomes(passed=1, failed=1)
 

@@ -61,13 +61,10 @@ def test_a_producer_that_cannot_be_imported(pytester, write, producer, message):
     pytester.syspathinsert()
     outcome = pytester.runpytest()
     outcome.assert_outcomes(errors=1)
-    outcome.stdout.fnmatch_lines(
-        [
-            f">   producer: {producer}",
-            f"E   AssertionError: x.golden.yaml:2:1: the producer '{producer}' can't be imported: {message}",
-            "x.golden.yaml:2: AssertionError",
-        ]
-    )
+    outcome.stdout.fnmatch_lines(f"""\
+        >   producer: {producer}
+        E   AssertionError: x.golden.yaml:2:1: the producer '{producer}' can't be imported: {message}
+        x.golden.yaml:2: AssertionError""")
 
 
 @pytest.mark.parametrize(
@@ -93,7 +90,7 @@ def test_a_producer_without_input(pytester, write):
     outcome = pytester.runpytest()
     outcome.assert_outcomes(errors=1)
     outcome.stdout.fnmatch_lines(
-        ["E   AssertionError: x.golden.yaml:1:1: the producer 'good:answer' needs an `input` *"]
+        "E   AssertionError: x.golden.yaml:1:1: the producer 'good:answer' needs an `input` *"
     )
 
 
@@ -121,9 +118,9 @@ def test_an_answer_without_json_fails_at_the_line_of_its_case(pytester, write, m
     run = pytester.runpytest()
     run.assert_outcomes(failed=1)
     line = 4 if top else 3
-    run.stdout.fnmatch_lines(
-        [">   - id: a", f"E   AssertionError: a.golden.yaml:{line}:3: no JSON found in the actual text*"]
-    )
+    run.stdout.fnmatch_lines(f"""\
+        >   - id: a
+        E   AssertionError: a.golden.yaml:{line}:3: no JSON found in the actual text*""")
     run.stdout.fnmatch_lines([f"::error file=a.golden.yaml,line={line}*"])
 
 
@@ -169,7 +166,7 @@ def test_a_fixture_never_replaces_a_producer_silently(pytester, write, arguments
     if is_error:
         told = "the producer 'conftest:answer' would never be called: the fixture jsonmatch_actual at conftest.py:3"
         run.stdout.fnmatch_lines(
-            [f"E   AssertionError: x.golden.yaml:2:*: {told} answers instead; remove one *"]
+            f"E   AssertionError: x.golden.yaml:2:*: {told} answers instead; remove one *"
         )
 
 
@@ -196,18 +193,15 @@ def test_what_can_be_known_is_checked_before_the_first_producer_is_called(pytest
     run = pytester.runpytest("-rA", "-s")
     run.assert_outcomes(passed=1, errors=len(broken))
     assert [line for line in run.outlines if line.endswith("asked 1")] == ["a.golden.yaml EEEEEEEEasked 1"]
-    run.stdout.fnmatch_lines(
-        [
-            "*expected_file 'no.json' can't be read: no such file or directory*",
-            "*expected_file is not JSON: *",
-            "*input_file 'no.txt' can't be read*",
-            "*`expected_file` '../out.json' lies outside of *, pytest's rootdir*",
-            "*unknown metric 'leaf_f'*",
-            "*schema file *no.json' does not exist*",
-            "*$ref 'file:///out.json' leads nowhere: /out.json is outside of **",
-            "*'app' has no 'anser'*",
-        ]
-    )
+    run.stdout.fnmatch_lines("""\
+        *expected_file 'no.json' can't be read: no such file or directory*
+        *expected_file is not JSON: *
+        *input_file 'no.txt' can't be read*
+        *`expected_file` '../out.json' lies outside of *, pytest's rootdir*
+        *unknown metric 'leaf_f'*
+        *schema file *no.json' does not exist*
+        *$ref 'file:///out.json' leads nowhere: /out.json is outside of **
+        *'app' has no 'anser'*""")
     assert "asked" not in pytester.runpytest("-s", "-x").stdout.str()
     assert "asked" not in pytester.runpytest("-s", "--collect-only").stdout.str()
     pytester.runpytest("--jsonmatch-update=new", "-k", "no-file").assert_outcomes(passed=1)
@@ -217,12 +211,9 @@ def test_without_any_answer(pytester, write):
     write("x.golden.yaml", "title: isn't answered\nexpected: 1\n")
     outcome = pytester.runpytest()
     outcome.assert_outcomes(errors=1)
-    outcome.stdout.fnmatch_lines(
-        [
-            ">   title: isn't answered",
-            "E   AssertionError: x.golden.yaml:1:1: the case 'x' has nothing to compare: give it `actual`, *",
-        ]
-    )
+    outcome.stdout.fnmatch_lines("""\
+        >   title: isn't answered
+        E   AssertionError: x.golden.yaml:1:1: the case 'x' has nothing to compare: give it `actual`, *""")
 
 
 def test_the_hook_answers_last(pytester, write):

@@ -118,24 +118,21 @@ def test_the_case_is_judged_once_all_runs_have_reported(suite, workers):
     run = suite.runpytest(*workers)
     run.assert_outcomes(passed=4, xfailed=4)
     assert run.ret == pytest.ExitCode.TESTS_FAILED
-    run.stdout.fnmatch_lines(
-        [
-            "*= REPEATED CASES =*",
-            "*_ flaky: run 2 of 5, the worst _*",
-            ">       n: 1",
-            "E       AssertionError: leaf_f1 score 0.00 < 1.00",
-            "*= jsonmatch =*",
-            "repeats: 2 cases in 7 runs",
-            "  pass@1     0.45",
-            "  pass@2     0.85",
-            "  pass^2     0.05",
-            "  flip rate  0.80",
-            "case                  passed  scores of runs",
-            "a.golden.yaml::flaky  2 of 5    0.00 to 1.00",
-            "a.golden.yaml::fine   1 of 2    0.00 to 1.00",
-            "FAILED a.golden.yaml::flaky - pass rate 0.40 < 0.60 (2 of 5 runs passed)",
-        ]
-    )
+    run.stdout.fnmatch_lines("""\
+        *= REPEATED CASES =*
+        *_ flaky: run 2 of 5, the worst _*
+        >       n: 1
+        E       AssertionError: leaf_f1 score 0.00 < 1.00
+        *= jsonmatch =*
+        repeats: 2 cases in 7 runs
+          pass@1     0.45
+          pass@2     0.85
+          pass^2     0.05
+          flip rate  0.80
+        case                  passed  scores of runs
+        a.golden.yaml::flaky  2 of 5    0.00 to 1.00
+        a.golden.yaml::fine   1 of 2    0.00 to 1.00
+        FAILED a.golden.yaml::flaky - pass rate 0.40 < 0.60 (2 of 5 runs passed)""")
     run.stdout.no_fnmatch_line("*below the threshold*")
 
 
@@ -151,13 +148,10 @@ def test_without_a_rate_each_run_is_a_test(suite, write):
     write("a.golden.yaml", MIXED.replace("min_pass_rate: 0.5", ""))
     run = suite.runpytest("-k", "fine")
     run.assert_outcomes(passed=1, failed=1, deselected=6)
-    run.stdout.fnmatch_lines(
-        [
-            "1 of 2 runs below the threshold:",
-            "  0.00 < 1.00  a.golden.yaml::fine@2",
-            "repeats: 1 case in 2 runs",
-        ]
-    )
+    run.stdout.fnmatch_lines("""\
+        1 of 2 runs below the threshold:
+          0.00 < 1.00  a.golden.yaml::fine@2
+        repeats: 1 case in 2 runs""")
 
 
 def test_what_could_still_change_is_not_judged(suite):
@@ -289,16 +283,13 @@ def jsonmatch_actual(jsonmatch_case, model):
     write("a.golden.yaml", "id: a\nrepeat: 3\nmin_pass_rate: 0.5\nexpected: { n: 1 }\n")
     run = suite.runpytest()
     run.assert_outcomes(passed=4, xfailed=2)
-    run.stdout.fnmatch_lines(
-        [
-            "score of fields by model, all leaves",
-            "field       large  small",
-            "n            1.00   0.33",
-            "repeats: 2 cases in 6 runs",
-            "a.golden.yaml::a[[]small[]]  1 of 3 *",
-            "FAILED a.golden.yaml::a[[]small[]] - pass rate 0.33 < 0.50 (1 of 3 runs passed)",
-        ]
-    )
+    run.stdout.fnmatch_lines("""\
+        score of fields by model, all leaves
+        field       large  small
+        n            1.00   0.33
+        repeats: 2 cases in 6 runs
+        a.golden.yaml::a[[]small[]]  1 of 3 *
+        FAILED a.golden.yaml::a[[]small[]] - pass rate 0.33 < 0.50 (1 of 3 runs passed)""")
 
 
 def test_a_python_test_with_golden_cases(pytester, write):
@@ -318,12 +309,9 @@ def test_it(case):
     run = pytester.runpytest()
     # Without JSON is without JSON; but another assertion is not a threshold.
     run.assert_outcomes(passed=3, xfailed=4, failed=1)
-    run.stdout.fnmatch_lines(
-        [
-            "FAILED test_it.py::test_it[[]fine[]] - pass rate 0.00 < 0.50 (0 of 2 runs passed)",
-            "FAILED test_it.py::test_it[[]flaky[]] - pass rate 0.40 < 0.60 (2 of 5 runs passed)",
-        ]
-    )
+    run.stdout.fnmatch_lines("""\
+        FAILED test_it.py::test_it[[]fine[]] - pass rate 0.00 < 0.50 (0 of 2 runs passed)
+        FAILED test_it.py::test_it[[]flaky[]] - pass rate 0.40 < 0.60 (2 of 5 runs passed)""")
 
 
 def test_a_python_test_is_repeated_by_the_command_line(pytester, write):

@@ -93,12 +93,9 @@ def test_a_case_without_a_record_is_an_error_that_names_it(suite, write):
     suite.runpytest("--jsonmatch-record=out.jsonl", "-k", "value")
     outcome = suite.runpytest("--jsonmatch-replay=out.jsonl")
     outcome.assert_outcomes(passed=2, errors=2)
-    outcome.stdout.fnmatch_lines_random(
-        [
-            ">*- id: text",
-            "E*AssertionError: out.jsonl has no output of sub/a.golden.yaml::text?small?: record it, *",
-        ]
-    )
+    outcome.stdout.fnmatch_lines_random("""\
+        >*- id: text
+        E*AssertionError: out.jsonl has no output of sub/a.golden.yaml::text?small?: record it, *""")
 
 
 def test_recorded_answers_are_kept_and_replayed_too(pytester, write):
@@ -252,15 +249,13 @@ def test_every_answer_comes_back_as_what_it_was(pytester, write, recorded):
 
 
 def test_what_json_can_not_say_is_an_error_that_says_so(pytester, write):
-    pytester.makeconftest(
-        r"""
+    pytester.makeconftest(r"""
         import pytest
 
         @pytest.fixture
         def jsonmatch_actual(jsonmatch_case):
             return {1}
-        """
-    )
+        """)
     write("a.golden.yaml", "cases: [{id: a, expected: 1}]\n")
     pytester.runpytest("--jsonmatch-record=out.jsonl").assert_outcomes(failed=1)
     (entry,) = lines(pytester)
@@ -314,15 +309,13 @@ def judged(actual, expected):
 
 def test_a_run_that_never_begins_leaves_no_file(pytester, write):
     write("a.golden.yaml", "actual: 1\nexpected: 1\n")
-    pytester.makeconftest(
-        """
+    pytester.makeconftest("""
         import pytest
 
         @pytest.hookimpl(trylast=True)
         def pytest_configure():
             raise pytest.UsageError("not today")
-        """
-    )
+        """)
     assert pytester.runpytest("--jsonmatch-record=out.jsonl").ret == pytest.ExitCode.USAGE_ERROR
     assert not list(pytester.path.glob("out*"))
 

@@ -162,7 +162,7 @@ def test_without_a_terminal_it_is_refused(pytester, write):
     result = pytester.runpytest_subprocess("--jsonmatch-review")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
-        ["ERROR: --jsonmatch-review asks on the terminal, and there is none; use --jsonmatch-update"]
+        "ERROR: --jsonmatch-review asks on the terminal, and there is none; use --jsonmatch-update"
     )
 
 

@@ -90,8 +90,7 @@ def test_what_is_not_valid_would_not_pass(pytester, write):
 
 
 def test_a_users_comparator_is_not_asked_again(pytester, write):
-    pytester.makeconftest(
-        """
+    pytester.makeconftest("""
         calls = []
 
         def slow(expected, actual, params):
@@ -103,8 +102,7 @@ def test_a_users_comparator_is_not_asked_again(pytester, write):
 
         def pytest_sessionfinish():
             print("calls:", len(calls))
-        """
-    )
+        """)
     write(
         "a.golden.yaml",
         "fields: { v: { compare: slow } }\nactual: { v: A, w: B }\nexpected: { v: a, w: b }\n",

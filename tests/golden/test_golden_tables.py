@@ -304,18 +304,15 @@ def test_rows_are_tests(pytester, write):
     write("data/gold.jsonl", ROWS)
     result = pytester.runpytest("-rA")
     result.assert_outcomes(passed=1, failed=1, errors=2)
-    result.stdout.fnmatch_lines_random(
-        [
-            "PASSED a.golden.yaml::a-1",
-            "FAILED a.golden.yaml::b - *",
-            "ERROR a.golden.yaml::line-3 - *",
-            "ERROR a.golden.yaml::d - *",
-            "data/gold.jsonl:2: AssertionError",
-            "E     0.00  total  2 * 3 *  data/gold.jsonl:2",
-            "E   AssertionError: data/gold.jsonl:3:*: the row is not JSON: *",
-            "E   AssertionError: data/gold.jsonl:4:1: the row has no 'gold'; known: answer, no",
-        ]
-    )
+    result.stdout.fnmatch_lines_random("""\
+        PASSED a.golden.yaml::a-1
+        FAILED a.golden.yaml::b - *
+        ERROR a.golden.yaml::line-3 - *
+        ERROR a.golden.yaml::d - *
+        data/gold.jsonl:2: AssertionError
+        E     0.00  total  2 * 3 *  data/gold.jsonl:2
+        E   AssertionError: data/gold.jsonl:3:*: the row is not JSON: *
+        E   AssertionError: data/gold.jsonl:4:1: the row has no 'gold'; known: answer, no""")
 
 
 def test_a_wrong_row_with_tags_fails_at_its_line_and_counts_under_those_of_its_file(pytester, write):

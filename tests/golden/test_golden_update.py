@@ -204,15 +204,12 @@ def test_a_dry_run_shows_the_diff_and_writes_nothing(pytester, write, read):
     result = pytester.runpytest("--jsonmatch-update=failed,dry-run")
     result.assert_outcomes(passed=1, failed=2)
     assert read() == CASES
-    result.stdout.fnmatch_lines(
-        [
-            "would update 2 cases in a.golden.yaml (dry run: nothing was written)",
-            "  a.golden.yaml::wrong",
-            "    total  1 → 2",
-            "  a.golden.yaml::lost",
-            "    [[]1]  2 → (nothing)",
-        ]
-    )
+    result.stdout.fnmatch_lines("""\
+        would update 2 cases in a.golden.yaml (dry run: nothing was written)
+          a.golden.yaml::wrong
+            total  1 → 2
+          a.golden.yaml::lost
+            [[]1]  2 → (nothing)""")
 
 
 def test_a_dry_run_of_new_cases(pytester, write, read):
@@ -220,12 +217,9 @@ def test_a_dry_run_of_new_cases(pytester, write, read):
     result = pytester.runpytest("--jsonmatch-update=new,dry-run")
     result.assert_outcomes(failed=2)
     assert read() == FRESH
-    result.stdout.fnmatch_lines(
-        [
-            "E*the case 'fresh' has no expected value yet, and none was written",
-            "    total  (nothing) → 1",
-        ]
-    )
+    result.stdout.fnmatch_lines("""\
+        E*the case 'fresh' has no expected value yet, and none was written
+            total  (nothing) → 1""")
 
 
 def test_expected_files_keep_their_format(pytester, write, read):
@@ -258,7 +252,7 @@ def test_expected_files_that_are_not_there_are_written(pytester, write, read):
     result.assert_outcomes(passed=3)
     assert result.ret == 1
     result.stdout.fnmatch_lines(
-        ["not updated: a.golden.yaml::far: the file can't be written: no such file or directory"]
+        "not updated: a.golden.yaml::far: the file can't be written: no such file or directory"
     )
     assert read("j.json") == '{\n  "a": [\n    1\n  ]\n}\n'
     assert read("y.yaml") == "b:\n  - 1\n"
@@ -282,9 +276,9 @@ def test_what_is_refused_fails_the_run_and_is_named(pytester, write, read):
     result.assert_outcomes(passed=2)
     assert result.ret == 1
     reason = "expected.m is an alias, *x: a change would also change the other places; write the value itself there first"
-    result.stdout.fnmatch_lines(
-        ["updated 1 case in a.golden.yaml", f"not updated: a.golden.yaml::alias: {reason}"]
-    )
+    result.stdout.fnmatch_lines(f"""\
+        updated 1 case in a.golden.yaml
+        not updated: a.golden.yaml::alias: {reason}""")
     assert read() == before.replace("expected: 2", "expected: 1")
 
 
@@ -296,12 +290,9 @@ def test_runs_of_one_case_that_want_different_values_are_refused(pytester, write
     result = pytester.runpytest("--jsonmatch-update=failed")
     result.assert_outcomes(passed=4)
     assert result.ret == 1
-    result.stdout.fnmatch_lines(
-        [
-            "updated 1 case in a.golden.yaml",
-            "not updated: a.golden.yaml::differs: its runs want different values",
-        ]
-    )
+    result.stdout.fnmatch_lines("""\
+        updated 1 case in a.golden.yaml
+        not updated: a.golden.yaml::differs: its runs want different values""")
     assert read() == "cases:\n- {id: differs, expected: {n: small}}\n- {id: agrees, expected: {n: 1}}\n"
 
 
@@ -314,22 +305,20 @@ def test_cases_that_share_a_file_and_want_different_values_are_refused(pytester,
     result = pytester.runpytest("--jsonmatch-update=all")
     assert result.ret == 1
     both = "a.golden.yaml::a and a.golden.yaml::b want different values"
-    result.stdout.fnmatch_lines(
-        [f"not updated: a.golden.yaml::a: {both}", f"not updated: a.golden.yaml::b: {both}"]
-    )
+    result.stdout.fnmatch_lines(f"""\
+        not updated: a.golden.yaml::a: {both}
+        not updated: a.golden.yaml::b: {both}""")
     assert read("e.json") == "3\n"
 
 
 def test_a_file_that_has_changed_since_it_was_read_is_refused(pytester, write, read):
-    pytester.makeconftest(
-        """
+    pytester.makeconftest("""
         import pytest
 
         @pytest.fixture(autouse=True)
         def busy_editor(jsonmatch_case):
             jsonmatch_case.path.write_text("# edited\\n" + jsonmatch_case.path.read_text())
-        """
-    )
+        """)
     write("a.golden.yaml", "id: a\nactual: 1\nexpected: 2\n")
     result = pytester.runpytest("--jsonmatch-update=failed")
     assert result.ret == 1
@@ -350,8 +339,7 @@ def test_cases_that_are_skipped_or_expected_to_fail_are_left_alone(pytester, wri
 
 
 def test_the_last_rerun_wins(pytester, write, read):
-    pytester.makeconftest(
-        """
+    pytester.makeconftest("""
         import pytest
 
         runs = []
@@ -365,8 +353,7 @@ def test_the_last_rerun_wins(pytester, write, read):
         def flaky(jsonmatch_actual):
             yield
             assert len(runs) > 1
-        """
-    )
+        """)
     write("a.golden.yaml", "id: a\nexpected: 9\n")
     pytester.runpytest_subprocess("-p", "rerunfailures", "--reruns=2", "--jsonmatch-update=failed")
     assert read() == "id: a\nexpected: 2\n"
@@ -404,7 +391,7 @@ def test_what_can_not_be_written_leaves_the_old_file(pytester, write, read, monk
     result = pytester.runpytest("--jsonmatch-update=failed", "-p", "no:cacheprovider")
     assert result.ret == 1
     result.stdout.fnmatch_lines(
-        ["not updated: a.golden.yaml::a: the file can't be written: no space left on device"]
+        "not updated: a.golden.yaml::a: the file can't be written: no space left on device"
     )
     assert read() == "id: a\nactual: 1\nexpected: 2\n"
     assert list(pytester.path.glob(".*.tmp")) == []
@@ -417,9 +404,7 @@ def test_in_ci_nothing_is_written_unless_forced(pytester, write, read, monkeypat
     result = pytester.runpytest("--jsonmatch-update=failed")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
-        [
-            f"ERROR: --jsonmatch-update=failed does not write golden files in CI (the environment variable {variable} is set); run it on your own machine, or use --jsonmatch-update=failed,force"
-        ]
+        f"ERROR: --jsonmatch-update=failed does not write golden files in CI (the environment variable {variable} is set); run it on your own machine, or use --jsonmatch-update=failed,force"
     )
     assert read() == CASES
     result = pytester.runpytest("--jsonmatch-update=failed,dry-run")
