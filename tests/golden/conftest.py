@@ -20,6 +20,12 @@ def write(pytester: pytest.Pytester) -> Callable[[str, str], None]:
 
 
 @pytest.fixture
+def golden(write: Callable[[str, str], None]) -> Callable[[str], None]:
+    """Write `a.golden.yaml`."""
+    return lambda text: write("a.golden.yaml", text)
+
+
+@pytest.fixture
 def json_similarity(pytester: pytest.Pytester) -> None:
     """Let runs of `pytester` compare by `json_similarity`."""
     pytester.makeini("[pytest]\njsonmatch_metric = json_similarity\n")

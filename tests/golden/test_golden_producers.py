@@ -32,8 +32,8 @@ def test_a_producer_is_called_with_a_copy_of_the_input(pytester, write):
     pytester.runpytest().assert_outcomes(passed=4)
 
 
-def test_a_recorded_answer_goes_before_the_producer(pytester, write):
-    write("a.golden.yaml", "actual: {a: 1}\nproducer: nowhere:nothing\nexpected: {a: 1}\n")
+def test_a_recorded_answer_goes_before_the_producer(pytester, golden):
+    golden("actual: {a: 1}\nproducer: nowhere:nothing\nexpected: {a: 1}\n")
     pytester.runpytest().assert_outcomes(passed=1)
 
 
@@ -105,15 +105,12 @@ def test_what_a_producer_raises_is_shown_where_it_was_raised(pytester, write):
 
 
 @pytest.mark.parametrize("key", ["{top}", "{case}"])
-def test_an_answer_without_json_fails_at_the_line_of_its_case(pytester, write, monkeypatch, key):
+def test_an_answer_without_json_fails_at_the_line_of_its_case(pytester, write, golden, monkeypatch, key):
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     where = {"top": "producer: good:answer\n", "case": "  producer: good:answer\n"}
     top, own = (where[name] if name in key else "" for name in where)
     write("good.py", "def answer(document):\n    return 'no JSON'\n")
-    write(
-        "a.golden.yaml",
-        f"{top or 'metric: leaf_f1'}\ncases:\n- id: a\n  input: 1\n{own}  expected: {{n: 1}}\n",
-    )
+    golden(f"{top or 'metric: leaf_f1'}\ncases:\n- id: a\n  input: 1\n{own}  expected: {{n: 1}}\n")
     pytester.syspathinsert()
     run = pytester.runpytest()
     run.assert_outcomes(failed=1)
@@ -170,7 +167,7 @@ def test_a_fixture_never_replaces_a_producer_silently(pytester, write, arguments
         )
 
 
-def test_what_can_be_known_is_checked_before_the_first_producer_is_called(pytester, write):
+def test_what_can_be_known_is_checked_before_the_first_producer_is_called(pytester, write, golden):
     pytester.makeini("[pytest]\npythonpath = .\n")
     write("app.py", "def answer(document):\n    print('asked', document)\n    return document\n")
     write("bad.json", "{")
@@ -186,10 +183,7 @@ def test_what_can_be_known_is_checked_before_the_first_producer_is_called(pytest
     }
     lines = [f"- {{id: {name}, {keys.strip('{}')}}}" for name, keys in broken.items()]
     lines[6] = "- {id: reference, expected: 1, schema: {$ref: 'file:///out.json'}}"
-    write(
-        "a.golden.yaml",
-        "producer: app:answer\ninput: 1\ncases:\n- {id: good, expected: 1}\n" + "\n".join(lines),
-    )
+    golden("producer: app:answer\ninput: 1\ncases:\n- {id: good, expected: 1}\n" + "\n".join(lines))
     run = pytester.runpytest("-rA", "-s")
     run.assert_outcomes(passed=1, errors=len(broken))
     assert [line for line in run.outlines if line.endswith("asked 1")] == ["a.golden.yaml EEEEEEEEasked 1"]

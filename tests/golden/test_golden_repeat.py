@@ -42,9 +42,9 @@ cases:
 
 
 @pytest.fixture
-def suite(pytester, write):
+def suite(pytester, write, golden):
     write("conftest.py", CONFTEST)
-    write("a.golden.yaml", MIXED)
+    golden(MIXED)
     return pytester
 
 
@@ -144,8 +144,8 @@ def test_enough_runs_pass(suite):
     run.stdout.no_fnmatch_line("FAILED*")
 
 
-def test_without_a_rate_each_run_is_a_test(suite, write):
-    write("a.golden.yaml", MIXED.replace("min_pass_rate: 0.5", ""))
+def test_without_a_rate_each_run_is_a_test(suite, golden):
+    golden(MIXED.replace("min_pass_rate: 0.5", ""))
     run = suite.runpytest("-k", "fine")
     run.assert_outcomes(passed=1, failed=1, deselected=6)
     run.stdout.fnmatch_lines("""\
@@ -172,8 +172,8 @@ def test_what_could_not_change_is(suite):
     )
 
 
-def test_an_error_is_never_forgiven(suite, write):
-    write("a.golden.yaml", MIXED.replace("{ n: 2 }]", "raise]"))
+def test_an_error_is_never_forgiven(suite, golden):
+    golden(MIXED.replace("{ n: 2 }]", "raise]"))
     run = suite.runpytest("-k", "fine")
     run.assert_outcomes(passed=1, errors=1, deselected=6)
     run.stdout.fnmatch_lines(["repeats: 1 case in 2 runs", "a.golden.yaml::fine * 1 of 2*"])
@@ -187,7 +187,7 @@ def test_repeats_that_all_pass_need_no_words(pytester):
     pytester.runpytest("--jsonmatch-summary=all").stdout.fnmatch_lines(["repeats: 1 case in 3 runs"])
 
 
-def test_a_comparator_that_raises_is_not_forgiven(suite, write):
+def test_a_comparator_that_raises_is_not_forgiven(suite, write, golden):
     write(
         "conftest.py",
         CONFTEST
@@ -196,17 +196,16 @@ def pytest_jsonmatch_register(registry):
     registry.comparator("broken", lambda expected, actual, params: 1 / 0)
 """,
     )
-    write(
-        "a.golden.yaml",
+    golden(
         MIXED.replace(
             "    expected: { n: 1 }", "    fields: { n: { compare: broken } }\n    expected: { n: 1 }", 1
-        ),
+        )
     )
     suite.runpytest("-k", "fine").assert_outcomes(failed=2, deselected=6)
 
 
-def test_an_expected_failure_stays_one(suite, write):
-    write("a.golden.yaml", MIXED.replace("  - id: flaky", "  - id: flaky\n    marks: [xfail]"))
+def test_an_expected_failure_stays_one(suite, golden):
+    golden(MIXED.replace("  - id: flaky", "  - id: flaky\n    marks: [xfail]"))
     run = suite.runpytest("-k", "flaky", "-rx")
     run.assert_outcomes(xpassed=2, xfailed=3, deselected=3)
     assert run.ret == pytest.ExitCode.OK
@@ -244,10 +243,8 @@ def test_a_failure_is_told_without_a_summary(suite, option):
     run.stdout.no_fnmatch_line("*REPEATED CASES*")
 
 
-def test_the_table_counts_each_case_once(suite, write):
-    write(
-        "a.golden.yaml",
-        """\
+def test_the_table_counts_each_case_once(suite, golden):
+    golden("""\
 cases:
   - id: often
     repeat: 4
@@ -257,15 +254,14 @@ cases:
   - id: once
     input: [{ n: 1 }]
     expected: { n: 1 }
-""",
-    )
+""")
     run = suite.runpytest("-v")
     assert run.ret == pytest.ExitCode.OK
     # Counts of all runs, and the mean of 0 (four times) and 1.
     run.stdout.re_match_lines([r"n +5 +1 +4 +0 +0 +0\.50"])
 
 
-def test_runs_of_a_parametrized_fixture_are_told_apart(suite, write):
+def test_runs_of_a_parametrized_fixture_are_told_apart(suite, write, golden):
     write(
         "conftest.py",
         """\
@@ -280,7 +276,7 @@ def jsonmatch_actual(jsonmatch_case, model):
     return {"n": 1 if model == "large" else jsonmatch_case.run}
 """,
     )
-    write("a.golden.yaml", "id: a\nrepeat: 3\nmin_pass_rate: 0.5\nexpected: { n: 1 }\n")
+    golden("id: a\nrepeat: 3\nmin_pass_rate: 0.5\nexpected: { n: 1 }\n")
     run = suite.runpytest()
     run.assert_outcomes(passed=4, xfailed=2)
     run.stdout.fnmatch_lines("""\
@@ -330,7 +326,7 @@ def test_it(case):
     run.stdout.fnmatch_lines(["test_it.py::test_it[[]a@1[]]", "test_it.py::test_it[[]a@2[]]"])
 
 
-def test_a_worker_that_crashes_is_a_run_that_failed(suite, write):
+def test_a_worker_that_crashes_is_a_run_that_failed(suite, write, golden):
     write(
         "conftest.py",
         """\
@@ -344,7 +340,7 @@ def jsonmatch_actual(jsonmatch_case):
     return {"n": 1}
 """,
     )
-    write("a.golden.yaml", "id: a\nrepeat: 4\nmin_pass_rate: 1\nexpected: { n: 1 }\n")
+    golden("id: a\nrepeat: 4\nmin_pass_rate: 1\nexpected: { n: 1 }\n")
     run = suite.runpytest_subprocess("-p", "xdist", "-n", "1")
     run.assert_outcomes(passed=3, failed=1)
     assert run.ret == pytest.ExitCode.TESTS_FAILED
@@ -385,8 +381,8 @@ def test_runs_that_want_different_values_are_not_written(suite):
     assert (suite.path / "a.golden.yaml").read_bytes() == before
 
 
-def test_runs_that_want_the_same_are_one_update(suite, write, workers):
-    write("a.golden.yaml", "id: a\nrepeat: 3\ninput: [{ n: 1 }, { n: 1 }, { n: 1 }]\n")
+def test_runs_that_want_the_same_are_one_update(suite, golden, workers):
+    golden("id: a\nrepeat: 3\ninput: [{ n: 1 }, { n: 1 }, { n: 1 }]\n")
     run = suite.runpytest("--jsonmatch-update=new", *workers)
     run.assert_outcomes(passed=3)
     run.stdout.fnmatch_lines("updated 1 case in a.golden.yaml")
