@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 CASES = """\
 marks: [everywhere, {usefixtures: [of_file]}]
 cases:
@@ -95,17 +97,10 @@ def test_an_unknown_mark_is_an_error_of_the_file_where_pytest_is_strict(pytester
         E *AssertionError: a.golden.yaml:4:9: the mark 'slo': 'slo' not found in *""")
 
 
-def test_an_unknown_mark_is_an_error_of_the_file_where_warnings_are_errors(pytester, golden):
-    golden("marks: [slo]\nactual: {}\nexpected: {}\n")
-    outcome = pytester.runpytest("-W", "error::pytest.PytestUnknownMarkWarning")
+# Where warnings are errors an unknown mark is one; a name that begins with _ always is.
+@pytest.mark.parametrize(("mark", "told"), [("slo", "Unknown pytest.mark.slo*"), ("_p", "the mark '_p': *")])
+def test_a_mark_that_pytest_does_not_take_is_an_error_of_the_file(pytester, golden, mark, told):
+    golden(f"marks: [{mark}]\nactual: {{}}\nexpected: {{}}\n")
+    outcome = pytester.runpytest(*["-W", "error::pytest.PytestUnknownMarkWarning"] * (mark == "slo"))
     outcome.assert_outcomes(errors=1)
-    outcome.stdout.fnmatch_lines("""\
-        > *marks: [[]slo]
-        E *AssertionError: a.golden.yaml:1:9: Unknown pytest.mark.slo*""")
-
-
-def test_a_mark_that_pytest_does_not_take(pytester, golden):
-    golden("marks: [_private]\nactual: {}\nexpected: {}\n")
-    outcome = pytester.runpytest()
-    outcome.assert_outcomes(errors=1)
-    outcome.stdout.fnmatch_lines(["E *AssertionError: a.golden.yaml:1:9: the mark '_private': *"])
+    outcome.stdout.fnmatch_lines([f"> *marks: [[]{mark}]", f"E *AssertionError: a.golden.yaml:1:9: {told}"])

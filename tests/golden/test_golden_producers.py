@@ -68,30 +68,23 @@ def test_a_producer_that_cannot_be_imported(pytester, write, producer, message):
 
 
 @pytest.mark.parametrize(
-    ("producer", "message"),
+    ("case", "message"),
     [
-        ("good:anser", "the producer 'good:anser': 'good' has no 'anser'; did you mean 'answer'?"),
-        ("good:VALUE", "the producer 'good:VALUE' is int, not a function"),
+        (
+            CASE % "good:anser",
+            "2:1: the producer 'good:anser': 'good' has no 'anser'; did you mean 'answer'?",
+        ),
+        (CASE % "good:VALUE", "2:1: the producer 'good:VALUE' is int, not a function"),
+        ("producer: good:answer\nexpected: 1\n", "1:1: the producer 'good:answer' needs an `input` *"),
     ],
 )
-def test_a_producer_that_is_none(pytester, write, producer, message):
+def test_a_producer_that_is_none_or_has_no_input(pytester, write, case, message):
     write("good.py", "VALUE = 1\n\ndef answer(document): return 1\n")
-    write("x.golden.yaml", CASE % producer)
+    write("x.golden.yaml", case)
     pytester.syspathinsert()
     outcome = pytester.runpytest()
     outcome.assert_outcomes(errors=1)
-    outcome.stdout.fnmatch_lines([f"E   AssertionError: x.golden.yaml:2:1: {message}"])
-
-
-def test_a_producer_without_input(pytester, write):
-    write("good.py", "def answer(document): return 1\n")
-    write("x.golden.yaml", "producer: good:answer\nexpected: 1\n")
-    pytester.syspathinsert()
-    outcome = pytester.runpytest()
-    outcome.assert_outcomes(errors=1)
-    outcome.stdout.fnmatch_lines(
-        "E   AssertionError: x.golden.yaml:1:1: the producer 'good:answer' needs an `input` *"
-    )
+    outcome.stdout.fnmatch_lines(f"E   AssertionError: x.golden.yaml:{message}")
 
 
 def test_what_a_producer_raises_is_shown_where_it_was_raised(pytester, write):

@@ -223,14 +223,13 @@ def test_last_failed_runs_the_whole_case_again(suite):
     run.stdout.fnmatch_lines("FAILED a.golden.yaml::flaky - *")
 
 
-def test_without_pytests_cache_a_failed_case_just_fails(suite):
-    run = suite.runpytest("-p", "no:cacheprovider")
+# pytest's cache is not needed, and `-x` does not stop at a run.
+@pytest.mark.parametrize("arguments", [("-p", "no:cacheprovider"), ("-x",)])
+def test_a_failed_case_just_fails(suite, arguments):
+    run = suite.runpytest(*arguments)
+    run.assert_outcomes(passed=4, xfailed=4)
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     run.stdout.fnmatch_lines("FAILED a.golden.yaml::flaky - *")
-
-
-def test_maxfail_does_not_stop_at_a_run(suite):
-    suite.runpytest("-x").assert_outcomes(passed=4, xfailed=4)
 
 
 @pytest.mark.parametrize("option", ["--jsonmatch-summary=none", "--no-summary", "-qq"])
@@ -261,21 +260,8 @@ cases:
     run.stdout.re_match_lines([r"n +5 +1 +4 +0 +0 +0\.50"])
 
 
-def test_runs_of_a_parametrized_fixture_are_told_apart(suite, write, golden):
-    write(
-        "conftest.py",
-        """\
-import pytest
-
-@pytest.fixture(params=["small", "large"])
-def model(request):
-    return request.param
-
-@pytest.fixture
-def jsonmatch_actual(jsonmatch_case, model):
-    return {"n": 1 if model == "large" else jsonmatch_case.run}
-""",
-    )
+def test_runs_of_a_parametrized_fixture_are_told_apart(suite, golden, two_models):
+    two_models('{"n": 1 if model == "large" else jsonmatch_case.run}')
     golden("id: a\nrepeat: 3\nmin_pass_rate: 0.5\nexpected: { n: 1 }\n")
     run = suite.runpytest()
     run.assert_outcomes(passed=4, xfailed=2)

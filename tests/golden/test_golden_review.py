@@ -117,16 +117,18 @@ def test_what_is_accepted_as_well_goes_beside_the_expected_value(pytester, golde
     again.stdout.fnmatch_lines(["*4 fields: 2 match, 1 invented, 1 skipped*"])
 
 
-def test_skip_leaves_the_case_alone(pytester, golden, converse):
+@pytest.mark.parametrize(
+    ("answers", "arguments", "old", "new"),
+    [
+        ("a s a r", (), "[1, 3]", "[1, 2]"),  # skipping leaves the case alone
+        ("what? A q", (), "'Ann & Co'", "'Ann'"),  # quitting keeps what was accepted
+        ("a q", ("-s",), "'Ann & Co'", "'Ann'"),
+    ],
+)
+def test_skip_and_quit(pytester, golden, converse, answers, arguments, old, new):
     golden(CASES)
-    converse(["a\n", "s\n", "a\n", "r\n"])
-    assert (pytester.path / "a.golden.yaml").read_text() == CASES.replace("[1, 3]", "[1, 2]")
-
-
-def test_quit_keeps_what_was_accepted(pytester, golden, converse):
-    golden(CASES)
-    converse(["what?\n", "A\n", "q\n"])
-    assert (pytester.path / "a.golden.yaml").read_text() == CASES.replace("'Ann & Co'", "'Ann'")
+    converse([f"{answer}\n" for answer in answers.split()], *arguments)
+    assert (pytester.path / "a.golden.yaml").read_text() == CASES.replace(old, new)
 
 
 def test_the_end_of_the_input_is_a_quit(pytester, golden, converse):
@@ -135,12 +137,6 @@ def test_the_end_of_the_input_is_a_quit(pytester, golden, converse):
     assert code == 1
     assert (pytester.path / "a.golden.yaml").read_text() == CASES
     assert "no case to update" in text
-
-
-def test_with_uncaptured_output(pytester, golden, converse):
-    golden(CASES)
-    converse(["a\n", "q\n"], "-s")
-    assert (pytester.path / "a.golden.yaml").read_text() == CASES.replace("'Ann & Co'", "'Ann'")
 
 
 def test_nothing_failed_so_nothing_is_asked(golden, converse):
@@ -157,21 +153,19 @@ def test_workers_are_refused(golden, converse):
     assert "ERROR: --jsonmatch-review asks on the terminal, one test at a time; leave out -n" in text
 
 
-def test_without_a_terminal_it_is_refused(pytester, golden):
+@pytest.mark.parametrize(
+    ("ci", "told"),
+    [
+        ("", "asks on the terminal, and there is none; use --jsonmatch-update"),
+        ("true", "does not write golden files in CI *"),
+    ],
+)
+def test_without_a_terminal_and_in_ci_it_is_refused(pytester, golden, monkeypatch, ci, told):
+    monkeypatch.setenv("CI", ci)
     golden(CASES)
     result = pytester.runpytest_subprocess("--jsonmatch-review")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(
-        "ERROR: --jsonmatch-review asks on the terminal, and there is none; use --jsonmatch-update"
-    )
-
-
-def test_in_ci_it_is_refused(pytester, golden, monkeypatch):
-    monkeypatch.setenv("CI", "true")
-    golden(CASES)
-    result = pytester.runpytest_subprocess("--jsonmatch-review")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: --jsonmatch-review does not write golden files in CI *"])
+    result.stderr.fnmatch_lines(f"ERROR: --jsonmatch-review {told}")
 
 
 def test_only_what_is_accepted_is_asked_for(tmp_path):

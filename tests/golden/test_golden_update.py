@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -52,9 +53,13 @@ def test_failed(pytester, golden, workers, read):
     pytester.runpytest().assert_outcomes(passed=3)
 
 
-def test_without_a_value_it_is_failed(pytester, golden, read):
+@pytest.mark.parametrize("option", ["--jsonmatch-update", "--jsonmatch-update=failed"])
+def test_without_a_value_it_is_failed_and_an_empty_variable_is_no_ci(
+    pytester, golden, read, monkeypatch, option
+):
+    monkeypatch.setenv("CI", "")
     golden(CASES)
-    pytester.runpytest("a.golden.yaml", "--jsonmatch-update").assert_outcomes(passed=3)
+    pytester.runpytest("a.golden.yaml", option).assert_outcomes(passed=3)
     assert read() == FAILED
 
 
@@ -144,22 +149,16 @@ def test_a_case_that_fails_by_no_value_is_left_alone(pytester, golden, read):
     assert read() == text
 
 
-def test_new_writes_only_what_is_not_there(pytester, golden, read):
+@pytest.mark.parametrize(("mode", "number", "value"), [("new", 1, 2), ("all", 2, 1)])
+def test_new_writes_only_what_is_not_there_and_all_the_failed_ones_too(
+    pytester, golden, read, mode, number, value
+):
     golden(FRESH)
-    result = pytester.runpytest("--jsonmatch-update=new")
-    result.assert_outcomes(passed=1, failed=1)
-    result.stdout.fnmatch_lines(["updated 1 case in a.golden.yaml"])
-    assert read() == FRESH.replace(
-        "actual: { total: 1 }\n", "actual: { total: 1 }\n    expected:\n      total: 1\n"
-    )
-
-
-def test_all_writes_new_ones_and_failed_ones(pytester, golden, read):
-    golden(FRESH)
-    pytester.runpytest("--jsonmatch-update=all").assert_outcomes(passed=2)
-    assert read() == FRESH.replace("{ total: 1 }\n", "{ total: 1 }\n    expected:\n      total: 1\n").replace(
-        "expected: 2", "expected: 1"
-    )
+    result = pytester.runpytest(f"--jsonmatch-update={mode}")
+    result.assert_outcomes(passed=number, failed=2 - number)
+    result.stdout.fnmatch_lines(f"updated {number} case* in a.golden.yaml")
+    written = FRESH.replace("{ total: 1 }\n", "{ total: 1 }\n    expected:\n      total: 1\n")
+    assert read() == written.replace("expected: 2", f"expected: {value}")
 
 
 @pytest.mark.parametrize("arguments", [(), ("--jsonmatch-update=failed",)])
@@ -373,8 +372,6 @@ def test_permissions_and_links_stay(pytester, write, read):
 
 
 def test_what_can_not_be_written_leaves_the_old_file(pytester, golden, read, monkeypatch):
-    from pathlib import Path
-
     def full(self, target):
         raise OSError(28, "No space left on device")
 
@@ -403,13 +400,6 @@ def test_in_ci_nothing_is_written_unless_forced(pytester, golden, read, monkeypa
     result.assert_outcomes(passed=1, failed=2)
     assert read() == CASES
     pytester.runpytest("--jsonmatch-update=force")
-    assert read() == FAILED
-
-
-def test_an_empty_variable_is_none(pytester, golden, read, monkeypatch):
-    monkeypatch.setenv("CI", "")
-    golden(CASES)
-    pytester.runpytest("--jsonmatch-update=failed").assert_outcomes(passed=3)
     assert read() == FAILED
 
 
