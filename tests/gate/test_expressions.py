@@ -116,11 +116,7 @@ def test_any_text_is_a_gate_or_an_error_with_a_place(text):
         assert parse_gate(f"{gate.name} {gate.operator} {gate.limit!r}").name == gate.name
 
 
-@given(
-    st.sampled_from(sorted({*SHARES, *COUNTS})),
-    st.sampled_from(sorted(OPERATORS)),
-    st.floats(0, 1),
-)
+@given(st.sampled_from(sorted({*SHARES, *COUNTS})), st.sampled_from(sorted(OPERATORS)), st.floats(0, 1))
 def test_every_figure_goes_with_every_operator(figure, operator, limit):
     gate = parse_gate(f"{figure}{operator}{limit!r}")
     assert (gate.figure, gate.operator, gate.limit) == (figure, operator, limit)

@@ -45,11 +45,7 @@ def test_headlines_are_of_cases_not_of_runs():
 
 def test_a_drop_is_found_in_scores_outcomes_and_its_field():
     verdict = change_of_runs(many(60), many(60, wrong=range(20)), DropGate(0.02))
-    assert (verdict.scores.kind, verdict.scores.passed, verdict.outcomes.kind) == (
-        "worse",
-        False,
-        "worse",
-    )
+    assert (verdict.scores.kind, verdict.scores.passed, verdict.outcomes.kind) == ("worse", False, "worse")
     assert {name: change.kind for name, change in verdict.fields.items()} == {"a": "worse", "b": "not shown"}
     back = change_of_runs(many(60, wrong=range(20)), many(60), DropGate(0.02))
     assert (back.scores.kind, back.scores.passed) == ("better", True)

@@ -120,8 +120,7 @@ def test_nothing_to_plan_from():
 
 
 @pytest.mark.parametrize(
-    ("drop", "confidence", "cases"),
-    [(0.02, 0.95, 149), (0.5, 0.95, 5), (0.02, 0.99, 228), (0.0, 0.95, None)],
+    ("drop", "confidence", "cases"), [(0.02, 0.95, 149), (0.5, 0.95, 5), (0.02, 0.99, 228), (0.0, 0.95, None)]
 )
 def test_cases_to_rule_a_drop_out(drop, confidence, cases):
     assert DropGate(drop, confidence).least_to_rule_out == cases

@@ -70,12 +70,7 @@ def test_few_cases_say_how_many_it_takes():
 @pytest.mark.parametrize(
     ("now", "max_drop", "passed", "words"),
     [
-        (
-            [0.0] * 3,
-            0.0,
-            False,
-            "fails: judged by the difference alone: too few cases: at least 5 must",
-        ),
+        ([0.0] * 3, 0.0, False, "fails: judged by the difference alone: too few cases: at least 5 must"),
         ([0.9, 1.0, 1.0], 0.05, True, "passes: judged by the difference alone: too few cases"),
         ([0.9, 0.9, 1.0], 0.05, False, "fails: judged by the difference alone: too few cases"),
         ([1.0] * 3, 0.0, True, "passes: judged by the difference alone: too few cases"),

@@ -75,8 +75,7 @@ def test_what_fits_is_not_cut(text):
 
 
 @pytest.mark.parametrize(
-    ("cut", "shown"),
-    [(clip, "completed…"), (clip_start, "…cessfully"), (clip_middle, "comp…fully")],
+    ("cut", "shown"), [(clip, "completed…"), (clip_start, "…cessfully"), (clip_middle, "comp…fully")]
 )
 def test_cut_at_the_end_the_start_and_in_the_middle(cut, shown):
     assert cut("completed successfully", 10) == shown

@@ -46,10 +46,10 @@ class Browser:
         self.driver = driver
         self.folder = folder
 
-    def open(self, html: str, *, width: int = 1280, height: int = 900, scheme: str = "light") -> None:
+    def open(self, html: str, **look: Any) -> None:
         path = self.folder / "report.html"
         path.write_text(html, encoding="utf-8")
-        self.open_file(path, width=width, height=height, scheme=scheme)
+        self.open_file(path, **look)
 
     def open_file(self, path: Path, *, width: int = 1280, height: int = 900, scheme: str = "light") -> None:
         self.command(
@@ -73,6 +73,10 @@ class Browser:
     def run(self, script: str, *arguments: Any) -> Any:
         return self.driver.execute_script(script, *arguments)
 
+    def do(self, script: str, *arguments: Any) -> None:
+        self.run(script, *arguments)
+        self.settle()
+
     def settle(self) -> None:
         """Wait until what was asked for is drawn: two frames."""
         self.driver.execute_async_script(
@@ -82,11 +86,9 @@ class Browser:
     def find(self, selector: str) -> Any:
         return self.driver.find_element(By.CSS_SELECTOR, selector)
 
-    def texts(self, selector: str) -> list[str]:
-        found: list[str] = self.run(
-            "return [...document.querySelectorAll(arguments[0])].map((each) => each.textContent)", selector
-        )
-        return found
+    def texts(self, selector: str) -> Any:
+        each = "return [...document.querySelectorAll(arguments[0])].map((each) => each.textContent)"
+        return self.run(each, selector)
 
     def click(self, selector: str) -> None:
         node = self.find(selector)
@@ -97,6 +99,14 @@ class Browser:
     def type(self, selector: str, text: str) -> None:
         self.find(selector).send_keys(text)
         self.settle()
+
+    def press(self, *keys: str) -> None:
+        self.driver.switch_to.active_element.send_keys(*keys)
+        self.settle()
+
+    def open_case(self, name: str) -> None:
+        self.type("#cases-filter [name=text]", name)
+        self.click("#cases .toggle")
 
     def names(self, role: str) -> list[str]:
         """The names of what has a role in the accessibility tree."""
@@ -109,12 +119,6 @@ class Browser:
 
     def complaints(self) -> list[str]:
         return [entry["message"] for entry in self.driver.get_log("browser")]
-
-    def fetched(self) -> list[str]:
-        found: list[str] = self.run(
-            "return performance.getEntriesByType('resource').map((entry) => entry.name)"
-        )
-        return found
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +140,7 @@ def browser(driver: Any, tmp_path: Path) -> Iterator[Browser]:
     found.complaints()  # of the test before
     yield found
     assert found.complaints() == []
-    assert found.fetched() == []
+    assert found.run("return performance.getEntriesByType('resource').map((entry) => entry.name)") == []
     assert found.run("return typeof window.stolen") == "undefined"
 
 
@@ -233,10 +237,7 @@ def test_filter_by_tag(browser: Browser) -> None:
     wide = browser.run("return document.querySelector('#heat > div').style.width")
     browser.type("#cases-filter [name=tag]", "source=scan")
     assert sorted(browser.texts(CASE_NAMES)) == ["array", "spelling"]
-    assert (
-        browser.run("return document.querySelector('#heat canvas').ariaLabel").split(" by ")[1][:7]
-        == "2 cases"
-    )
+    assert " by 2 cases" in browser.run("return document.querySelector('#heat canvas').ariaLabel")
     assert browser.run("return document.querySelector('#heat > div').style.width") != wide
     browser.click("#cases-filter [type=reset]")
     assert len(browser.texts(CASE_NAMES)) == len(tagged)
@@ -254,8 +255,7 @@ def test_choose_a_bar_of_the_distribution(browser: Browser) -> None:
 
 def test_expand(browser: Browser) -> None:
     browser.open(html_page(page_of(ANSWERS)))
-    browser.type("#cases-filter [name=text]", "spelling")
-    browser.click("#cases .toggle")
+    browser.open_case("spelling")
     assert browser.find("#cases .case").get_attribute("aria-expanded") == "true"
     assert browser.texts("#cases .leaf code") == ["shop", '"Bakery"', '"Bakkery"']
     assert browser.texts("#cases .leaf ins") == ["k"]
@@ -269,14 +269,8 @@ def test_a_field_opens_to_what_was_wrong_in_it(browser: Browser) -> None:
     browser.type("#fields-filter [name=text]", "shop")
     browser.click("#fields .row")
     assert browser.find("#fields .row").get_attribute("aria-expanded") == "true"
-    assert browser.texts("#fields .leaf code") == [
-        "shop",
-        '"Bakery"',
-        '"Bakkery"',
-        "shop",
-        '"Bakery"',
-        "missing",
-    ]
+    shown = ["shop", '"Bakery"', '"Bakkery"', "shop", '"Bakery"', "missing"]
+    assert browser.texts("#fields .leaf code") == shown
     assert browser.texts("#fields .leaf-head > :last-child") == ["2 times", "omitted"]
     assert browser.texts("#fields .leaf ins") == ["k"]
     browser.click("#fields .toggle")
@@ -285,14 +279,11 @@ def test_a_field_opens_to_what_was_wrong_in_it(browser: Browser) -> None:
 
 def test_pairs_of_an_array_are_drawn(browser: Browser) -> None:
     browser.open(html_page(page_of(ANSWERS)), height=1600)
-    browser.type("#cases-filter [name=text]", "array")
-    browser.click("#cases .toggle")
-    browser.run("scrollTo(0, 1e6)")
-    browser.settle()
+    browser.open_case("array")
+    browser.do("scrollTo(0, 1e6)")
     (drawn,) = browser.driver.find_elements(By.CSS_SELECTOR, "svg.pairs")
     assert drawn.get_attribute("aria-label") == (
-        "Pairs of items. expected 0 with actual 1: 0.50, next best 0.20 [2]; "
-        "expected 2 with actual 0: 1.00; "
+        "Pairs of items. expected 0 with actual 1: 0.50, next best 0.20 [2]; expected 2 with actual 0: 1.00; "
         "expected 1 without a partner; actual 2 without a partner"
     )
     assert browser.texts("svg.pairs .alone + svg text") == ["[1] milk, 2", "[2] bag, 7"]
@@ -303,8 +294,7 @@ def test_ambiguous_pairs_are_marked(browser: Browser) -> None:
     actual = {"items": [{"n": "milk", "p": "x"}, {"n": "bread", "p": "y"}]}
     browser.open(html_page(page_of({"t.py::swapped": (actual, expected)})), height=1600)
     assert browser.find("#cases .case").get_attribute("aria-expanded") == "true"  # there is no other
-    browser.run("scrollTo(0, 1e6)")
-    browser.settle()
+    browser.do("scrollTo(0, 1e6)")
     # In words for those who hear it, and not by colour alone for those who see it.
     names = [*browser.names("image"), *browser.names("img")]
     assert (
@@ -317,8 +307,7 @@ def test_ambiguous_pairs_are_marked(browser: Browser) -> None:
 
 def test_whole_documents_side_by_side(browser: Browser) -> None:
     browser.open(html_page(page_of(ANSWERS)), height=1600)
-    browser.type("#cases-filter [name=text]", "spelling")
-    browser.click("#cases .toggle")
+    browser.open_case("spelling")
     assert browser.texts("#cases .documents .side") == []  # made when somebody opens them
     fold = browser.find("#cases .documents summary")
     assert fold.text == "Whole documents, side by side"
@@ -333,7 +322,6 @@ def test_whole_documents_side_by_side(browser: Browser) -> None:
     assert browser.run(SCROLLING, "#cases *") == 0
     # What is open stays open while it is out of sight.
     browser.click("#cases [role=columnheader]:nth-child(1) button")
-    browser.settle()
     assert len(browser.texts("#cases .documents code")) == 2
     browser.click("#cases .documents summary")
     assert browser.texts("#cases .documents code") == []
@@ -354,35 +342,25 @@ cases:
     )
     pytester.runpytest_inprocess("--jsonmatch-html=report.html", "--jsonmatch-gate=pass_rate >= 0.5")
     browser.open_file(pytester.path / "report.html", height=1600)
-    assert browser.texts(".banner") == [
-        "failed 1 of 1 gate failed · 1 of 1 case failed · pass_rate >= 0.5 (0.00)"
-    ]
+    banner = "failed 1 of 1 gate failed · 1 of 1 case failed · pass_rate >= 0.5 (0.00)"
+    assert browser.texts(".banner") == [banner]
     (first, *_), leaves, folds = (
         browser.texts(selector) for selector in ("#cases .part", "#cases .leaf-head", "#cases summary")
     )
     assert first == "cases.golden.yaml::wrongcases.golden.yaml:4"
     assert leaves == ["shopmismatch0.861 edit", "dateomitted"]
-    assert folds == [
-        "3 fields: 2 not right, 1 right",
-        "Whole documents, side by side",
-        "Input",
-        "Raw answer",
-    ]
+    assert folds == ["3 fields: 2 not right, 1 right", "Whole documents, side by side", "Input", "Raw answer"]
     for number in range(4):
-        browser.run("document.querySelectorAll('#cases summary')[arguments[0]].click()", number)
-        browser.settle()
-    assert browser.texts("#cases .text code") == [
-        '{"page": 7}',
-        'Sure: {"shop": "Bakkery", "total": 1, "tip": {"n": 2}}',
-    ]
+        browser.do("document.querySelectorAll('#cases summary')[arguments[0]].click()", number)
+    answer = 'Sure: {"shop": "Bakkery", "total": 1, "tip": {"n": 2}}'
+    assert browser.texts("#cases .text code") == ['{"page": 7}', answer]
     assert browser.texts("#cases .field code") == ["date", "shop", "total"]
     assert browser.run(SCROLLING, "#cases *") == 0
 
 
 def test_documents_of_what_is_right_stand_there_once(browser: Browser) -> None:
     browser.open(html_page(page_of(ANSWERS)), height=1600)
-    browser.type("#cases-filter [name=text]", "right")
-    browser.click("#cases .toggle")
+    browser.open_case("right")
     browser.click("#cases .documents summary")
     assert browser.texts("#cases .documents summary") == ["Whole documents, both the same"]
     assert browser.texts("#cases .documents code") == ['{\n  "shop": "Bakery",\n  "total": 1\n}'] * 2
@@ -399,10 +377,8 @@ def test_runs_and_cases_that_failed_before_comparing(browser: Browser) -> None:
     assert browser.find("#cases .runs").get_attribute("aria-label") == "1 of 3 runs passed"
     assert browser.texts("#cases .case > :last-child")[0] == "failed before comparing"
     browser.click("#cases .case:nth-child(2)")
-    assert [text for text in browser.texts("#cases .part.title") if text.startswith("Run")] == [
-        "Run 1 of 3: passed",
-        "Run 2 of 3: failed",
-    ]
+    runs = [text for text in browser.texts("#cases .part.title") if text.startswith("Run")]
+    assert runs == ["Run 1 of 3: passed", "Run 2 of 3: failed"]
 
 
 def test_against_a_baseline(browser: Browser) -> None:
@@ -413,7 +389,6 @@ def test_against_a_baseline(browser: Browser) -> None:
     assert [text[0] for text in browser.texts(change)] == ["−", "−", "−"]
     assert browser.texts("#cases-count") == ["3 of 4"]
     browser.click("#cases-filter [type=reset]")
-    browser.settle()
     assert [text[0] for text in browser.texts(change)] == ["−", "−", "−", "0"]
     browser.type("#cases-filter [name=status]", "lost")
     assert browser.texts(CASE_NAMES) == ["wrong", "array", "spelling"]
@@ -424,22 +399,19 @@ def test_against_a_baseline(browser: Browser) -> None:
 def test_keyboard(browser: Browser) -> None:
     browser.open(html_page(page_of(ANSWERS)))
     browser.run("document.getElementById('cases').focus()")
-    browser.driver.switch_to.active_element.send_keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ENTER)
-    browser.settle()
+    browser.press(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ENTER)
     assert browser.texts("#cases .case[aria-expanded=true] bdi") == ["array"]
     active = browser.find("#cases").get_attribute("aria-activedescendant")
     assert browser.texts(f"#{active} bdi") == ["array"]
-    browser.driver.switch_to.active_element.send_keys(Keys.ARROW_LEFT)
-    browser.settle()
+    browser.press(Keys.ARROW_LEFT)
     assert browser.texts("#cases .case[aria-expanded=true] bdi") == []
     browser.run("document.getElementById('heat').focus()")
-    browser.driver.switch_to.active_element.send_keys(Keys.ARROW_RIGHT)
+    browser.press(Keys.ARROW_RIGHT)
     assert browser.texts("#heat-cell") == ["phone in t.py::wrong: 0.00"]
-    browser.driver.switch_to.active_element.send_keys(Keys.ARROW_RIGHT)
+    browser.press(Keys.ARROW_RIGHT)
     assert browser.texts("#heat-cell") == ["phone in t.py::array: no such field"]
-    browser.driver.switch_to.active_element.send_keys(Keys.ARROW_LEFT)
-    browser.driver.switch_to.active_element.send_keys(Keys.ENTER)
-    browser.settle()
+    browser.press(Keys.ARROW_LEFT)
+    browser.press(Keys.ENTER)
     assert browser.texts("#cases .case[aria-expanded=true] bdi") == ["wrong"]
 
 
@@ -457,23 +429,12 @@ def test_what_a_screen_reader_is_told(browser: Browser) -> None:
         "Cases",
     ]
     assert browser.names("treegrid") == ["Fields", "Cases"]
-    assert browser.names("columnheader")[-5:] == [
-        "case",
-        "verdict",
-        "score ↑",
-        "runs",
-        "worst fields",
-    ]
+    assert browser.names("columnheader")[-5:] == ["case", "verdict", "score ↑", "runs", "worst fields"]
     assert set(browser.names("searchbox")) == {"Search"}
-    assert "Heat map: 5 fields by 4 cases. The lists below hold the same figures." in [
-        *browser.names("image"),
-        *browser.names("img"),
-        *browser.names("Canvas"),
-    ]
-    unnamed = [
-        role for role in ("button", "combobox", "spinbutton", "searchbox") if "" in browser.names(role)
-    ]
-    assert unnamed == []
+    images = [name for role in ("image", "img", "Canvas") for name in browser.names(role)]
+    assert "Heat map: 5 fields by 4 cases. The lists below hold the same figures." in images
+    for role in ("button", "combobox", "spinbutton", "searchbox"):
+        assert "" not in browser.names(role), role
 
 
 def compared_by(metric: str, *answers: object) -> RunView:
@@ -546,16 +507,13 @@ def test_a_sheet_of_paper_is_wide_enough(browser: Browser) -> None:
     before = page_of({name: (expected, expected) for name, (_, expected) in ANSWERS.items()}).results
     browser.open(html_page(against(page_of(ANSWERS), before)), width=718)  # A4 less its margins
     browser.click("#cases .toggle")
-    browser.run("for (const each of document.querySelectorAll('.documents summary')) each.click()")
-    browser.settle()
+    browser.do("for (const each of document.querySelectorAll('.documents summary')) each.click()")
     browser.command("Emulation.setEmulatedMedia", media="print")
-    browser.run("dispatchEvent(new Event('beforeprint'))")
-    browser.settle()
+    browser.do("dispatchEvent(new Event('beforeprint'))")
     assert browser.run("return document.documentElement.scrollWidth") <= 718
     shown = "[...document.querySelectorAll('.list .line > *')].filter((each) => each.offsetWidth)"
-    assert (
-        browser.run(f"return Math.max(...{shown}.map((each) => each.getBoundingClientRect().right))") <= 718
-    )
+    right = browser.run(f"return Math.max(...{shown}.map((each) => each.getBoundingClientRect().right))")
+    assert right <= 718
     assert browser.run(f"return {shown}.filter((each) => each.classList.contains('less')).length > 0")
 
 
@@ -566,19 +524,12 @@ def test_hostile_data_stays_text(browser: Browser) -> None:
     }
     before = page_of({**answers, HOSTILE: (1, 1)}).results
     page = replace(against(page_of(answers, title=HOSTILE, notes=[HOSTILE]), before), baseline=HOSTILE)
-    browser.open(
-        html_page(page),
-        height=2000,
-    )
+    browser.open(html_page(page), height=2000)
     browser.click("#cases-filter [type=reset]")  # what did not change is folded away
-    browser.settle()
     for _ in range(2):
-        browser.run("document.querySelector('#cases .toggle[aria-expanded=false]').click()")
-        browser.settle()
-    browser.run("document.getElementById('cases').style.maxHeight = 'none'")
-    browser.settle()
-    browser.run("for (const each of document.querySelectorAll('.documents summary')) each.click()")
-    browser.settle()
+        browser.do("document.querySelector('#cases .toggle[aria-expanded=false]').click()")
+    browser.do("document.getElementById('cases').style.maxHeight = 'none'")
+    browser.do("for (const each of document.querySelectorAll('.documents summary')) each.click()")
     assert len(browser.texts("#cases .documents code")) == 4
     shown = " ".join(browser.texts("body"))
     assert r"\u202e\x1b[31m{{ 7 * 7 }}\u2028" in shown.partition('{"metrics"')[0]
@@ -612,10 +563,8 @@ def test_two_thousand_cases(browser: Browser) -> None:
     browser.click("#cases [role=columnheader]:nth-child(1) button")
     assert browser.texts(CASE_NAMES)[0] == "case-01999"
     for _ in range(3):
-        browser.run("[...document.querySelectorAll('#cases .toggle[aria-expanded=false]')].pop().click()")
-        browser.settle()
-        browser.run("scrollBy(0, 200)")
-        browser.settle()
+        browser.do("[...document.querySelectorAll('#cases .toggle[aria-expanded=false]')].pop().click()")
+        browser.do("scrollBy(0, 200)")
         assert rows() <= 1000
     browser.type("#cases-filter [name=text]", "case-0123")
     assert browser.texts("#cases-count") == ["10 of 2,000"]
@@ -624,37 +573,29 @@ def test_two_thousand_cases(browser: Browser) -> None:
     assert browser.find("#cases").get_attribute("aria-rowcount") == "11"
 
 
-def test_a_corpus_of_the_command_line(browser: Browser, tmp_path: Path) -> None:
+def evaluate(browser: Browser, gold: list[Any], answers: list[Any], *options: str) -> int:
+    """Run the command on records in files, and open its page."""
+    paths = [browser.folder / name for name in ("answers.jsonl", "gold.jsonl", "page.html")]
+    for path, records in zip(paths, (answers, gold)):
+        path.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    code = main(["evaluate", *map(str, paths[:2]), "--id-field", "id", "--html", str(paths[2]), *options])
+    browser.open_file(paths[2], height=1600)
+    return code
+
+
+def test_a_corpus_of_the_command_line(browser: Browser) -> None:
     record = {"id": "r", "items": [{"n": "tea", "p": 2}, {"n": HOSTILE, "p": 3}]}
     answer = {"id": "r", "items": [{"n": HOSTILE, "p": 3}, {"n": "tea", "p": 4}]}
-    for name, content in (("gold", record), ("answers", answer)):
-        (tmp_path / f"{name}.jsonl").write_text(json.dumps(content) + "\n", encoding="utf-8")
-    sides = [str(tmp_path / "answers.jsonl"), str(tmp_path / "gold.jsonl")]
-    page = str(tmp_path / "page.html")
-    asked = ["--id-field", "id", "--metric", "pairwise_f1", "--html", page]
-    assert main(["evaluate", *sides, *asked]) == 0
-    browser.open_file(Path(page), height=1600)
-    browser.run("scrollTo(0, 1e6)")
-    browser.settle()
-    assert "Pairs of items. expected 0 with actual 1: 0.50" in browser.find("svg.pairs").get_attribute(
-        "aria-label"
-    )
-    assert browser.texts("#cases summary") == [
-        "2 fields: 1 not right, 1 right",
-        "Whole documents, side by side",
-    ]
-    assert browser.run("return window.stolen") is None
+    assert evaluate(browser, [record], [answer], "--metric", "pairwise_f1") == 0
+    browser.do("scrollTo(0, 1e6)")
+    label = browser.find("svg.pairs").get_attribute("aria-label")
+    assert "Pairs of items. expected 0 with actual 1: 0.50" in label
+    folds = ["2 fields: 1 not right, 1 right", "Whole documents, side by side"]
+    assert browser.texts("#cases summary") == folds
 
 
-def test_records_without_an_answer_come_after_wrong_ones(browser: Browser, tmp_path: Path) -> None:
+def test_records_without_an_answer_come_after_wrong_ones(browser: Browser) -> None:
     gold = [{"id": name, "a": 1, "b": 2} for name in ("missing", "wrong", "right")]
-    answers = [{**gold[1], "a": 3}, gold[2]]
-    for name, records in (("gold", gold), ("answers", answers)):
-        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
-    sides = [str(tmp_path / "answers.jsonl"), str(tmp_path / "gold.jsonl")]
-    page = tmp_path / "page.html"
-    assert main(["evaluate", *sides, "--id-field", "id", "--keep", "all", "--html", str(page)]) == 1
-    browser.open_file(page)
+    assert evaluate(browser, gold, [{**gold[1], "a": 3}, gold[2]], "--keep", "all") == 1
     browser.click("#cases-filter [type=reset]")
-    browser.settle()
     assert browser.texts(CASE_NAMES) == ["wrong", "missing", "right"]

@@ -8,7 +8,7 @@ from pytest_jsonmatch.report.pairs import pair_lines
 from pytest_jsonmatch.report.styled import line_text
 
 EXPECTED = {
-    "items": [{"n": "bread", "p": 1}, {"n": "milk", "p": 2}, {"n": "eggs", "p": 3}, {"n": "a b c", "p": 4}],
+    "items": [{"n": "bread", "p": 1}, {"n": "milk", "p": 2}, {"n": "eggs", "p": 3}, {"n": "a b c", "p": 4}]
 }
 ACTUAL = {
     "items": [{"n": "eggs", "p": 3}, {"n": "bread", "p": 2}, {"n": "milk", "p": 1}, {"n": "bag", "p": 9}]
@@ -64,7 +64,7 @@ def test_long_lists_are_cut_and_what_is_unsure_is_kept():
     actual += [{"n": 90, "m": 4, "k": 790}, {"n": 191, "m": 4, "k": 91}]
     lines = text(actual, expected, metric="leaf_f1", arrays="unordered")
     assert [line for line in lines if "ambiguous" in line] == [
-        "  [30] ↔ [31]  F1 0.33, next best 0.33 ([30]), ambiguous: a tie",
+        "  [30] ↔ [31]  F1 0.33, next best 0.33 ([30]), ambiguous: a tie"
     ]
     assert (len(lines), lines[-1]) == (12, "  … and 23 pairs more")
 

@@ -160,8 +160,7 @@ def test_promises_are_broken_in_at_most_5_percent_of_runs(case):
 
 
 @pytest.mark.parametrize(
-    ("clusters", "size", "alike", "power"),
-    [(400, 1, 0.5, 2), (100, 5, 0.5, 2), (50, 10, 1, 1)],
+    ("clusters", "size", "alike", "power"), [(400, 1, 0.5, 2), (100, 5, 0.5, 2), (50, 10, 1, 1)]
 )
 def test_intervals_hold_in_about_95_percent_of_runs(clusters, size, alike, power):
     """Also where a cluster is right or wrong as a whole, and has one confidence."""

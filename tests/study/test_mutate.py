@@ -131,11 +131,7 @@ def test_a_strict_case_notices_everything():
             {"fields": {"total": {"compare": {"numeric": {"tolerance": {"rel": 0.1}}}}}},
             ("total", "digit", "`numeric` rel 0.1"),
         ),
-        (
-            {"total": 3, "n": 4},
-            {"fields": {"total": {"accept": [-3]}}},
-            ("total", "sign", "`accept`"),
-        ),
+        ({"total": 3, "n": 4}, {"fields": {"total": {"accept": [-3]}}}, ("total", "sign", "`accept`")),
         (
             {"tip": 3, "n": 4},
             {"fields": {"tip": {"accept": {"optional": True}}}},
