@@ -77,18 +77,10 @@ ANSWERED = "cases:\n- {id: a, expected: 1}\n- {id: b, expected: 1, actual: 1}\n"
     [
         ("id: a\nrepeat: 1\nexpected: 1\n", None, "a"),
         (f"repeat: 2\n{ANSWERED}- {{id: c, expected: 1, actual_file: c.txt}}\n", None, "a@1 a@2 b c"),
-        (
-            f"repeat: 2\n{ANSWERED}- {{id: d, expected: 1, actual: 1, repeat: 3}}\n",
-            None,
-            "a@1 a@2 b d@1 d@2 d@3",
-        ),
+        (f"repeat: 2\n{ANSWERED}- {{id: d, expected: 1, actual: 1, repeat: 2}}\n", None, "a@1 a@2 b d@1 d@2"),
         (f"repeat: 2\n{ANSWERED}- {{id: e, expected: 1, repeat: 1}}\n", None, "a@1 a@2 b e"),
         # The command line goes before the file.
-        (
-            f"repeat: 2\n{ANSWERED}- {{id: c, expected: 1, actual: 1, repeat: 4}}\n",
-            3,
-            "a@1 a@2 a@3 b c@1 c@2 c@3",
-        ),
+        (f"repeat: 3\n{ANSWERED}- {{id: c, expected: 1, actual: 1, repeat: 4}}\n", 2, "a@1 a@2 b c@1 c@2"),
         (f"repeat: 2\n{ANSWERED}- {{id: c, expected: 1, actual: 1, repeat: 4}}\n", 1, "a b c"),
         ("id: a\nparametrize: {k: [1, 2]}\nrepeat: '${k}'\nexpected: '${k}'\n", None, "a-1 a-2@1 a-2@2"),
     ],
@@ -304,8 +296,7 @@ def test_a_python_test_is_repeated_by_the_command_line(pytester, write):
 from pytest_jsonmatch import golden_cases
 
 @golden_cases("cases.yaml")
-def test_it(case):
-    pass
+def test_it(case): pass
 """,
     )
     run = pytester.runpytest("--jsonmatch-repeat=2", "--collect-only", "-q")

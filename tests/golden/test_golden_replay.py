@@ -62,12 +62,8 @@ def lines(pytester, name="out.jsonl"):
 def test_what_is_kept(suite, workers):
     suite.runpytest("--jsonmatch-record=out.jsonl", *workers).assert_outcomes(passed=3, failed=1)
     kept = sorted(lines(suite), key=lambda entry: entry["case"])
-    assert [entry["case"] for entry in kept] == [
-        "sub/a.golden.yaml::text[large]",
-        "sub/a.golden.yaml::text[small]",
-        "sub/a.golden.yaml::value[large]",
-        "sub/a.golden.yaml::value[small]",
-    ]
+    names = ("text[large]", "text[small]", "value[large]", "value[small]")
+    assert [entry["case"] for entry in kept] == [f"sub/a.golden.yaml::{name}" for name in names]
     assert (kept[1]["text"], kept[2]["actual"]) == ('Sure: {"n": 0}', {"n": 1, "x": "\ud800é"})
     assert not list(suite.path.glob("*.partial"))
 
@@ -169,14 +165,11 @@ def test_on_a_full_disk_a_run_that_passes_fails(pytester, write, golden):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (
-            ["--jsonmatch-replay=nowhere.jsonl"],
-            "*--jsonmatch-replay: *nowhere.jsonl can't be read: no such file*",
-        ),
+        (["--jsonmatch-replay=no.jsonl"], "*--jsonmatch-replay: *no.jsonl can't be read: no such file*"),
         (["--jsonmatch-replay=bad.jsonl"], "*bad.jsonl:2 is not an output that --jsonmatch-record wrote"),
         (
-            ["--jsonmatch-replay=torn.jsonl"],
-            "*torn.jsonl:2 is not complete: the file was cut; delete the line, *",
+            ["--jsonmatch-replay=cut.jsonl"],
+            "*cut.jsonl:2 is not complete: the file was cut; delete the line, *",
         ),
         (["--jsonmatch-record="], "*--jsonmatch-record: *is a folder; name a file"),
         (["--jsonmatch-record=here"], "*--jsonmatch-record: *here is a folder; *"),
@@ -186,7 +179,7 @@ def test_on_a_full_disk_a_run_that_passes_fails(pytester, write, golden):
 )
 def test_what_is_wrong_is_told_before_anything_runs(pytester, write, golden, arguments, message):
     write("here/a.txt", "")
-    write("torn.jsonl", '{"case": "a", "text": "b"}\n{"case": "b", "te')
+    write("cut.jsonl", '{"case": "a", "text": "b"}\n{"case": "b", "te')
     write("bad.jsonl", '{"case": "a", "text": "b"}\n{"case": "a"}\n')
     golden("actual: 1\nexpected: 1\n")
     outcome = pytester.runpytest(*arguments)

@@ -131,18 +131,15 @@ def test_skip_and_quit(pytester, golden, converse, answers, arguments, old, new)
     assert (pytester.path / "a.golden.yaml").read_text() == CASES.replace(old, new)
 
 
-def test_the_end_of_the_input_is_a_quit(pytester, golden, converse):
-    golden(CASES)
-    code, text = converse(["\x04"])
-    assert code == 1
-    assert (pytester.path / "a.golden.yaml").read_text() == CASES
-    assert "no case to update" in text
-
-
-def test_nothing_failed_so_nothing_is_asked(golden, converse):
-    golden("id: a\nactual: 1\nexpected: 1\n")
-    code, text = converse([])
-    assert code == 0
+@pytest.mark.parametrize(
+    ("cases", "answers", "ended"), [(CASES, ["\x04"], 1), ("id: a\nactual: 1\nexpected: 1\n", [], 0)]
+)
+def test_the_end_of_the_input_is_a_quit_and_where_nothing_failed_nothing_is_asked(
+    pytester, golden, converse, cases, answers, ended
+):
+    golden(cases)
+    code, text = converse(answers)
+    assert (code, (pytester.path / "a.golden.yaml").read_text()) == (ended, cases)
     assert "no case to update" in text
 
 

@@ -71,13 +71,8 @@ expected: { items: [{ n: 1, v: cd }, { n: 2, v: ab }], t: x, w: 100 }
 def test_a_rule_that_is_there_stays():
     options = {"fields": {"v": {"weight": 3, "compare": "exact"}}, "nulls": "value"}
     changed = with_change(options, {"fields": {"v": {"transform": ["casefold"]}, "w": {"compare": "date"}}})
-    assert changed == {
-        "fields": {
-            "v": {"weight": 3, "compare": "exact", "transform": ["casefold"]},
-            "w": {"compare": "date"},
-        },
-        "nulls": "value",
-    }
+    fields = {"v": {"weight": 3, "compare": "exact", "transform": ["casefold"]}, "w": {"compare": "date"}}
+    assert changed == {"fields": fields, "nulls": "value"}
     assert options["fields"] == {"v": {"weight": 3, "compare": "exact"}}
 
 

@@ -109,18 +109,9 @@ def test_a_row_comes_before_what_stands_beside_it(cases):
     assert (case.input, case.threshold, case.metric) == ("how", 0.5, "json_similarity")
 
 
-@pytest.mark.parametrize(
-    ("written", "name"),
-    [
-        ('"2024/17 b"', "2024-17-b"),
-        ("12", "12"),
-        ("true", "true"),
-        ('"é.x@1"', "é.x@1"),
-        ('"a::b[1]"', "a-b-1"),
-    ],
-)
-def test_ids_can_name_tests(cases, written, name):
-    assert list(cases("id: no", f'{{"no": {written}}}\n')) == [name]
+def test_ids_can_name_tests(cases):
+    rows = "".join(f'{{"no": {each}}}\n' for each in ('"2024/17 b"', "12", "true", '"é.x@1"', '"a::b[1]"'))
+    assert list(cases("id: no", rows)) == ["2024-17-b", "12", "true", "é.x@1", "a-b-1"]
 
 
 def test_each_case_is_repeated_but_recorded_answers(cases):
@@ -226,9 +217,8 @@ def test_a_row_that_lacks_a_column(cases):
         '{"no": "a", "page": 1}\n{"no": "b", "page": "", "gold": 1}\n',
     )
     assert error_of(lambda: found["a"].expected) == "gold.jsonl:1:1: the row has no 'gold'; known: no, page"
-    assert (
-        error_of(lambda: found["b"].input) == "gold.jsonl:2:1: 'page' is \"\", which can't be part of a path"
-    )
+    told = "gold.jsonl:2:1: 'page' is \"\", which can't be part of a path"
+    assert error_of(lambda: found["b"].input) == told
 
 
 def test_a_row_of_csv_that_is_no_case(cases):

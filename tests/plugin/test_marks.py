@@ -85,14 +85,8 @@ def test_it_is_registered(pytester):
 @pytest.mark.parametrize(
     ("mark", "message"),
     [
-        (
-            "0.9",
-            "*ConfigurationError: @pytest.mark.jsonmatch takes keywords only: metric=, threshold=, *; got 0.9",
-        ),
-        (
-            "metric='feild_match'",
-            "*ConfigurationError: unknown metric 'feild_match'; did you mean 'field_match'?",
-        ),
+        ("0.9", "@pytest.mark.jsonmatch takes keywords only: metric=, threshold=, *; got 0.9"),
+        ("metric='feild_match'", "unknown metric 'feild_match'; did you mean 'field_match'?"),
     ],
 )
 def test_a_wrong_mark_is_an_error_that_says_so(pytester, mark, message):
@@ -105,4 +99,4 @@ def test_a_wrong_mark_is_an_error_that_says_so(pytester, mark, message):
         """)
     outcome = pytester.runpytest()
     outcome.assert_outcomes(failed=1)
-    outcome.stdout.fnmatch_lines([f"E{message}"])
+    outcome.stdout.fnmatch_lines([f"E*ConfigurationError: {message}"])

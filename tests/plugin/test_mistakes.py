@@ -15,19 +15,17 @@ def test_a_misspelt_argument():
     assert str(caught.value) == "unknown argument 'treshold'; did you mean 'threshold'?"
 
 
-def test_the_path_of_an_answer_as_text():
-    with pytest.raises(JsonExtractionError, match="it looks like a path, so pass what is in the file"):
-        assert_json_match("answers/receipt.json", {"a": 1})
-
-
-def test_the_path_of_an_answer():
-    with pytest.raises(AssertionError, match=r"pass what is in the file: path\.read_text\(\)$"):
-        assert_json_match(Path("answers/receipt.json"), {"a": 1})
-
-
-def test_sides_that_are_swapped():
-    with pytest.raises(AssertionError, match="expected is inside actual: if the two were swapped"):
-        assert_json_match({"a": 1, "b": 2}, {"a": 1})
+@pytest.mark.parametrize(
+    ("actual", "error", "told"),
+    [
+        ("a/b.json", JsonExtractionError, "it looks like a path, so pass what is in the file"),
+        (Path("a/b.json"), AssertionError, r"pass what is in the file: path\.read_text\(\)$"),
+        ({"a": 1, "b": 2}, AssertionError, "expected is inside actual: if the two were swapped"),
+    ],
+)
+def test_the_path_of_an_answer_and_sides_that_are_swapped(actual, error, told):
+    with pytest.raises(error, match=told):
+        assert_json_match(actual, {"a": 1})
 
 
 def test_the_frames_of_the_plugin_are_hidden(pytester, python):

@@ -127,9 +127,8 @@ def test_a_golden_file_elsewhere_may_name_what_lies_beside_it(pytester, project)
     write(project / "above.json", '{"a": 1}')
     outcome = pytester.runpytest("--rootdir=.", "../outside/b.golden.yaml")
     outcome.assert_outcomes(passed=2, errors=1)
-    outcome.stdout.fnmatch_lines(
-        f"E *b.golden.yaml:4:31: {refusal(project, 'expected_file', '../above.json')}"
-    )
+    told = refusal(project, "expected_file", "../above.json")
+    outcome.stdout.fnmatch_lines(f"E *b.golden.yaml:4:31: {told}")
 
 
 def test_a_folder_of_golden_files_may_be_a_link(pytester, project):

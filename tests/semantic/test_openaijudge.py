@@ -63,11 +63,8 @@ def test_a_request_as_the_endpoint_receives_it(endpoint, judge):
     judge().judge([item])
     (request,) = endpoint.requests
     (pair,) = request.pairs
-    assert (request.path, request.body["model"], request.body["temperature"]) == (
-        "/v1/chat/completions",
-        "loopback",
-        0,
-    )
+    sent = (request.path, request.body["model"], request.body["temperature"])
+    assert sent == ("/v1/chat/completions", "loopback", 0)
     assert {key: value for key, value in pair.items() if key != "id"} == {
         "field": "city",
         "description": "City: where they live",
@@ -76,11 +73,8 @@ def test_a_request_as_the_endpoint_receives_it(endpoint, judge):
         "actual": "NYC",
     }
     schema = request.body["response_format"]["json_schema"]
-    assert (request.form, schema["strict"], [each["role"] for each in request.body["messages"]]) == (
-        "json_schema",
-        True,
-        ["system", "user"],
-    )
+    assert (request.form, schema["strict"]) == ("json_schema", True)
+    assert [each["role"] for each in request.body["messages"]] == ["system", "user"]
 
 
 @pytest.mark.parametrize(
@@ -97,11 +91,8 @@ def test_a_hostile_value_changes_nothing_but_itself(endpoint, judge, hostile):
     asked = [JudgeItem(f"i{n}", "note", "x", hostile if n == 1 else "x") for n in range(3)]
     answers = judge().judge(asked)
     (request,) = endpoint.requests
-    assert [(pair["expected"], pair["actual"]) for pair in request.pairs] == [
-        ("x", "x"),
-        ("x", hostile),
-        ("x", "x"),
-    ]
+    pairs = [(pair["expected"], pair["actual"]) for pair in request.pairs]
+    assert pairs == [("x", "x"), ("x", hostile), ("x", "x")]
     assert answers == {"i0": YES, "i1": NO, "i2": YES}
     benign = judge()
     benign.judge([JudgeItem("1", "note", "x", "y")])
