@@ -148,9 +148,8 @@ def test_errors_stand_at_the_key_they_are_about(pytester, write, golden, row):
 
 
 def test_what_a_hook_of_someone_else_raises_keeps_its_traceback(pytester, write):
-    pytester.makeconftest(
-        "def pytest_jsonmatch_compared(result, item):\n    assert result.score == 7, 'not mine'\n"
-    )
+    hook = "def pytest_jsonmatch_compared(result, item):\n    assert result.score == 7, 'not mine'\n"
+    pytester.makeconftest(hook)
     write("receipt.golden.yaml", "actual: {a: 1}\nexpected: {a: 1}\n")
     outcome = pytester.runpytest()
     outcome.assert_outcomes(failed=1)

@@ -71,10 +71,8 @@ cases:
 
 
 def test_checks_are_made_of_what_comes_out():
-    (low, high) = cases_of(
-        'parametrize: { t: [0.5, 1] }\nid: a\nthreshold: "${t}"\nactual: 1\nexpected: 1\n'
-    ).values()
-    assert (low.threshold, high.threshold) == (0.5, 1)
+    text = 'parametrize: { t: [0.5, 1] }\nid: a\nthreshold: "${t}"\nactual: 1\nexpected: 1\n'
+    assert [case.threshold for case in cases_of(text).values()] == [0.5, 1]
 
 
 def test_ids_are_names_whatever_the_values():

@@ -37,19 +37,17 @@ def test_a_recorded_answer_goes_before_the_producer(pytester, golden):
     pytester.runpytest().assert_outcomes(passed=1)
 
 
+MISSING = "ModuleNotFoundError: No module named"
+ADD_IT = "add the folder that holds it to pytest's ini option `pythonpath`, or install it"
+
+
 @pytest.mark.parametrize(
     ("producer", "message"),
     [
-        (
-            "nowhere:answer",
-            "ModuleNotFoundError: No module named 'nowhere'; add the folder that holds it to pytest's ini option `pythonpath`, or install it",
-        ),
-        ("nowhere.at.all:answer", "ModuleNotFoundError: No module named 'nowhere'; add the folder *"),
-        (
-            "good.sub:answer",
-            "ModuleNotFoundError: No module named 'good.sub'; 'good' is not a package; add the folder *",
-        ),
-        ("broken:answer", "ModuleNotFoundError: No module named 'not_installed'"),
+        ("nowhere:answer", f"{MISSING} 'nowhere'; {ADD_IT}"),
+        ("nowhere.at.all:answer", f"{MISSING} 'nowhere'; {ADD_IT}"),
+        ("good.sub:answer", f"{MISSING} 'good.sub'; 'good' is not a package; {ADD_IT}"),
+        ("broken:answer", f"{MISSING} 'not_installed'"),
         ("wrong:answer", "SyntaxError: *"),
     ],
 )

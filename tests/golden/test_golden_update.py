@@ -69,12 +69,8 @@ def test_a_value_that_is_none_may_be_a_path(pytester, golden, read, value):
     result = pytester.runpytest("--jsonmatch-update", value)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
-        [
-            (
-                f"*error: argument --jsonmatch-update: '{value}' is not what to update: new, failed or all, with "
-                ",dry-run or ,force behind it. In front of a path write --jsonmatch-update=failed"
-            )
-        ]
+        f"*error: argument --jsonmatch-update: '{value}' is not what to update: new, failed or all, with "
+        ",dry-run or ,force behind it. In front of a path write --jsonmatch-update=failed"
     )
     assert read() == CASES
 
@@ -403,21 +399,16 @@ def test_in_ci_nothing_is_written_unless_forced(pytester, golden, read, monkeypa
     assert read() == FAILED
 
 
+NOT_IN_CI = (
+    "--jsonmatch-review does not write golden files in CI (the environment variable CI is set); "
+    "run it on your own machine, or unset the variable"
+)
+NOT_BOTH = "--jsonmatch-review and --jsonmatch-update can't go together; choose one"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [
-        (
-            ["--jsonmatch-review"],
-            (
-                "--jsonmatch-review does not write golden files in CI (the environment variable CI is set); "
-                "run it on your own machine, or unset the variable"
-            ),
-        ),
-        (
-            ["--jsonmatch-update=all", "--jsonmatch-review"],
-            "--jsonmatch-review and --jsonmatch-update can't go together; choose one",
-        ),
-    ],
+    [(["--jsonmatch-review"], NOT_IN_CI), (["--jsonmatch-update=all", "--jsonmatch-review"], NOT_BOTH)],
 )
 def test_options_that_make_no_sense(pytester, monkeypatch, arguments, message):
     monkeypatch.setenv("CI", "1")

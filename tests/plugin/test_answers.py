@@ -70,10 +70,10 @@ def producers(pytester):
     pytester.makeini("[pytest]\npythonpath = .\n")
 
     def run(*names, arguments=()):
-        cases = "".join(
+        cases = [
             f"- {{id: {name}, input: 1, producer: 'app:{name}', expected: {{n: 1}}}}\n" for name in names
-        )
-        pytester.path.joinpath("x.golden.yaml").write_text(f"cases:\n{cases}", encoding="utf-8")
+        ]
+        pytester.path.joinpath("x.golden.yaml").write_text("cases:\n" + "".join(cases), encoding="utf-8")
         return pytester.runpytest("--jsonmatch-json=o.json", *arguments)
 
     return run

@@ -23,14 +23,11 @@ USE = """
 
 
 def test_register_in_several_conftests(pytester):
-    pytester.makeconftest(
-        "def pytest_jsonmatch_register(registry): registry.metric('outer', {'reduce': 'ratio'})"
-    )
+    outer = "def pytest_jsonmatch_register(registry): registry.metric('outer', {'reduce': 'ratio'})"
+    pytester.makeconftest(outer)
     folder = pytester.mkpydir("deep")
-    folder.joinpath("conftest.py").write_text(
-        "def pytest_jsonmatch_register(registry): registry.metric('inner', {'base': 'outer'})",
-        encoding="utf-8",
-    )
+    inner = "def pytest_jsonmatch_register(registry): registry.metric('inner', {'base': 'outer'})"
+    folder.joinpath("conftest.py").write_text(inner, encoding="utf-8")
     folder.joinpath("test_it.py").write_text(
         "def test_inner(assert_json_match): assert_json_match([1], [1], metric='inner')", encoding="utf-8"
     )
@@ -108,14 +105,7 @@ def test_summary_is_not_called_without_a_summary(pytester, argument):
 def test_the_first_answer_stands(pytester):
     pytester.makefile(".golden.yaml", echo="input: {a: 1}\nexpected: {a: 1}\n")
     pytester.makeconftest("def pytest_jsonmatch_actual(case): return {'a': 2}")
-    pytester.makepyfile(
-        our_plugin="""
-        import pytest
-
-        @pytest.hookimpl(tryfirst=True)
-        def pytest_jsonmatch_actual(case):
-            return case.input
-        """
-    )
+    hook = "@pytest.hookimpl(tryfirst=True)\ndef pytest_jsonmatch_actual(case): return case.input"
+    pytester.makepyfile(our_plugin=f"import pytest\n\n{hook}")
     pytester.syspathinsert()
     pytester.runpytest_subprocess("-p", "our_plugin").assert_outcomes(passed=1)

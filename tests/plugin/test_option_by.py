@@ -195,18 +195,15 @@ def test_parameters_of_a_fixture_are_a_tag_of_tests_in_python_if_it_is_named(pyt
     run.stdout.fnmatch_lines(["  FAILED  *no case has any tag"])
 
 
+ONE_PARAMETER = PARAMETRIZED.replace('@pytest.mark.parametrize("number", [1, 2])\n', "").replace(
+    "(model, prompt, number):", '(model):\n    number, prompt = 1, "short"'
+)
+
+
+# Labels with hyphens can't be told from each other; with a single parameter the node id is the label.
 @pytest.mark.parametrize(
     ("text", "labels"),
-    # Labels with hyphens can't be told from each other; with a single parameter the node id is the label.
-    [
-        (PARAMETRIZED, ["model0", "model1"]),
-        (
-            PARAMETRIZED.replace('@pytest.mark.parametrize("number", [1, 2])\n', "").replace(
-                "(model, prompt, number):", '(model):\n    number, prompt = 1, "short"'
-            ),
-            ["gpt-large", "gpt-mini"],
-        ),
-    ],
+    [(PARAMETRIZED, ["model0", "model1"]), (ONE_PARAMETER, ["gpt-large", "gpt-mini"])],
     ids=["several", "one"],
 )
 def test_labels_of_parameters(pytester, text, labels):

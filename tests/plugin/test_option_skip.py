@@ -93,26 +93,18 @@ def test_a_wrong_pattern_of_the_suite_is_a_usage_error(pytester):
 
 
 def test_short_forms_in_a_case(pytester):
-    pytester.makefile(
-        ".golden.yaml",
-        a="""\
+    case = """\
         actual: {id: 1, total: 10.01, vendor: Acme Inc}
         expected: {id: 2, total: 10, vendor: Acme Ltd}
         fields: {id: skip, total: {tolerance: 0.01}, vendor: {compare: levenshtein, leaf_threshold: 0.6}}
         threshold: {fields: {total: 1, vendor: 0.62}, score: 0.8}
-        """,
-    )
+    """
+    pytester.makefile(".golden.yaml", a=case)
     pytester.runpytest().assert_outcomes(passed=1)
 
 
 def test_a_suggestion_extends_a_short_rule(pytester):
-    pytester.makefile(
-        ".golden.yaml",
-        a="""\
-        actual: {id: 1, vendor: acme}
-        expected: {id: 2, vendor: ACME}
-        fields: {id: skip, vendor: exact}
-        """,
-    )
+    sides = "actual: {id: 1, vendor: acme}\nexpected: {id: 2, vendor: ACME}\n"
+    pytester.makefile(".golden.yaml", a=sides + "fields: {id: skip, vendor: exact}")
     result = pytester.runpytest()
     result.stdout.fnmatch_lines(["*would pass with  fields: {vendor: {transform: [[]casefold[]]}}"])

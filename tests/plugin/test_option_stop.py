@@ -46,8 +46,7 @@ def calls(pytester):
 
 def test_a_limit_that_is_reached_for_certain(suite):
     run = stopped(suite)
-    assert run.ret == pytest.ExitCode.OK
-    assert calls(suite) == 10
+    assert (run.ret, calls(suite)) == (pytest.ExitCode.OK, 10)
     run.stdout.fnmatch_lines("""\
         gates, on 10 of 20 cases; decided, 10 tests saved:
           PASSED   score >= 0.5  1.00  slack +0.50 (mean of 10 cases)
@@ -58,8 +57,7 @@ def test_a_limit_that_is_out_of_reach(suite, write_cases):
     write_cases([0.0] * 20)
     gates = ("--jsonmatch-gate=pass_rate >= 0", "--jsonmatch-gate=f1 >= 0.9")
     run = suite.runpytest(*gates, "--jsonmatch-stop-when-decided")
-    assert run.ret == pytest.ExitCode.TESTS_FAILED
-    assert calls(suite) == 3
+    assert (run.ret, calls(suite)) == (pytest.ExitCode.TESTS_FAILED, 3)
     run.stdout.fnmatch_lines(["*3 of 20 cases; decided, 17 tests*", "  FAILED   f1 >= 0.9  *"])
 
 
@@ -104,8 +102,7 @@ def test_one_that_ends_early_is_not_compared_with_a_baseline(suite, write_cases,
     (suite.path / "calls.txt").unlink()
     write_cases([score] * 20)
     run = stopped(suite, "--jsonmatch-baseline=main", option)
-    assert run.ret == (0 if score else 1)
-    assert calls(suite) == called
+    assert (run.ret, calls(suite)) == (0 if score else 1, called)
     run.stdout.fnmatch_lines([line])
 
 

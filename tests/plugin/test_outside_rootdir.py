@@ -157,16 +157,12 @@ def test_nothing_is_written_outside(pytester, project):
 
 def test_cases_of_python_tests_keep_to_it(pytester, project):
     write(project / "project" / "cases" / "a.yaml", NAMING.replace("../", "../../"))
-    write(
-        project / "project" / "test_it.py",
-        "from pytest_jsonmatch import golden_cases\n\n"
-        "@golden_cases('cases/a.yaml')\ndef test_it(case):\n    case.expected, case.actual, case.input, case.options\n",
-    )
+    test = "@golden_cases('cases/a.yaml')\ndef test_it(case): case.expected, case.actual, case.input, case.options\n"
+    write(project / "project" / "test_it.py", f"from pytest_jsonmatch import golden_cases\n\n{test}")
     outcome = pytester.runpytest("-k", "of-expected or inside")
     outcome.assert_outcomes(passed=1, failed=1)
-    outcome.stdout.fnmatch_lines(
-        f"E *GoldenFileError: cases/a.yaml:11:5: {refusal(project, 'expected_file', '../../outside/value.json')}"
-    )
+    told = refusal(project, "expected_file", "../../outside/value.json")
+    outcome.stdout.fnmatch_lines(f"E *GoldenFileError: cases/a.yaml:11:5: {told}")
 
 
 LARGE = f"cases:\n- id: one\n  title: {'x' * 2**24}\n  actual: {{a: 1}}\n  expected: {{a: 1}}\n"

@@ -263,14 +263,7 @@ def test_a_function_reaches_the_processes_of_an_executor(tmp_path, monkeypatch):
 def test_the_pairing_is_by_what_the_judge_says():
     same = {("cat", "Katze"), ("dog", "Hund")}
     judge = Asked(lambda item: (item.expected, item.actual) in same)
-    result = compare_json(
-        ["Hund", "Katze"],
-        ["cat", "dog"],
-        metric="leaf_f1",
-        arrays="unordered",
-        compare={"string": "semantic"},
-        judge=judge,
-    )
+    result = compare_json(["Hund", "Katze"], ["cat", "dog"], arrays="unordered", judge=judge, **SEMANTIC)
     assert (result.score, [(f.expected_path, f.actual_path) for f in result.field_results]) == (
         1.0,
         [("[0]", "[1]"), ("[1]", "[0]")],
