@@ -28,8 +28,8 @@ def cases_of(text):
     return load_cases(text.encode(), Path("x.golden.yaml"), "x.yaml").by_id
 
 
-def test_all_combinations_of_a_mapping(pytester, write):
-    write("a.golden.yaml", ROWS)
+def test_all_combinations_of_a_mapping(pytester, golden):
+    golden(ROWS)
     outcome = pytester.runpytest("-v")
     outcome.assert_outcomes(passed=3, failed=2)
     for name, word in (
@@ -46,8 +46,7 @@ def test_all_combinations_of_a_mapping(pytester, write):
 
 
 def test_values_keep_their_type_and_text_is_put_into_text():
-    found = cases_of(
-        """\
+    found = cases_of("""\
 metric: json_similarity
 options: { arrays: { key: "${key}" } }
 input: { for: "${n}" }
@@ -59,8 +58,7 @@ cases:
     actual_file: answers/${key}.txt
     fields: { "${key}": { skip: true } }
     expected: { n: "${n}", text: "n=${n}", more: "${more}", plain: "$${n}", "${key}": "${more}!" }
-"""
-    )
+""")
     few, two = found.values()
     assert list(found) == ["a-few", "a-2.5-id-null"]
     assert few.expected == {
@@ -89,17 +87,15 @@ def test_ids_are_names_whatever_the_values():
     assert [row.suffix for row in rows] == ["a-b", "a-b-2", "3", "null", "true", "1.5", "7", "8", "9", "10"]
 
 
-def test_what_a_fixture_makes_of_parameters(pytester, write):
-    pytester.makeconftest(
-        """
+def test_what_a_fixture_makes_of_parameters(pytester, golden):
+    pytester.makeconftest("""
         import pytest
 
         @pytest.fixture
         def jsonmatch_actual(jsonmatch_case):
             return {"n": jsonmatch_case.params["n"] + 1}
-        """
-    )
-    write("a.golden.yaml", "id: a\nparametrize: { n: [1, 2] }\nexpected: { n: 3 }\n")
+        """)
+    golden("id: a\nparametrize: { n: [1, 2] }\nexpected: { n: 3 }\n")
     pytester.runpytest().assert_outcomes(passed=1, failed=1)
 
 
@@ -150,9 +146,9 @@ def test_what_is_wrong_with_the_files_is_told_where_they_are_used(pytester, writ
     outcome.stdout.no_fnmatch_line("*Traceback*")
 
 
-def test_an_update_leaves_places_alone(pytester, write):
+def test_an_update_leaves_places_alone(pytester, golden):
     text = "id: a\nparametrize: { n: [1, 2] }\nactual: { n: 1 }\nexpected: { n: '${n}' }\n"
-    write("a.golden.yaml", text)
+    golden(text)
     outcome = pytester.runpytest("--jsonmatch-update=all")
     outcome.assert_outcomes(passed=1, failed=1)
     outcome.stdout.fnmatch_lines(["*a.golden.yaml::a-2*its places `${name}` would be lost*"])

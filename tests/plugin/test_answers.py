@@ -229,7 +229,7 @@ def test_an_answer_that_can_not_be_is_an_error_of_its_test(producers):
     run = producers("wrong", arguments=("--jsonmatch-gate=cost.total <= 1",))
     run.assert_outcomes(errors=1)
     run.stdout.fnmatch_lines(
-        ["E * pytest_jsonmatch.ConfigurationError: usage has an unknown key 'prompt_tokens'; allowed are *"]
+        "E * pytest_jsonmatch.ConfigurationError: usage has an unknown key 'prompt_tokens'; allowed are *"
     )
     assert about_gates(run)[0].startswith("cost.total <= 1  no answer says what it cost")
 
@@ -282,5 +282,5 @@ def test_reports(suite, monkeypatch):
     page = suite.path.joinpath("o.html").read_text(encoding="utf-8")
     assert '<code>small</code></th><td class=" number">3</td>' in page
     suite.run(sys.executable, "-m", "pytest_jsonmatch", "report", "o.json").stdout.fnmatch_lines(
-        ["small * 3 * 0.00 * 1,000 * 3,000"]
+        "small * 3 * 0.00 * 1,000 * 3,000"
     )

@@ -60,25 +60,21 @@ def test_a_wrong_registration_of_a_subdirectory_is_an_error_of_its_collection(py
     folder.joinpath("test_it.py").write_text("def test_plain(): pass", encoding="utf-8")
     outcome = pytester.runpytest()
     outcome.assert_outcomes(errors=1)
-    outcome.stdout.fnmatch_lines(
-        ["deep*conftest.py:1: in pytest_jsonmatch_register", "E *: 'exact' is a built-in *"]
-    )
+    outcome.stdout.fnmatch_lines("""\
+        deep*conftest.py:1: in pytest_jsonmatch_register
+        E *: 'exact' is a built-in *""")
 
 
 def test_compared_sees_every_comparison_and_its_test(pytester, workers):
-    pytester.makeconftest(
-        """
+    pytester.makeconftest("""
         def pytest_jsonmatch_compared(result, item):
             item.user_properties.append(("seen", f"{item.name} {result.metric} {result.score}"))
-        """
-    )
-    pytester.makepyfile(
-        """
+        """)
+    pytester.makepyfile("""
         def test_one(assert_json_match):
             assert_json_match({"a": 1}, {"a": 1})
             assert_json_match([1, 2], [1, 3], metric="json_similarity")
-        """
-    )
+        """)
     pytester.runpytest("--junitxml=junit.xml", *workers).assert_outcomes(failed=1)
     junit = pytester.path.joinpath("junit.xml").read_text(encoding="utf-8")
     seen = [line.split('"')[0] for line in junit.split('name="seen" value="')[1:]]

@@ -68,8 +68,7 @@ def test_low_scores_and_missing_answers_are_recorded(pytester, workers, conftest
 
 def test_a_test_in_python_goes_on_to_its_next_comparison(pytester, python):
     pytester.makeini(INI)
-    python(
-        """
+    python("""
         def test_it():
             for answer in ({"a": 2}, "no JSON", {"a": 1}):
                 last = assert_json_match(answer, {"a": 1})
@@ -83,8 +82,7 @@ def test_a_test_in_python_goes_on_to_its_next_comparison(pytester, python):
 
         def test_with_a_comparator_that_raises():
             assert_json_match({"a": "x"}, {"a": "["}, fields={"a": {"compare": "regex"}})
-        """
-    )
+        """)
     run = pytester.runpytest("--jsonmatch-gate=score >= 0.05")
     run.assert_outcomes(passed=1, failed=3)
     run.stdout.fnmatch_lines(["  no JSON found*", "*on 4 cases:", "*PASSED   score*"])

@@ -54,9 +54,9 @@ def test_a_table_has_a_row_for_each_value(suite, workers):
 
 
 def test_a_case_without_the_tag_is_counted(suite):
-    suite.runpytest("--jsonmatch-by=pages").stdout.fnmatch_lines(
-        ["3          1   1.00*", "3 cases without this tag"]
-    )
+    suite.runpytest("--jsonmatch-by=pages").stdout.fnmatch_lines("""\
+        3          1   1.00*
+        3 cases without this tag""")
 
 
 def test_a_name_that_no_tag_has(suite):
@@ -102,8 +102,7 @@ def test_wrong_tags(pytester):
     pytester.path.joinpath("x.golden.yaml").write_text(
         "id: a\nexpected: 1\nactual: 1\ntags: {source: [phone]}"
     )
-    pytester.makepyfile(
-        """
+    pytester.makepyfile("""
         import pytest
         from pytest_jsonmatch import assert_json_match
 
@@ -113,15 +112,11 @@ def test_wrong_tags(pytester):
 
         def test_call():
             assert_json_match(1, 1, tags="phone")
-        """
-    )
-    pytester.runpytest().stdout.fnmatch_lines_random(
-        [
-            "E * x.golden.yaml:4:*: `tags`: the tag 'source' is an array; it must be a string, *",
-            "E *ConfigurationError: '' can't name a tag: *",
-            "E *ConfigurationError: tags are 'phone'; they must map names to values: {'source': 'phone'}",
-        ]
-    )
+        """)
+    pytester.runpytest().stdout.fnmatch_lines_random("""\
+        E * x.golden.yaml:4:*: `tags`: the tag 'source' is an array; it must be a string, *
+        E *ConfigurationError: '' can't name a tag: *
+        E *ConfigurationError: tags are 'phone'; they must map names to values: {'source': 'phone'}""")
 
 
 def test_a_tag_may_name_the_cluster(suite, workers):
@@ -151,9 +146,9 @@ def test_tags_are_tested_against_the_baseline(pytester):
     pytester.runpytest("--jsonmatch-save=main")
     write(right=False)
     run = pytester.runpytest("--jsonmatch-baseline=main", "--jsonmatch-by=source")
-    run.stdout.fnmatch_lines(
-        ["*, for `source=phone` (-0.50,*", "source=phone  1.00      0.50      -0.500  * (proven)"]
-    )
+    run.stdout.fnmatch_lines("""\
+        *, for `source=phone` (-0.50,*
+        source=phone  1.00      0.50      -0.500  * (proven)""")
     run.stdout.no_fnmatch_line("*source=scan *")
     pytester.runpytest("--jsonmatch-baseline=main").stdout.no_fnmatch_line("*source=*")
 
@@ -186,17 +181,14 @@ def test_parameters_of_a_fixture_are_a_tag_of_tests_in_python_if_it_is_named(pyt
     run = pytester.runpytest(
         "--jsonmatch-by=prompt", '--jsonmatch-gate=tags["prompt=long"].f1 >= 0.5', *workers
     )
-    run.stdout.fnmatch_lines(
-        [
-            "`short` is not shown to differ from `long`; 4 cases, and at least 5 must change",
-            "figures of short against long, mean of 4 cases in both",
-            "figure      long  short  difference     90 % interval          verdict",
-            "mean score  0.75   0.75      +0.000  *",
-            "long        4   0.75       0.75    0.75  0.75       1.00",
-            "short       4   0.75       0.75    0.75  0.75       1.00",
-            "  PASSED   tags*  0.75  *",
-        ]
-    )
+    run.stdout.fnmatch_lines("""\
+        `short` is not shown to differ from `long`; 4 cases, and at least 5 must change
+        figures of short against long, mean of 4 cases in both
+        figure      long  short  difference     90 % interval          verdict
+        mean score  0.75   0.75      +0.000  *
+        long        4   0.75       0.75    0.75  0.75       1.00
+        short       4   0.75       0.75    0.75  0.75       1.00
+          PASSED   tags*  0.75  *""")
     run.stdout.no_fnmatch_line("score of fields by model*")
     run = pytester.runpytest('--jsonmatch-gate=tags["prompt=long"].f1 >= 0.5')
     run.stdout.fnmatch_lines(["  FAILED  *no case has any tag"])
@@ -264,23 +256,19 @@ def test_a_run_of_several_candidates(pytester, workers):
     pytester.path.joinpath("x.golden.yaml").write_text(f"cases:\n{cases}")
     gates = ("score >= 0.5", 'tags["model=large"].score >= 0.9', 'fields["a"].recall >= 0.6 proven')
     run = pytester.runpytest(*(f"--jsonmatch-gate={gate}" for gate in gates), *workers)
-    run.stdout.fnmatch_lines(
-        [
-            "by model, mean of cases",
-            "model * cases  score*",
-            "large * 12   1.00*",
-            "small * 12   0.00*",
-            "*(24 cases in 12 clusters):",
-            "  PASSED   score*  0.50 *(mean of 24 cases, over every model; one is tags*model=large*)",
-            "  PASSED   tags*  1.00  slack +0.10 (mean of 12 cases)",
-            "  FAILED   fields* over every model; one is tags*model=large*)",
-        ]
-    )
+    run.stdout.fnmatch_lines("""\
+        by model, mean of cases
+        model * cases  score*
+        large * 12   1.00*
+        small * 12   0.00*
+        *(24 cases in 12 clusters):
+          PASSED   score*  0.50 *(mean of 24 cases, over every model; one is tags*model=large*)
+          PASSED   tags*  1.00  slack +0.10 (mean of 12 cases)
+          FAILED   fields* over every model; one is tags*model=large*)""")
 
 
 @pytest.mark.parametrize(
-    ("tags", "outcome"),
-    [("{model: gpt}", {"errors": 2}), ("{model: large}", {"errors": 1, "passed": 1})],
+    ("tags", "outcome"), [("{model: gpt}", {"errors": 2}), ("{model: large}", {"errors": 1, "passed": 1})]
 )
 def test_a_tag_of_the_same_name_and_another_value_is_an_error(pytester, tags, outcome):
     pytester.makeconftest(CONFTEST)

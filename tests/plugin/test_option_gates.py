@@ -198,8 +198,7 @@ def test_stopped_at_the_first_failure(suite):
 
 def test_a_test_that_compares_nothing_is_no_case(pytester):
     pytester.makeini("[pytest]\njsonmatch_cluster = document\n")
-    pytester.makepyfile(
-        """
+    pytester.makepyfile("""
         import pytest
 
         @pytest.mark.jsonmatch(tags={"document": "a"})
@@ -209,8 +208,7 @@ def test_a_test_that_compares_nothing_is_no_case(pytester):
         @pytest.mark.jsonmatch(tags={"document": "a"})
         def test_other():
             pass
-        """
-    )
+        """)
     run = pytester.runpytest("--jsonmatch-gate=errors == 0")
     assert gate_lines(run) == ["gates, on 1 of 2 cases:", "PASSED   errors == 0  0  slack 0"]
 
@@ -325,8 +323,7 @@ cases:
 
 @pytest.fixture
 def batch_errors(pytester):
-    pytester.makeconftest(
-        """
+    pytester.makeconftest("""
         def unreachable(items):
             if any("bad" in item.expected for item in items):
                 raise RuntimeError("no network")
@@ -334,24 +331,20 @@ def batch_errors(pytester):
 
         def pytest_jsonmatch_register(registry):
             registry.comparator("unreachable", unreachable)
-        """
-    )
+        """)
     pytester.makefile(".golden.yaml", r=BATCH_ERRORS)
 
 
 def test_batch_errors_fail_a_gated_run(pytester, batch_errors, workers):
     result = pytester.runpytest("--jsonmatch-gate=f1 >= 0.9", *workers)
     result.assert_outcomes(passed=1, failed=1)
-    result.stdout.fnmatch_lines(
-        [
-            "E   AssertionError: leaf_f1 score has no figure, needs 1.00, 1 comparator error",
-            "  nothing but batch errors  r.golden.yaml::one",
-            "1 result left out of the figures: the batch comparator failed; 1 case without",
-            "any figure",
-            "  PASSED   f1 >= 0.9 *",
-            "  FAILED   batch_errors == 0 *the gate 'batch_errors <= 1' would allow it*",
-        ]
-    )
+    result.stdout.fnmatch_lines("""\
+        E   AssertionError: leaf_f1 score has no figure, needs 1.00, 1 comparator error
+          nothing but batch errors  r.golden.yaml::one
+        1 result left out of the figures: the batch comparator failed; 1 case without
+        any figure
+          PASSED   f1 >= 0.9 *
+          FAILED   batch_errors == 0 *the gate 'batch_errors <= 1' would allow it*""")
 
 
 @pytest.mark.parametrize("more", [[], ["--jsonmatch-stop-when-decided"]], ids=["whole", "early"])

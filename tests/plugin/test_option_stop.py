@@ -44,13 +44,10 @@ def test_a_limit_that_is_reached_for_certain(suite):
     run = suite.runpytest("--jsonmatch-fail-under=0.5", "--jsonmatch-stop-when-decided")
     assert run.ret == pytest.ExitCode.OK
     assert calls(suite) == 10
-    run.stdout.fnmatch_lines(
-        [
-            "gates, on 10 of 20 cases; decided, 10 tests saved:",
-            "  PASSED   score >= 0.5  1.00  slack +0.50 (mean of 10 cases)",
-            "*decided: the mean score is at least 0.500*",
-        ]
-    )
+    run.stdout.fnmatch_lines("""\
+        gates, on 10 of 20 cases; decided, 10 tests saved:
+          PASSED   score >= 0.5  1.00  slack +0.50 (mean of 10 cases)
+        *decided: the mean score is at least 0.500*""")
 
 
 def test_a_limit_that_is_out_of_reach(suite, write_cases):
@@ -152,13 +149,11 @@ def test_any_test_may_compare(suite, write_cases):
 
 
 def test_what_is_expected_to_fail_decides_nothing(pytester, python):
-    python(
-        """
+    python("""
         @pytest.mark.parametrize("value", [pytest.param(2, marks=pytest.mark.xfail), 1, 1])
         def test_it(value):
             assert_json_match({"a": value}, {"a": 1})
-        """
-    )
+        """)
     run = pytester.runpytest("--jsonmatch-fail-under=0.9", "--jsonmatch-stop-when-decided")
     assert run.ret == pytest.ExitCode.OK
     run.assert_outcomes(passed=2, xfailed=1)

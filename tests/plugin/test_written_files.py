@@ -59,13 +59,10 @@ def test_all_files_of_a_run_that_fails(suite, workers, monkeypatch):
     check_files(suite.path, 4)
     report = (suite.path / "out/report.md").read_text(encoding="utf-8")
     assert (suite.path / "summary.md").read_text(encoding="utf-8") == f"\n{report}"
-    run.stdout.fnmatch_lines(
-        [
-            f"results written to *{Path('out', 'results.json')}",
-            f"results written to *{Path('jsonmatch-baselines', 'main.jsonl')}",
-            f"report written to *{Path('out', 'report.md')}",
-        ]
-    )
+    run.stdout.fnmatch_lines(f"""\
+        results written to *{Path("out", "results.json")}
+        results written to *{Path("jsonmatch-baselines", "main.jsonl")}
+        report written to *{Path("out", "report.md")}""")
 
 
 def test_the_same_files_with_and_without_workers(suite, monkeypatch):
@@ -221,9 +218,9 @@ def test_that_is_killed(assert_json_match):
     run = suite.runpytest_subprocess(*FILES, "--jsonmatch-gate=score >= 0.5", "-p", "xdist", "-n", "2")
     run.assert_outcomes(passed=2, failed=3)
     check_files(suite.path, 5)
-    run.stdout.fnmatch_lines(
-        ["gates, on 5 cases:", "  FAILED   score >= 0.5  0.40  slack -0.10 (mean of 5 cases)"]
-    )
+    run.stdout.fnmatch_lines("""\
+        gates, on 5 cases:
+          FAILED   score >= 0.5  0.40  slack -0.10 (mean of 5 cases)""")
     assert "`test_it.py::test_that_is_killed`" in (suite.path / "out/report.md").read_text(encoding="utf-8")
 
 

@@ -377,8 +377,7 @@ def test_as_many_at_once_as_allowed(endpoint, judge):
 def test_an_interrupt_is_not_kept_waiting(endpoint, acts, tmp_path):
     endpoint.always = acts.never()
     script = tmp_path / "script.py"
-    script.write_text(
-        f"""
+    script.write_text(f"""
 import signal
 from pytest_jsonmatch.semantic.judging import JudgeItem
 from pytest_jsonmatch.semantic.openaijudge import OpenAIJudge
@@ -389,8 +388,7 @@ try:
     judge.judge([JudgeItem(str(n), "a", n, "x") for n in range(9)])
 except KeyboardInterrupt:
     print("interrupted")
-"""
-    )
+""")
     process = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
     try:
         endpoint.reached.wait(20)
