@@ -81,16 +81,11 @@ def test_a_post_processor_that_fails_is_named_and_changes_nothing():
     ]
 
 
-@pytest.fixture
-def some_fail():
-    def compare(items):
+def test_batch_errors_spread_over_the_fields_of_their_comparator():
+    def some_fail(items):
         return [TimeoutError("30 s") if item.actual == 2 else 1.0 for item in items]
 
-    register_comparator("some_fail", compare, overwrite=True)
-
-
-@pytest.mark.usefixtures("some_fail")
-def test_batch_errors_spread_over_the_fields_of_their_comparator():
+    register_comparator("some_fail", some_fail, overwrite=True)
     answer = {"a": 1, "b": 2, "c": 3, "d": 4}
     rules = {name: {"compare": "some_fail"} for name in ("a", "b")}
     fields = compare_json(answer, answer, metric="leaf_f1", fields=rules).field_results

@@ -139,21 +139,14 @@ def test_rules_that_fit_one_of_two_runs_fit_both_together():
 
 def unreachable(items):
     if any("bad" in item.expected for item in items):
-        message = "no network"
-        raise RuntimeError(message)
+        raise RuntimeError("no network")
     return [0.5 for _ in items]
 
 
-@pytest.fixture
-def judged():
-    """Records of which a batch comparator leaves nothing to count, and others."""
+def test_a_record_of_batch_errors_alone_has_no_figures():
     register_comparator("unreachable", unreachable, overwrite=True)
-    return {"fields": {"a": {"compare": "unreachable"}}}
-
-
-def test_a_record_of_batch_errors_alone_has_no_figures(judged):
     gold = [{"a": "bad"}, {"a": "good"}, {"a": "bad", "b": 1}]
-    run = compare_corpus(gold, gold, **judged)
+    run = compare_corpus(gold, gold, fields={"a": {"compare": "unreachable"}})
     assert [each.f1 for each in run.records] == [None, 0.5, 1.0]
     assert (run.mean_f1, run.micro_f1, run.total_records, run.total_unscored) == (0.75, 0.75, 3, 1)
     assert (run.total_perfect, run.total_batch_errors) == (1, 2)

@@ -45,12 +45,9 @@ def test_one_run_against_five_is_as_safe(gates, sides):
     random = gates.source("short", *sides)
     worse = 0
     for _ in range(400):
-        now, before = gates.comparison("tied", 10, random, repeats=5)
-        now, before = (
-            {case: scores[:number] for case, scores in side.items()}
-            for side, number in zip((now, before), sides, strict=True)
-        )
-        worse += compare(now, before).kind == "worse"
+        whole = zip(gates.comparison("tied", 10, random, repeats=5), sides, strict=True)
+        runs = ({case: scores[:number] for case, scores in side.items()} for side, number in whole)
+        worse += compare(*runs).kind == "worse"
     assert worse <= at_most(0.05, 400)
 
 

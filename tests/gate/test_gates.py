@@ -96,6 +96,7 @@ def test_fields_are_what_the_table_shows():
         ('fields["e"].recall >= 0', False, "nothing to divide by"),
         ('cases["amce-*"].f1 >= 0', False, "no case fits; did you mean 'acme-2'?"),
         ("batch_errors == 0", True, ""),
+        ('tags["source=phone"].f1 >= 0', False, "no case has any tag"),
     ],
 )
 def test_what_a_gate_says_of_it(text, passed, note):
@@ -103,21 +104,18 @@ def test_what_a_gate_says_of_it(text, passed, note):
     assert (found.passed, found.note) == (passed, note)
 
 
-def test_no_field_at_all():
-    found = checked('fields["a"].mismatches == 0', ResultSet(RESULTS.cases[3:]))
-    assert found.note == "no field was compared"
+@pytest.mark.parametrize(
+    ("text", "cases", "note"),
+    [('fields["a"].mismatches == 0', 3, "no field was compared"), ("flip_rate <= 1", 2, "no case ran twice")],
+)
+def test_what_there_is_none_of(text, cases, note):
+    assert checked(text, ResultSet(RESULTS.cases[cases:])).note == note
 
 
 def test_a_tag_that_no_case_has():
-    check = checked('tags["source=phone"].f1 >= 0')
-    assert (check.passed, check.note) == (False, "no case has any tag")
     with_tags = ResultSet((replace(RESULTS.cases[0], tags={"source": "mail", "n": 1}),))
     note = checked('tags["source=phone"].f1 >= 0', with_tags).note
     assert note == "no case has this tag; did you mean 'source=mail'?"
-
-
-def test_no_case_ran_twice():
-    assert checked("flip_rate <= 1", ResultSet(RESULTS.cases[:1])).note == "no case ran twice"
 
 
 def test_nothing_is_never_good_enough_if_it_was_asked_for():

@@ -181,6 +181,5 @@ def test_figures_that_one_of_two_corpora_lacks_are_not_compared():
 
 
 def test_five_cases_prove_nothing_of_three_candidates():
-    before = many(5)
-    change = contest(("main", before), ("a", many(5, wrong=range(5))), rivals=3).proven.scores
+    change = contest(("main", many(5)), ("a", many(5, wrong=range(5))), rivals=3).proven.scores
     assert (change.kind, change.passed) == ("too few", False)

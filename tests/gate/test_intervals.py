@@ -128,6 +128,6 @@ def test_one_cluster_says_nothing():
 
 
 def test_an_interval_needs_cases():
-    for call in (lambda: mean_interval([]), lambda: ratio_interval([Row(0.0, 0.0, "a")])):
+    for rows in ([], [Row(0.0, 0.0, "a")]):
         with pytest.raises(ConfigurationError):
-            call()
+            ratio_interval(rows)

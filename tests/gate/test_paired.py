@@ -14,10 +14,7 @@ from pytest_jsonmatch.gate.paired import SignFlip, holm, sign_flip
 
 def by_hand(deltas):
     """All patterns, one after the other; those that tie count half if a delta is 0."""
-    sums = [
-        sum(sign * abs(delta) for sign, delta in zip(signs, deltas))
-        for signs in itertools.product((-1, 1), repeat=len(deltas))
-    ]
+    sums = list(map(sum, itertools.product(*((-abs(delta), abs(delta)) for delta in deltas))))
     total, tie = sum(deltas), 0.5 if 0.0 in deltas else 1.0
     shares = [(s < total - 1e-9, abs(s - total) <= 1e-9, s > total + 1e-9) for s in sums]
     below, same, above = (sum(column) / len(sums) for column in zip(*shares))
