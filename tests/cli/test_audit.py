@@ -137,8 +137,7 @@ def test_review_of_json_lines(answers, command, folder, typed, monkeypatch):
     before = lines(folder)
     typed("a", "r")
     out = command(answers, "--review").out
-    assert out.endswith(
-        """\
+    assert out.endswith("""\
 r2 (total: a, b, c) (1 of 2)
   total
     expected 20
@@ -153,8 +152,7 @@ r4 (vendor: a, b, c) (2 of 2)
 updated 1 case in gold.jsonl
   r2 (total: a, b, c)
     total  20 → 21
-"""
-    )
+""")
     assert lines(folder) == [line.replace('"total": 20', '"total": 21') for line in before]
 
 
@@ -249,9 +247,8 @@ def suite(folder, write):
 def test_mutations(suite, command, folder):
     ran = command("study audit --mutate golden --json found.json")
     assert (ran.code, ran.err) == (0, "")
-    report = ran.out
     assert (
-        report
+        ran.out
         == """\
 golden: 2 golden cases
 

@@ -58,9 +58,8 @@ def test_cases_that_come_and_go(write, command):
         line = f"evaluate gold.jsonl gold.jsonl --id-field id --json {name}.json"
         command(line, "--keep", "all")
     out = command("diff a.json b.json").out
-    assert out.startswith(
-        "`b` is not shown to differ from `a`; 1 case, and at least 5 must change to prove any"
-    )
+    told = "`b` is not shown to differ from `a`; 1 case, and at least 5 must change to prove any"
+    assert out.startswith(told)
     assert out.endswith("\nnew cases:\n  r2\n\ncases vanished:\n  r0\n")
 
 

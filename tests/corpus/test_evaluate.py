@@ -75,31 +75,26 @@ def generated(count: int, seed: int = 7) -> tuple[list[Any], list[Any]]:
     rng = random.Random(seed)
 
     def record() -> dict[str, Any]:
+        rows = [{"x": rng.randint(0, 3), "y": rng.choice(["p", "q"])} for _ in range(rng.randint(0, 2))]
+        tags = [rng.choice("abc") for _ in range(rng.randint(0, 3))]
         return {
             "name": rng.choice(["ann", "bob", "carl"]),
             "n": rng.choice([1, 2, 0.1, None]),
-            "tags": [rng.choice("abc") for _ in range(rng.randint(0, 3))],
-            "rows": [{"x": rng.randint(0, 3), "y": rng.choice(["p", "q"])} for _ in range(rng.randint(0, 2))],
+            "tags": tags,
+            "rows": rows,
         }
 
     return [record() for _ in range(count)], [record() for _ in range(count)]
 
 
+ROW = {"type": "object", "properties": {"x": {"x-eval-weight": 0.7}, "y": {"type": "string"}}}
 WEIGHTS = {
     "type": "object",
     "properties": {
         "name": {"type": "string", "x-eval-compare": "levenshtein", "x-eval-weight": 0.3},
         "n": {"type": ["number", "null"], "x-eval-compare": {"numeric": {"tolerance": {"abs": 0.5}}}},
         "tags": {"type": "array", "x-eval-align": {"match_by": "hungarian"}, "items": {"type": "string"}},
-        "rows": {
-            "type": "array",
-            "items": {
-                "anyOf": [
-                    {"type": "object", "properties": {"x": {"x-eval-weight": 0.7}, "y": {"type": "string"}}},
-                    {"type": "string"},
-                ]
-            },
-        },
+        "rows": {"type": "array", "items": {"anyOf": [ROW, {"type": "string"}]}},
     },
 }
 
@@ -109,12 +104,11 @@ def test_figures_hang_on_neither_chunks_nor_executors_nor_what_is_kept(keep):
     gold, extracted = generated(300)
     whole = compare_corpus(extracted, gold, schema=WEIGHTS).to_dict()
     with ThreadPoolExecutor(2) as threads, ProcessPoolExecutor(2) as processes:
-        others = [
-            compare_corpus(
-                extracted, gold, schema=WEIGHTS, keep=keep, chunk_size=size, executor=executor
-            ).to_dict()
+        runs = [
+            compare_corpus(extracted, gold, schema=WEIGHTS, keep=keep, chunk_size=size, executor=executor)
             for size, executor in [(1, None), (7, threads), (64, processes), (1000, processes)]
         ]
+    others = [run.to_dict() for run in runs]
     if keep != "all":
         for other in others:
             del other["records"]
@@ -130,16 +124,14 @@ def test_an_answer_that_cannot_be_read_has_nothing_right():
     assert result.records[0].counts == {"omission": 2}
     (error,) = result.errors
     assert (error.record_id, error.path, error.comparator) == (0, None, None)
-    assert error.reason.startswith(
-        "no JSON found in the actual text: output ends inside an object opened at line 1"
-    )
+    told = "no JSON found in the actual text: output ends inside an object opened at line 1"
+    assert error.reason.startswith(told)
 
 
 def test_an_answer_that_the_metric_refuses_has_nothing_right():
     schema = {"type": "object", "properties": {"a": {}}}
-    result = compare_corpus(
-        [{"a": 1, "z": 2}, {"a": 1}], [{"a": 1}, {"a": 1}], schema=schema, metric="pairwise_f1"
-    )
+    gold = [{"a": 1}, {"a": 1}]
+    result = compare_corpus([{"a": 1, "z": 2}, {"a": 1}], gold, schema=schema, metric="pairwise_f1")
     assert ([each.f1 for each in result.records], result.errors[0].record_id) == ([0.0, 1.0], 0)
     assert result.records[0].error is not None
     assert compare_corpus([[1]], [{"a": 1}], metric="field_match").records[0].score == 0.0
@@ -166,13 +158,11 @@ def test_gold_has_to_be_right(gold, schema, options, message):
 
 def test_what_goes_wrong_in_comparators_is_collected():
     register_comparator("broken", lambda expected, actual, params: 1 / 0, overwrite=True)
-    result = compare_corpus(
-        [{"a": 1, "b": 1}] * 2, [{"a": 1, "b": 1}] * 2, fields={"a": {"compare": "broken"}}
-    )
+    records = [{"a": 1, "b": 1}] * 2
+    result = compare_corpus(records, records, fields={"a": {"compare": "broken"}})
     assert (result.mean_f1, result.total_errors) == (0.5, 2)
-    assert (
-        str(result.errors[1]) == "record 1, a: comparator 'broken' raised ZeroDivisionError: division by zero"
-    )
+    told = "record 1, a: comparator 'broken' raised ZeroDivisionError: division by zero"
+    assert str(result.errors[1]) == told
 
 
 # -- who belongs to whom -----------------------------------------------------------------------------------
@@ -193,15 +183,12 @@ def test_ids_bring_records_together():
         ("y", 0.0, "there is no answer for it"),
         ("z", 1.0, None),
     ]
-    assert (result.unmatched_expected, sorted(map(str, result.unmatched_actual))) == (
-        ("y",),
-        ["actual[3]", "q", "x"],
-    )
+    assert (result.unmatched_expected, result.total_errors) == (("y",), 2)
+    assert sorted(map(str, result.unmatched_actual)) == ["actual[3]", "q", "x"]
     assert [str(each) for each in result.errors] == [
         "record 'y': there is no answer for it",
         "record 'actual[3]': it has no id that is a string or an integer, so it can't be matched to a record",
     ]
-    assert result.total_errors == 2
 
 
 def test_without_ids_missing_answers_are_wrong_and_surplus_ones_an_error():
@@ -220,9 +207,8 @@ def test_bad_lines(tmp_path):
     gold = tmp_path / "gold.jsonl"
     gold.write_text('{"a": 1}\n\n{"a": \n', encoding="utf-8")
     answers = lines(tmp_path / "answers.jsonl", [{"a": 1}, {"a": 2}])
-    with pytest.raises(
-        GoldValidationError, match=r"gold\.jsonl:3:7: not valid JSON: the text ends inside an object near"
-    ):
+    told = r"gold\.jsonl:3:7: not valid JSON: the text ends inside an object near"
+    with pytest.raises(GoldValidationError, match=told):
         compare_corpus(answers, gold)
     gold.write_text('{"a": 1}\n{"a": 2}\n', encoding="utf-8")
     answers.write_text('{"a": 1}\nI do not know\n', encoding="utf-8")
@@ -243,12 +229,8 @@ def test_what_is_kept():
         return len(result.records), with_fields, [each.record_id for each in result.worst]
 
     worst = list(range(0, 20, 2))
-    assert [kept(), kept(keep="imperfect"), kept(keep="worst"), kept(keep="none")] == [
-        (30, 30, worst),
-        (30, 15, worst),
-        (10, 10, worst),
-        (0, 0, []),
-    ]
+    assert [kept(), kept(keep="imperfect")] == [(30, 30, worst), (30, 15, worst)]
+    assert [kept(keep="worst"), kept(keep="none")] == [(10, 10, worst), (0, 0, [])]
 
 
 @pytest.mark.parametrize(
@@ -279,11 +261,8 @@ def test_a_record_that_is_kept_has_its_comparison():
     run = compare_corpus([answer], [gold], metric="pairwise_f1", id_field="id")
     match = run.records[0].match
     alone = compare_json({"a": [2, 3]}, {"a": [1, 2]}, metric="pairwise_f1")
-    assert (match.documents, match.alignments, match.audit()) == (
-        alone.documents,
-        alone.alignments,
-        alone.audit(),
-    )
+    assert match.audit() == alone.audit()
+    assert (match.documents, match.alignments) == (alone.documents, alone.alignments)
 
 
 CLUSTERED = [{"document": f"d{at // 2}", "n": at} for at in range(4)]

@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 class Late(Executor):
     """Does nothing until somebody asks for a result, and counts how many wait; all travels as by pickle."""
 
-    def __init__(self) -> None:
-        self.waiting = 0
-        self.most = 0
+    waiting = most = 0
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         self.waiting += 1
@@ -101,12 +99,9 @@ def test_errors_in_gold_come_back_with_their_place():
 
 def test_a_process_with_other_rules_is_refused():
     set_type_default("string", "levenshtein")
+    spawn = multiprocessing.get_context("spawn")
     try:
-        context = multiprocessing.get_context("spawn")
-        with (
-            ProcessPoolExecutor(1, mp_context=context) as executor,
-            pytest.raises(ConfigurationError) as told,
-        ):
+        with ProcessPoolExecutor(1, spawn) as executor, pytest.raises(ConfigurationError) as told:
             compare_corpus([{"a": "ac"}], [{"a": "ab"}], executor=executor)
     finally:
         reset_type_defaults()

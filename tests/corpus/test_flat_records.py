@@ -44,22 +44,19 @@ def pair(rng: random.Random, *, odd: bool) -> tuple[dict[str, Any], dict[str, An
 
 
 RULES: list[dict[str, Any]] = [
-    {},
-    {"type": "string"},
-    {"type": "integer"},
-    {"type": ["number", "null"]},
-    {"enum": ["a", "A", 1, None]},
-    {"x-eval-compare": "exact"},
-    {"x-eval-compare": "levenshtein"},
+    *(
+        {},
+        {"type": "string"},
+        {"type": "integer"},
+        {"type": ["number", "null"]},
+        {"enum": ["a", "A", 1, None]},
+    ),
+    *({"x-eval-compare": each} for each in ("exact", "levenshtein", "first_letter")),
     {"x-eval-compare": {"numeric": {"tolerance": {"rel": 0.1}}}},
     {"x-eval-compare": {"oneof": {"values": ["a", 1]}}},
     {"x-eval-compare": "jaccard", "x-eval-transform": ["lowercase", "strip"]},
     {"x-eval-transform": ["strip", {"type_convert": {"to": "number"}}]},
-    {"x-eval-transform": ["shout"]},
-    {"x-eval-compare": "first_letter"},
-    {"x-eval-skip": True},
-    {"x-eval-weight": 0.3},
-    {"x-eval-weight": 0},
+    *({"x-eval-transform": ["shout"]}, {"x-eval-skip": True}, {"x-eval-weight": 0.3}, {"x-eval-weight": 0}),
     {"anyOf": [{"type": "string", "x-eval-compare": "levenshtein"}, {"type": "number", "x-eval-skip": True}]},
 ]
 
@@ -74,14 +71,8 @@ def schema(rng: random.Random) -> dict[str, Any] | None:
 
 
 OPTIONS: list[dict[str, Any]] = [
-    {},
-    {},
-    {},
-    {"transform": ["lowercase"]},
-    {"extra": "ignore"},
-    {"leaf_threshold": 0.5},
-    {"nulls": "absent"},
-    {"reduce": "ratio"},
+    *({}, {}, {}, {"transform": ["lowercase"]}, {"extra": "ignore"}, {"leaf_threshold": 0.5}),
+    *({"nulls": "absent"}, {"reduce": "ratio"}),
     {"fields": {"a": {"compare": "levenshtein"}, "*": {"transform": ["casefold"]}}},
     {"fields": {"b": {"weight": 2}}},
     {"compare": {"string": "levenshtein", "number": "relative"}},
@@ -108,32 +99,22 @@ def test_figures_are_those_of_single_comparisons(seed):
             continue
         gold.append(one)
         extracted.append(other)
-    run = compare_corpus(
-        extracted, gold, schema=rules, metric=metric, chunk_size=rng.choice([1, 5, 100]), **options
-    )
+    size = rng.choice([1, 5, 100])
+    run = compare_corpus(extracted, gold, schema=rules, metric=metric, chunk_size=size, **options)
     for kept, result in zip(run.records, results, strict=True):
-        assert (kept.precision, kept.recall, kept.f1, kept.score) == (
-            result.precision,
-            result.recall,
-            result.f1,
-            result.score,
-        )
-        assert kept.counts == result.counts
-        assert [repr(each.to_dict()) for each in kept.field_results] == [
-            repr(each.to_dict()) for each in result.field_results
-        ]
+        for figure in ("precision", "recall", "f1", "score", "counts"):
+            assert getattr(kept, figure) == getattr(result, figure), figure
+        one, other = ([repr(each.to_dict()) for each in of.field_results] for of in (kept, result))
+        assert one == other
     fields: dict[str, Any] = {}
     for result in results:
         for path, each in result.per_field.items():
             fields[path] = fields[path].merge(each) if path in fields else each
     # A comparison leaves out fields that were only skipped.
-    skipped = Counter(
-        each.path for result in results for each in result.field_results if each.status == "skipped"
-    )
-    fields = {
-        path: replace(fields.get(path, FieldAggregation()), skipped=skipped[path])
-        for path in {**fields, **skipped}
-    }
+    every = [each for result in results for each in result.field_results]
+    skipped = Counter(each.path for each in every if each.status == "skipped")
+    nothing = FieldAggregation()
+    fields = {at: replace(fields.get(at, nothing), skipped=skipped[at]) for at in {**fields, **skipped}}
     presence: dict[str, Presence] = {}
     for result in results:
         merge_presence(presence, result.presence())
@@ -155,6 +136,5 @@ def test_what_the_caller_changes_later_is_not_seen():
     gold, extracted = [{"a": 1}], [{"a": 2}]
     result = compare_corpus(extracted, gold)
     gold[0]["a"] = extracted[0]["a"] = 3
-    assert [(each.expected, each.actual, each.status) for each in result.records[0].field_results] == [
-        (1, 2, "mismatch")
-    ]
+    (field,) = result.records[0].field_results
+    assert (field.expected, field.actual, field.status) == (1, 2, "mismatch")

@@ -14,7 +14,7 @@ from pytest_jsonmatch.corpus import records as pairing
 from pytest_jsonmatch.corpus.records import Reading, open_pairing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 
@@ -36,27 +36,27 @@ def found(gold: Any, extracted: Any) -> tuple[dict[Any, Any], list[Any], list[An
     return met, opened.unmatched_expected, opened.unmatched_actual
 
 
+ORDERS: dict[str, Callable[[list[Any]], list[Any]]] = {
+    "same": lambda records: records,
+    "reversed": lambda records: records[::-1],
+    "shuffled": lambda records: random.Random(len(records)).sample(records, len(records)),
+    "one late": lambda records: records[1:] + records[:1],
+    "one early": lambda records: records[-1:] + records[:-1],
+}
+
+
 @pytest.mark.parametrize("kind", ["list", "iterator", "file"])
-@pytest.mark.parametrize("order", ["same", "reversed", "shuffled", "one late", "one early"])
+@pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("size", [0, 1, 7, 5_000])
 def test_everybody_finds_the_own_answer(tmp_path, kind, order, size):
-    rng = random.Random(size)
     ids = list(range(size))
     gold = [{"id": number, "g": number} for number in ids if number % 5 != 1]
     extracted = [{"id": number, "x": number} for number in ids if number % 7 != 1]
-    if order == "reversed":
-        extracted.reverse()
-    elif order == "shuffled":
-        rng.shuffle(extracted)
-    elif order == "one late":
-        extracted = extracted[1:] + extracted[:1]
-    elif order == "one early":
-        extracted = extracted[-1:] + extracted[:-1]
+    extracted = ORDERS[order](extracted)
     sides: list[Any] = [gold, extracted]
-    if kind == "iterator":
-        sides = [iter(gold), iter(extracted)]
-    elif kind == "file":
-        sides = [lines(tmp_path / "gold.jsonl", gold), lines(tmp_path / "extracted.jsonl", extracted)]
+    if kind != "list":
+        given = iter if kind == "iterator" else lambda side: lines(tmp_path / str(id(side)), side)
+        sides = list(map(given, sides))
     met, lonely_gold, lonely_answers = found(*sides)
     position = {record["id"]: at for at, record in enumerate(gold)}
     assert met == {number: (position[number], number, number) for number in position if number % 7 != 1}

@@ -25,8 +25,7 @@ class Away(Executor):
 
     def __init__(self, before: Callable[[], object] = lambda: None) -> None:
         self.sent: list[Any] = []
-        self.size = 0
-        self._before = before
+        self.size, self._before = 0, before
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         self.sent += args

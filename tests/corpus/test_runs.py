@@ -84,19 +84,16 @@ def test_what_a_run_adds_is_in_its_signature():
     listed = compare_corpus(gold, gold, schema={"properties": {"id": {}, "v": {}}}, id_field="id")
     assert plain.signature == compare_json({}, {}, metric="leaf_f1").signature
     assert by_id.signature.options == '{"id_field":"id"}'
-    assert processed.signature.options == (
-        '{"post_process":["pytest_jsonmatch.corpus.postprocess.reclassify_nulls"]}'
-    )
+    added = '{"post_process":["pytest_jsonmatch.corpus.postprocess.reclassify_nulls"]}'
+    assert processed.signature.options == added
     assert listed.signature.options == ""
     with pytest.raises(ConfigurationError, match="signatures are equal"):
         plain.merge(processed)
 
 
 def test_warnings_are_kept_and_counted_whatever_is_kept_of_records():
-    gold, extracted = (
-        [{"id": n, "v": n} for n in range(3)],
-        ['{"id": 0, "v": 0', '{"id": 1, "v": 1}', '{"id": 2, "v": 2'],
-    )
+    gold = [{"id": n, "v": n} for n in range(3)]
+    extracted = ['{"id": 0, "v": 0', '{"id": 1, "v": 1}', '{"id": 2, "v": 2']
     runs = [compare_corpus(extracted, gold, keep=keep, repair=True) for keep in ("all", "none")]
     for run in runs:
         assert (run.mean_f1, run.total_warnings, run.total_errors) == (1.0, 2, 0)
@@ -117,13 +114,7 @@ def test_a_replaced_result_has_a_score_that_fits_its_status(status, score):
         field.replaced(status=status, score=score)
 
 
-RULES = {
-    "a": {"weight": 2},
-    "b[].c": {"skip": True},
-    "b.c": {"skip": True},
-    "id": {"skip": True},
-    "z": {"skip": True},
-}
+RULES = {"a": {"weight": 2}, **{path: {"skip": True} for path in ("b[].c", "b.c", "id", "z")}}
 DOCUMENTS = [{"id": number, **({"b": [{"c": 1}]} if number == 7 else {"a": 1})} for number in range(10)]
 
 
@@ -139,33 +130,23 @@ def test_rules_that_fit_no_record_are_told(chunk_size):
 
 
 def test_rules_that_fit_one_of_two_runs_fit_both_together():
-    runs = []
-    for document in ({"a": 1}, {"b": 1}):
-        with pytest.warns(JsonMatchWarning):
-            runs.append(
-                compare_corpus([document], [document], fields={"a": {"weight": 2}, "b": {"weight": 2}})
-            )
+    rules = {"a": {"weight": 2}, "b": {"weight": 2}}
+    with pytest.warns(JsonMatchWarning):
+        runs = [compare_corpus([document], [document], fields=rules) for document in ({"a": 1}, {"b": 1})]
     assert (runs[0].unmatched_rules, runs[1].unmatched_rules) == (("b",), ("a",))
     assert runs[0].merge(runs[1]).unmatched_rules == ()
 
 
 def unreachable(items):
     if any("bad" in item.expected for item in items):
-        message = "no network"
-        raise RuntimeError(message)
+        raise RuntimeError("no network")
     return [0.5 for _ in items]
 
 
-@pytest.fixture
-def judged():
-    """Records of which a batch comparator leaves nothing to count, and others."""
+def test_a_record_of_batch_errors_alone_has_no_figures():
     register_comparator("unreachable", unreachable, overwrite=True)
-    return {"fields": {"a": {"compare": "unreachable"}}}
-
-
-def test_a_record_of_batch_errors_alone_has_no_figures(judged):
     gold = [{"a": "bad"}, {"a": "good"}, {"a": "bad", "b": 1}]
-    run = compare_corpus(gold, gold, **judged)
+    run = compare_corpus(gold, gold, fields={"a": {"compare": "unreachable"}})
     assert [each.f1 for each in run.records] == [None, 0.5, 1.0]
     assert (run.mean_f1, run.micro_f1, run.total_records, run.total_unscored) == (0.75, 0.75, 3, 1)
     assert (run.total_perfect, run.total_batch_errors) == (1, 2)
@@ -187,13 +168,7 @@ def test_valid_and_parsed_answers(tmp_path, by_id, kind, chunk_size):
         answers, gold = tmp_path / "a.jsonl", tmp_path / "g.jsonl"
         answers.write_text("\n".join(TEXTS))
         gold.write_text("\n".join(map(json.dumps, expected)))
-    run = compare_corpus(
-        answers,
-        gold,
-        schema=schema,
-        validate="report",
-        id_field="id" if by_id else None,
-        chunk_size=chunk_size,
-    )
+    options = {"validate": "report", "id_field": "id" if by_id else None, "chunk_size": chunk_size}
+    run = compare_corpus(answers, gold, schema=schema, **options)
     assert (run.valid_rate, run.parse_rate) == (0.5, 0.75)
     assert run.merge(run).valid_rate == 0.5

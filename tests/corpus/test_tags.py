@@ -34,19 +34,16 @@ def test_figures_by_tag_are_those_of_the_records_alone(tags, size):
     run = compare_corpus(ANSWERS, GOLD, id_field="id", tags=tags, chunk_size=size)
     for name in ("source=phone", "source=scan"):
         one, other = run.by_tag[name], alone(name, source_of)
-        assert (one.mean_f1, one.micro_recall, one.total_unanswered) == pytest.approx(
-            (other.mean_f1, other.micro_recall, other.total_unanswered)
-        )
+        for figure in ("mean_f1", "micro_recall", "total_unanswered"):
+            assert getattr(one, figure) == pytest.approx(getattr(other, figure))
         assert one.per_field == other.per_field
     assert (run.by_tag["source=phone"].total_records, run.total_unanswered) == (20, 1)
 
 
 @pytest.mark.parametrize("keep", ["all", "worst"])
 def test_all_else_is_as_without_tags(keep):
-    plain, run = (
-        compare_corpus(ANSWERS, GOLD, id_field="id", tags=tags, keep=keep, chunk_size=7)
-        for tags in (None, BY_SOURCE)
-    )
+    options = {"id_field": "id", "keep": keep, "chunk_size": 7}
+    plain, run = (compare_corpus(ANSWERS, GOLD, tags=tags, **options) for tags in (None, BY_SOURCE))
     assert figures(run) == {**figures(plain), "by_tag": None}
     assert [each.record_id for each in run.records] == [each.record_id for each in plain.records]
     assert [str(each) for each in run.errors] == [str(each) for each in plain.errors]
@@ -55,16 +52,12 @@ def test_all_else_is_as_without_tags(keep):
 
 
 def test_in_other_processes_and_merged(tmp_path):
-    whole = compare_corpus(ANSWERS, GOLD, id_field="id", tags=source_of).to_dict()["by_tag"]
+    options = {"id_field": "id", "tags": source_of}
+    whole = compare_corpus(ANSWERS, GOLD, **options).to_dict()["by_tag"]
     with ProcessPoolExecutor(1) as executor:
-        run = compare_corpus(ANSWERS, GOLD, id_field="id", tags=source_of, executor=executor, chunk_size=7)
+        run = compare_corpus(ANSWERS, GOLD, **options, executor=executor, chunk_size=7)
     assert run.to_dict()["by_tag"] == whole
-    halves = [
-        compare_corpus(
-            [each for each in ANSWERS if each["id"] % 2 == half], GOLD[half::2], id_field="id", tags=source_of
-        )
-        for half in (0, 1)
-    ]
+    halves = [compare_corpus(ANSWERS[half::2], GOLD[half::2], **options) for half in (0, 1)]
     merged = halves[0].merge(halves[1])
     assert merged.by_tag["source=scan"].mean_f1 == whole["source=scan"]["mean_f1"]
     assert merged.by_tag["even=true"].total_records == 15

@@ -102,7 +102,6 @@ def test_a_ratio_of_sums_is_no_mean_of_ratios():
     # The variance of the pseudo-values is the jackknife's.
     left = [(67 - part) / (120 - whole) for part, whole, _ in rows]
     assert values.var(ddof=1) / 3 == pytest.approx(2 / 3 * sum((each - np.mean(left)) ** 2 for each in left))
-
     assert weight == pytest.approx((10**2 + 100**2 + 10**2) / 120 / 40)
 
 
@@ -129,6 +128,6 @@ def test_one_cluster_says_nothing():
 
 
 def test_an_interval_needs_cases():
-    for call in (lambda: mean_interval([]), lambda: ratio_interval([Row(0.0, 0.0, "a")])):
+    for rows in ([], [Row(0.0, 0.0, "a")]):
         with pytest.raises(ConfigurationError):
-            call()
+            ratio_interval(rows)

@@ -24,24 +24,24 @@ def case(*, of=5, reported=None, passed, least=None, name="c"):
 
 
 @pytest.mark.parametrize(
-    ("passed", "verdict"), [(0, "failed"), (2, "failed"), (3, "passed"), (4, "passed"), (5, "passed")]
+    ("of", "reported", "least", "verdicts"),
+    [
+        (5, 5, 0.6, {0: "failed", 2: "failed", 3: "passed", 4: "passed", 5: "passed"}),
+        # A share that is just its limit passes.
+        (10, 10, 0.7, {7: "passed"}),
+        (3, 3, 2 / 3, {2: "passed"}),
+        (3, 3, 0.67, {2: "failed"}),
+        # Missing runs leave open what they could change.
+        (5, 3, 0.6, {0: "failed", 3: "passed"}),
+        (5, 2, 0.6, {0: "undecided", 2: "undecided"}),
+        (5, 1, 0.6, {0: "undecided"}),
+    ],
 )
-def test_the_share_of_all_runs_decides(passed, verdict):
-    assert case(passed=passed, least=0.6).verdict == verdict
-
-
-def test_a_share_that_is_just_its_limit_passes():
-    assert case(of=10, passed=7, least=0.7).verdict == "passed"
-    assert case(of=3, passed=2, least=2 / 3).verdict == "passed"
-    assert case(of=3, passed=2, least=0.67).verdict == "failed"
-
-
-@pytest.mark.parametrize(
-    ("reported", "passed", "verdict"),
-    [(3, 3, "passed"), (2, 2, "undecided"), (2, 0, "undecided"), (3, 0, "failed"), (1, 0, "undecided")],
-)
-def test_missing_runs_leave_open_what_they_could_change(reported, passed, verdict):
-    assert case(reported=reported, passed=passed, least=0.6).verdict == verdict
+def test_the_share_of_all_runs_decides(of, reported, least, verdicts):
+    shown = {
+        passed: case(of=of, reported=reported, passed=passed, least=least).verdict for passed in verdicts
+    }
+    assert shown == verdicts
 
 
 def test_without_a_limit_each_run_stands_for_itself():
@@ -57,10 +57,10 @@ def test_what_a_session_is_told():
 
 def test_one_check_that_fails_fails_the_run():
     good, bad = Check("c", "f", 1.0, 0.5, passed=True), Check("c", "f", 0.0, 0.5, passed=False)
-    fine, failed, undecided = (
-        replace(case(passed=passed, reported=reported, least=0.6), id=name)
-        for name, passed, reported in (("fine", 3, 5), ("failed", 2, 5), ("undecided", 1, 1))
+    fine, failed = (
+        case(passed=passed, least=0.6, name=name) for name, passed in (("fine", 3), ("failed", 2))
     )
+    undecided = case(passed=1, reported=1, least=0.6, name="undecided")
     assert RunView(ResultSet((fine,)), gates=(good, bad)).is_refused
     assert RunView(ResultSet((fine, undecided, failed)), gates=(good,)).is_refused
     view = RunView(ResultSet((fine, undecided)), gates=(good, replace(bad, passed=None)))

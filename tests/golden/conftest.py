@@ -20,6 +20,12 @@ def write(pytester: pytest.Pytester) -> Callable[[str, str], None]:
 
 
 @pytest.fixture
+def golden(write: Callable[[str, str], None]) -> Callable[[str], None]:
+    """Write `a.golden.yaml`."""
+    return lambda text: write("a.golden.yaml", text)
+
+
+@pytest.fixture
 def json_similarity(pytester: pytest.Pytester) -> None:
     """Let runs of `pytester` compare by `json_similarity`."""
     pytester.makeini("[pytest]\njsonmatch_metric = json_similarity\n")
@@ -30,8 +36,7 @@ def two_models(pytester: pytest.Pytester) -> Callable[[str], None]:
     """Let two models answer each case: an expression of `jsonmatch_case` and `model`, "small" or "large"."""
 
     def answer(expression: str) -> None:
-        pytester.makeconftest(
-            f"""
+        pytester.makeconftest(f"""
             import pytest
 
             @pytest.fixture(params=["small", "large"])
@@ -41,7 +46,6 @@ def two_models(pytester: pytest.Pytester) -> Callable[[str], None]:
             @pytest.fixture
             def jsonmatch_actual(jsonmatch_case, model):
                 return {expression}
-            """
-        )
+            """)
 
     return answer

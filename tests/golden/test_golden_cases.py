@@ -87,8 +87,7 @@ def test_values_are_copies():
 
 
 def test_defaults_of_the_file():
-    first, second = cases_of(
-        """
+    first, second = cases_of("""
 metric: json_similarity
 threshold: {f1: 0.5}
 options: {nulls: absent, extra: count}
@@ -107,8 +106,7 @@ cases:
     fields: {a: {weight: 3}, c: {skip: true}}
     producer: n:g
     input_file: x.txt
-"""
-    )
+""")
     assert (first.metric, first.threshold, first.producer, first.input) == (
         "json_similarity",
         {"f1": 0.5},

@@ -26,8 +26,8 @@ def collected(pytester, *arguments):
     return [line for line in outcome.outlines if "::" in line]
 
 
-def test_golden_files_anywhere_and_nothing_else(pytester, write):
-    write("a.golden.yaml", ONE)
+def test_golden_files_anywhere_and_nothing_else(pytester, write, golden):
+    golden(ONE)
     write("deep/er/b.golden.yml", TWO)
     write("c.yaml", ONE)
     write("golden.yaml", ONE)
@@ -54,27 +54,27 @@ def test_globs_of_the_ini_file(pytester, write):
     assert sorted(collected(pytester)) == ["cases/a.yaml::a", "cases/deep/b.yaml::b", "x.case::x.case"]
 
 
-def test_selecting_one_case(pytester, write):
-    write("a.golden.yaml", TWO)
+def test_selecting_one_case(pytester, golden):
+    golden(TWO)
     pytester.runpytest("a.golden.yaml::second").assert_outcomes(failed=1)
 
 
-def test_keywords_select_by_id_and_file(pytester, write):
-    write("a.golden.yaml", TWO)
+def test_keywords_select_by_id_and_file(pytester, write, golden):
+    golden(TWO)
     write("b.golden.yaml", ONE)
     assert collected(pytester, "-k", "second") == ["a.golden.yaml::second"]
     assert collected(pytester, "-k", "b.golden") == ["b.golden.yaml::b"]
     assert collected(pytester, "-k", "jsonmatch") == []
 
 
-def test_last_failed_first(pytester, write):
-    write("a.golden.yaml", TWO)
+def test_last_failed_first(pytester, golden):
+    golden(TWO)
     pytester.runpytest().assert_outcomes(passed=1, failed=1)
     pytester.runpytest("--lf").assert_outcomes(failed=1)
 
 
-def test_workers_run_what_one_process_runs(pytester, write):
-    write("a.golden.yaml", TWO)
+def test_workers_run_what_one_process_runs(pytester, write, golden):
+    golden(TWO)
     write("b.golden.yaml", ONE)
     write("c.golden.yaml", "- no mapping\n")
     pytester.runpytest("-p", "xdist", "-n", "2").assert_outcomes(passed=2, failed=1, errors=1)
@@ -95,15 +95,13 @@ def test_the_id_of_a_single_case_is_its_file(pytester, name, case_id):
     pytester.runpytest("-v").stdout.fnmatch_lines([f"*::{case_id} PASSED*"])
 
 
-def test_the_id_of_a_listed_case_is_its_place(pytester, write):
-    write("a.golden.yaml", "cases:\n- expected: 1\n- {id: x, expected: 1}\n- expected: 1\n")
+def test_the_id_of_a_listed_case_is_its_place(pytester, golden):
+    golden("cases:\n- expected: 1\n- {id: x, expected: 1}\n- expected: 1\n")
     assert collected(pytester) == ["a.golden.yaml::case-1", "a.golden.yaml::x", "a.golden.yaml::case-3"]
 
 
-def test_ids_may_hold_all_that_node_ids_can(pytester, write):
-    write(
-        "a.golden.yaml", "cases:\n" + "".join(f"- {{id: '{i}', actual: {{}}, expected: {{}}}}\n" for i in IDS)
-    )
+def test_ids_may_hold_all_that_node_ids_can(pytester, golden):
+    golden("cases:\n" + "".join(f"- {{id: '{i}', actual: {{}}, expected: {{}}}}\n" for i in IDS))
     pytester.runpytest("a.golden.yaml::größe.1", "a.golden.yaml::x@2").assert_outcomes(passed=2)
     pytester.runpytest().assert_outcomes(passed=len(IDS))
 
@@ -111,10 +109,9 @@ def test_ids_may_hold_all_that_node_ids_can(pytester, write):
 IDS = ["größe.1", "x@2", "a-b_c", "1", "test", "Test", "a+b", "_x", "class", "judge", "cases", "-k"]
 
 
-def test_a_file_is_read_once_where_pytest_asks_for_its_module_again_and_again(pytester, write):
+def test_a_file_is_read_once_where_pytest_asks_for_its_module_again_and_again(pytester, golden):
     pytester.makeini("[pytest]\ncollect_imported_tests = false\n")
-    pytester.makeconftest(
-        """
+    pytester.makeconftest("""
         from pytest_jsonmatch.golden import collector
 
         loads = []
@@ -130,31 +127,25 @@ def test_a_file_is_read_once_where_pytest_asks_for_its_module_again_and_again(py
 
         def pytest_unconfigure():
             collector.load_cases = counting.__kwdefaults__["load"]
-        """
-    )
-    write("a.golden.yaml", "cases:\n" + "- {actual: {}, expected: {}}\n" * 1000)
+        """)
+    golden("cases:\n" + "- {actual: {}, expected: {}}\n" * 1000)
     outcome = pytester.runpytest("-q", "-s", "-W", "ignore::pytest.PytestConfigWarning")
     outcome.assert_outcomes(passed=1000)
     outcome.stdout.fnmatch_lines(["1000 cases, loads: ['a.golden.yaml']"])
 
 
 def test_locations_are_those_of_the_cases(pytester, write):
-    pytester.makeconftest(
-        """
+    pytester.makeconftest("""
         def pytest_collection_finish(session):
             for item in session.items:
                 print(item.nodeid, item.location)
                 path, line, name = item.reportinfo()
                 assert (path, line, name) == (item.path, *item.location[1:])
-        """
-    )
+        """)
     write("golden/a.golden.yaml", TWO)
-    pytester.runpytest("-s").stdout.fnmatch_lines(
-        [
-            "golden/a.golden.yaml::first ('golden/a.golden.yaml', 2, 'first')",
-            "golden/a.golden.yaml::second ('golden/a.golden.yaml', 5, 'second')",
-        ]
-    )
+    pytester.runpytest("-s").stdout.fnmatch_lines("""\
+        golden/a.golden.yaml::first ('golden/a.golden.yaml', 2, 'first')
+        golden/a.golden.yaml::second ('golden/a.golden.yaml', 5, 'second')""")
 
 
 def test_the_case_fixture_belongs_to_golden_cases(pytester):
@@ -162,15 +153,12 @@ def test_the_case_fixture_belongs_to_golden_cases(pytester):
     outcome = pytester.runpytest()
     outcome.assert_outcomes(errors=1)
     outcome.stdout.fnmatch_lines(
-        [
-            "jsonmatch_case and jsonmatch_actual belong to golden YAML cases; *::test_it is not one and can't use them"
-        ]
+        "jsonmatch_case and jsonmatch_actual belong to golden YAML cases; *::test_it is not one and can't use them"
     )
 
 
-def test_a_module_attribute_that_a_plugin_adds_is_no_case(pytester, write):
-    pytester.makeconftest(
-        """
+def test_a_module_attribute_that_a_plugin_adds_is_no_case(pytester, golden):
+    pytester.makeconftest("""
         import pytest
 
         @pytest.hookimpl(wrapper=True)
@@ -178,9 +166,8 @@ def test_a_module_attribute_that_a_plugin_adds_is_no_case(pytester, write):
             if isinstance(collector, pytest.Module):
                 collector.obj.added = lambda: None
             return (yield)
-        """
-    )
-    write("a.golden.yaml", ONE)
+        """)
+    golden(ONE)
     assert collected(pytester) == ["a.golden.yaml::a"]
 
 

@@ -30,6 +30,9 @@ cases:
 """
 
 
+TOLD = "AssertionError: json_similarity score 0.65 < 1.00"
+
+
 def failures(outcome):
     """The lines between the heading of the failure and the next heading, indentation made one space."""
     lines = outcome.outlines
@@ -52,57 +55,47 @@ def test_the_worst_field_has_the_mark_and_the_others_a_place(pytester, write):
         "- name: espresso",
         "qty: 2",
         "> - name: cake",
-        "E AssertionError: json_similarity score 0.65 < 1.00",
+        f"E {TOLD}",
     ]
     assert shown[-1] == "golden/a.golden.yaml:16: AssertionError"
-    outcome.stdout.fnmatch_lines(
-        [
-            "E *0.00  items[[]1].name  *omitted  :16",
-            "E *0.00  items[[]1].qty *omitted  :17",
-            "E *0.93  total * 7.4 % off  :12",
-        ]
-    )
+    outcome.stdout.fnmatch_lines("""\
+        E *0.00  items[[]1].name  *omitted  :16
+        E *0.00  items[[]1].qty *omitted  :17
+        E *0.93  total * 7.4 % off  :12""")
 
 
 @pytest.mark.parametrize(
     ("options", "lines"),
     [
-        (
-            ["--tb=short"],
-            ["a.golden.yaml:16: in receipt", "*- name: cake", "E *AssertionError: json_sim* 0.65 < 1.00"],
-        ),
-        (["--tb=line"], ["*a.golden.yaml:16: AssertionError: json_similarity score 0.65 < 1.00"]),
-        (
-            ["--full-trace", "--showlocals"],
-            ["> *- name: cake", "E *AssertionError: json_similarity score 0.65 < 1.00"],
-        ),
+        (["--tb=short"], ["a.golden.yaml:16: in receipt", "*- name: cake", f"E *{TOLD}"]),
+        (["--tb=line"], [f"*a.golden.yaml:16: {TOLD}"]),
+        (["--full-trace", "--showlocals"], ["> *- name: cake", f"E *{TOLD}"]),
     ],
 )
-def test_other_tracebacks_show_the_line_too(pytester, write, options, lines):
-    write("a.golden.yaml", RECEIPT)
+def test_other_tracebacks_show_the_line_too(pytester, golden, options, lines):
+    golden(RECEIPT)
     outcome = pytester.runpytest(*options)
     outcome.assert_outcomes(failed=1, passed=1)
     outcome.stdout.fnmatch_lines(lines)
 
 
-def test_native_tracebacks_show_the_line(pytester, write):
-    write("a.golden.yaml", RECEIPT)
+def test_native_tracebacks_show_the_line(pytester, golden):
+    golden(RECEIPT)
     shown = failures(pytester.runpytest("--tb=native"))
-    at = shown.index("AssertionError: json_similarity score 0.65 < 1.00")
+    at = shown.index(TOLD)
     assert shown[at - 2].endswith('a.golden.yaml", line 16, in receipt')
     assert shown[at - 1] == "- name: cake"
 
 
-def test_the_first_lines_of_a_case_are_enough_context(pytester, write):
-    write("a.golden.yaml", "# a comment\n\ncases:\n- id: receipt\n  actual: {a: 1}\n  expected: {a: 2}\n")
+def test_the_first_lines_of_a_case_are_enough_context(pytester, golden):
+    golden("# a comment\n\ncases:\n- id: receipt\n  actual: {a: 1}\n  expected: {a: 2}\n")
     assert failures(pytester.runpytest())[:3] == ["- id: receipt", "actual: {a: 1}", "> expected: {a: 2}"]
 
 
-def test_a_field_that_expected_lacks_is_shown_at_what_is_around_it(pytester, write):
-    write(
-        "a.golden.yaml",
+def test_a_field_that_expected_lacks_is_shown_at_what_is_around_it(pytester, golden):
+    golden(
         "cases:\n- id: receipt\n  metric: json_similarity\n  options: {extra: count, reduce: f1}\n"
-        "  actual: {a: {b: 1, new: 2}}\n  expected:\n    a:\n      b: 1\n",
+        "  actual: {a: {b: 1, new: 2}}\n  expected:\n    a:\n      b: 1\n"
     )
     shown = failures(pytester.runpytest("--tb=short"))
     assert shown[:2] == ["a.golden.yaml:7: in receipt", "a:"]
@@ -115,13 +108,10 @@ def test_an_expected_file_is_pointed_into(pytester, write):
         "cases:\n- id: receipt\n  actual: {a: 1, b: {c: 3}, d: 2}\n  expected_file: expected/r.json\n",
     )
     outcome = pytester.runpytest()
-    outcome.stdout.fnmatch_lines(
-        [
-            "> *expected_file: expected/r.json",
-            "E *b.c *golden/expected/r.json:3",
-            "E *d *golden/expected/r.json:4",
-        ]
-    )
+    outcome.stdout.fnmatch_lines("""\
+        > *expected_file: expected/r.json
+        E *b.c *golden/expected/r.json:3
+        E *d *golden/expected/r.json:4""")
 
 
 def test_yaml_that_is_python_too_is_shown_the_same(pytester, write):
@@ -146,10 +136,10 @@ actual: {a: 1}\n  expected: {a: 1}\n  threshold: {fields: {b: 1}} | expected: {a
 
 
 @pytest.mark.parametrize("row", BLAMED.strip().splitlines())
-def test_errors_stand_at_the_key_they_are_about(pytester, write, row):
+def test_errors_stand_at_the_key_they_are_about(pytester, write, golden, row):
     case, _, told = row.replace("\\n", "\n").partition(" | ")
     line, message = told.split(" => ")
-    write("a.golden.yaml", f"cases:\n- id: receipt\n  {case}\n")
+    golden(f"cases:\n- id: receipt\n  {case}\n")
     write("broken.json", '{"a":\n 1,}\n')
     write("broken.yaml", "a: 1\na: 2\n")
     outcome = pytester.runpytest()
@@ -158,9 +148,8 @@ def test_errors_stand_at_the_key_they_are_about(pytester, write, row):
 
 
 def test_what_a_hook_of_someone_else_raises_keeps_its_traceback(pytester, write):
-    pytester.makeconftest(
-        "def pytest_jsonmatch_compared(result, item):\n    assert result.score == 7, 'not mine'\n"
-    )
+    hook = "def pytest_jsonmatch_compared(result, item):\n    assert result.score == 7, 'not mine'\n"
+    pytester.makeconftest(hook)
     write("receipt.golden.yaml", "actual: {a: 1}\nexpected: {a: 1}\n")
     outcome = pytester.runpytest()
     outcome.assert_outcomes(failed=1)
@@ -168,15 +157,13 @@ def test_what_a_hook_of_someone_else_raises_keeps_its_traceback(pytester, write)
 
 
 def test_a_comparator_that_raises_fails_the_case_at_its_field(pytester, write):
-    pytester.makeconftest(
-        """
+    pytester.makeconftest("""
         def broken(expected, actual, params):
             raise ValueError("no idea")
 
         def pytest_jsonmatch_register(registry):
             registry.comparator("broken", broken)
-        """
-    )
+        """)
     write(
         "receipt.golden.yaml",
         "actual: {a: 1, b: 1}\nexpected:\n  a: 1\n  b: 1\nfields: {b: {compare: broken}}\nthreshold: 0\n",
@@ -186,30 +173,24 @@ def test_a_comparator_that_raises_fails_the_case_at_its_field(pytester, write):
     outcome.stdout.fnmatch_lines(["> *b: 1", "E *AssertionError: *1 comparator error*", "*no idea*"])
 
 
-def test_a_missing_fixture_is_a_setup_error_and_not_the_end_of_the_run(pytester, write):
+def test_a_missing_fixture_is_a_setup_error_and_not_the_end_of_the_run(pytester, golden):
     # From Python 3.12 on, reading the YAML as Python (note the apostrophe) would end in an internal error.
-    write(
-        "a.golden.yaml",
-        RECEIPT + "  - id: last\n    marks: [{usefixtures: [nope]}]\n    title: isn't\n    expected: 1\n",
-    )
+    golden(RECEIPT + "  - id: last\n    marks: [{usefixtures: [nope]}]\n    title: isn't\n    expected: 1\n")
     outcome = pytester.runpytest()
     outcome.assert_outcomes(failed=1, passed=1, errors=1)
-    outcome.stdout.fnmatch_lines(
-        [
-            "file *a.golden.yaml, line 21",
-            "  def golden_case(jsonmatch_case, jsonmatch_actual): ...",
-            "E       fixture 'nope' not found",
-        ]
-    )
+    outcome.stdout.fnmatch_lines("""\
+        file *a.golden.yaml, line 21
+          def golden_case(jsonmatch_case, jsonmatch_actual): ...
+        E       fixture 'nope' not found""")
 
 
-def test_a_file_that_is_not_valid_survives_a_missing_fixture_too(pytester, write):
+def test_a_file_that_is_not_valid_survives_a_missing_fixture_too(pytester, golden):
     pytester.makeconftest("import pytest\n\n@pytest.fixture(autouse=True)\ndef everywhere(nope): pass\n")
-    write("a.golden.yaml", "title: isn't a case\n")
+    golden("title: isn't a case\n")
     pytester.runpytest().assert_outcomes(errors=1)
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="tracebacks have columns since Python 3.11")
-def test_no_carets_stand_below_the_yaml(pytester, write):
-    write("a.golden.yaml", RECEIPT)
+def test_no_carets_stand_below_the_yaml(pytester, golden):
+    golden(RECEIPT)
     assert not [line for line in failures(pytester.runpytest("--tb=short")) if set(line.strip()) <= set("^~")]

@@ -204,8 +204,8 @@ def test_many_errors_are_cut():
     assert (len(lines), lines[-1]) == (11, "and 20 more")
 
 
-def test_each_broken_file_is_one_error_and_the_others_run(pytester, write):
-    write("a.golden.yaml", "cases:\n- expected: {}\n  actual: {}\n")
+def test_each_broken_file_is_one_error_and_the_others_run(pytester, write, golden):
+    golden("cases:\n- expected: {}\n  actual: {}\n")
     write("b.golden.yaml", "cases:\n  - id: x\n    expected: 1\n  - id: x\n    expected: 1\n")
     write("c.golden.yaml", "a: 1\n---\nb: 1\n")
     write("d.golden.yaml", "")
@@ -213,17 +213,13 @@ def test_each_broken_file_is_one_error_and_the_others_run(pytester, write):
     write("f.golden.yaml", "a:\n\tb")
     outcome = pytester.runpytest()
     outcome.assert_outcomes(passed=1, errors=5)
-    for line in [
-        "ERROR b.golden.yaml::(file error) - AssertionError: b.golden.yaml:4:5: *",
-        "ERROR c.golden.yaml::(file error) - AssertionError: c.golden.yaml:2:1: *",
-        "ERROR d.golden.yaml::(file error) - AssertionError: d.golden.yaml:1:1: *",
-        "ERROR e.golden.yaml::(file error) - AssertionError: e.golden.yaml:1:4: *",
-        "ERROR f.golden.yaml::(file error) - AssertionError: f.golden.yaml:2:1: *",
-    ]:
-        outcome.stdout.fnmatch_lines([line])
-    outcome.stdout.fnmatch_lines(
-        [">*- id: x", "E *AssertionError: b.golden.yaml:4:5: the id 'x' *", "b.golden.yaml:4: *"]
-    )
+    for name, place in {"b": "4:5", "c": "2:1", "d": "1:1", "e": "1:4", "f": "2:1"}.items():
+        file = f"{name}.golden.yaml"
+        outcome.stdout.fnmatch_lines(f"ERROR {file}::(file error) - AssertionError: {file}:{place}: *")
+    outcome.stdout.fnmatch_lines("""\
+        >*- id: x
+        E *AssertionError: b.golden.yaml:4:5: the id 'x' *
+        b.golden.yaml:4: *""")
 
 
 BOMB = "".join(f"  a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12))
@@ -262,7 +258,7 @@ def test_hostile_files_are_errors_in_their_place_and_end_nothing(pytester, write
     ]
     for name, place in places.items():
         outcome.stdout.fnmatch_lines(
-            [f"ERROR {name}.golden.yaml::(file error) - AssertionError: {name}.golden.yaml:{place}:*"]
+            f"ERROR {name}.golden.yaml::(file error) - AssertionError: {name}.golden.yaml:{place}:*"
         )
 
 
@@ -271,12 +267,12 @@ def test_a_broken_file_can_be_run_by_its_name(pytester, write):
     pytester.runpytest("b.golden.yaml::(file error)").assert_outcomes(errors=1)
 
 
-def test_a_file_that_cannot_be_read_is_its_own_error(pytester, write):
+def test_a_file_that_cannot_be_read_is_its_own_error(pytester, write, golden):
     pytester.makeconftest(
         "def pytest_collectstart(collector):\n    if collector.name == 'gone.golden.yaml':\n        collector.path.unlink()\n"
     )
     write("gone.golden.yaml", "expected: {}\nactual: {}\n")
-    write("a.golden.yaml", "expected: {}\nactual: {}\n")
+    golden("expected: {}\nactual: {}\n")
     outcome = pytester.runpytest()
     outcome.assert_outcomes(passed=1, errors=1)
     outcome.stdout.fnmatch_lines(["E *gone.golden.yaml:1:1: the file can't be read: *"])

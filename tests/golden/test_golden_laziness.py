@@ -40,10 +40,10 @@ cases:
 
 
 @pytest.fixture
-def opened(pytester, write):
+def opened(pytester, write, golden):
     """Run pytest in a process of its own; return (when, file) for each opening, by process."""
     write("conftest.py", CONFTEST)
-    write("a.golden.yaml", CASES)
+    golden(CASES)
     write("b.golden.yaml", CASES)
     write("expected.json", '{"a": 1}')
     write("answer.txt", '{"a": 1}')

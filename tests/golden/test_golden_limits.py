@@ -56,8 +56,8 @@ def test_values_within_them_pass(pytester, write, name, value):
     pytester.runpytest().assert_outcomes(passed=4)
 
 
-def test_they_are_counted_in_a_file_of_one_case_as_in_a_list(pytester, write):
-    write("a.golden.yaml", f"actual: {nested(128)}\nexpected: {nested(129)}\n")
+def test_they_are_counted_in_a_file_of_one_case_as_in_a_list(pytester, golden):
+    golden(f"actual: {nested(128)}\nexpected: {nested(129)}\n")
     run = pytester.runpytest()
     run.assert_outcomes(errors=1)
     run.stdout.fnmatch_lines([f"*a.golden.yaml:2:139: {DEEP}"])
@@ -72,8 +72,8 @@ def test_levels_of_aliases_count_where_they_are_used(tmp_path):
         _ = case.expected
 
 
-def test_beside_cases_they_are_an_error_of_the_file(pytester, write):
-    write("a.golden.yaml", f"schema: {nested(200)}\ncases:\n- expected: 1\n")
+def test_beside_cases_they_are_an_error_of_the_file(pytester, golden):
+    golden(f"schema: {nested(200)}\ncases:\n- expected: 1\n")
     run = pytester.runpytest()
     run.assert_outcomes(errors=1)
     run.stdout.fnmatch_lines([f"*a.golden.yaml:1:*: {DEEP}"])
@@ -81,37 +81,32 @@ def test_beside_cases_they_are_an_error_of_the_file(pytester, write):
 
 @pytest.mark.parametrize("name", ["e.json", "e.yaml"])
 @pytest.mark.parametrize("value", [nested(129), "1" * 4_301])
-def test_a_file_that_a_case_names(pytester, write, name, value):
+def test_a_file_that_a_case_names(pytester, write, golden, name, value):
     write(name, value)
-    write(
-        "a.golden.yaml",
-        f"cases:\n- {{id: a, actual: 1, expected_file: {name}}}\n- {{id: b, actual: 1, expected: 1}}\n",
-    )
+    golden(f"cases:\n- {{id: a, actual: 1, expected_file: {name}}}\n- {{id: b, actual: 1, expected: 1}}\n")
     run = pytester.runpytest("--jsonmatch-gate=score >= 0.5")
     assert run.parseoutcomes()["passed"] == 1
     run.stdout.fnmatch_lines(
-        [f"*a.golden.yaml:2:*expected_file*{name}:1:*: *{128 if '[' in value else '4,300'}*"]
+        f"*a.golden.yaml:2:*expected_file*{name}:1:*: *{128 if '[' in value else '4,300'}*"
     )
 
 
-def test_the_other_cases_are_updated(pytester, write):
+def test_the_other_cases_are_updated(pytester, golden):
     text = cases(nested(129)).replace('"actual": 1', '"actual": 2')
-    write("a.golden.yaml", text)
+    golden(text)
     pytester.runpytest("--jsonmatch-update").assert_outcomes(passed=2, errors=1)
     assert (pytester.path / "a.golden.yaml").read_text() == text.replace('"expected": 1', '"expected": 2')
 
 
 def test_a_test_in_python_gets_the_error_with_the_value(pytester, write):
     write("cases.yaml", cases(nested(129)))
-    pytester.makepyfile(
-        """
+    pytester.makepyfile("""
         from pytest_jsonmatch import golden_cases
 
         @golden_cases("cases.yaml")
         def test_it(case):
             assert case.expected == case.actual
-        """
-    )
+        """)
     run = pytester.runpytest()
     run.assert_outcomes(passed=2, failed=1)
     run.stdout.fnmatch_lines([f"E *cases.yaml:3:157: {DEEP}"])
@@ -120,10 +115,10 @@ def test_a_test_in_python_gets_the_error_with_the_value(pytester, write):
 
 @pytest.mark.parametrize("levels", [60, 95, 127])
 @pytest.mark.parametrize("line_break", ["", "\n "])
-def test_a_deep_case_fails_like_any_other(pytester, write, levels, line_break):
+def test_a_deep_case_fails_like_any_other(pytester, write, golden, levels, line_break):
     # pytest reads the file as Python to quote it; Python's parser ends in a MemoryError at some 100 brackets.
     value = f"[{line_break}" * levels + "%d" + "]" * levels
-    write("a.golden.yaml", f"actual: {value % 1}\nexpected: {value % 2}\n")
+    golden(f"actual: {value % 1}\nexpected: {value % 2}\n")
     write("rows.jsonl", f'{{"actual": {value % 1}, "expected": {value % 2}}}\n'.replace("\n ", ""))
     write("b.golden.yaml", "cases_from: {file: rows.jsonl, actual: actual, expected: expected}\n")
     run = pytester.runpytest()

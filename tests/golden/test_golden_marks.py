@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 CASES = """\
 marks: [everywhere, {usefixtures: [of_file]}]
 cases:
@@ -45,8 +47,8 @@ def of_file():
 """
 
 
-def test_marks_do_what_they_do_in_python(pytester, write):
-    write("a.golden.yaml", CASES)
+def test_marks_do_what_they_do_in_python(pytester, golden):
+    golden(CASES)
     pytester.makeini(INI)
     pytester.makeconftest(CONFTEST)
     outcome = pytester.runpytest("--strict-markers", "-rP")
@@ -56,59 +58,49 @@ def test_marks_do_what_they_do_in_python(pytester, write):
     assert "Unknown" not in outcome.stdout.str()
 
 
-def test_marks_select(pytester, write):
-    write("a.golden.yaml", CASES)
+def test_marks_select(pytester, golden):
+    golden(CASES)
     pytester.makeini(INI)
     pytester.makeconftest(CONFTEST)
     pytester.runpytest("-m", "slow").assert_outcomes(passed=1, deselected=5)
     pytester.runpytest("--collect-only", "-m", "everywhere").stdout.fnmatch_lines(["*6 tests collected*"])
 
 
-def test_the_reason_of_a_skip_has_its_line(pytester, write):
-    write("a.golden.yaml", "cases:\n  - id: x\n    marks: [{skip: no network}]\n    expected: 1\n")
+def test_the_reason_of_a_skip_has_its_line(pytester, golden):
+    golden("cases:\n  - id: x\n    marks: [{skip: no network}]\n    expected: 1\n")
     pytester.runpytest("-rs").stdout.fnmatch_lines(["SKIPPED [[]1] a.golden.yaml:2: no network"])
 
 
-def test_an_unknown_mark_is_a_warning_at_its_line(pytester, write):
-    write(
-        "a.golden.yaml",
-        "marks: [evrywhere]\ncases:\n  - marks:\n      - slow\n      - slo\n    actual: {}\n    expected: {}\n",
+def test_an_unknown_mark_is_a_warning_at_its_line(pytester, golden):
+    golden(
+        "marks: [evrywhere]\ncases:\n  - marks:\n      - slow\n      - slo\n    actual: {}\n    expected: {}\n"
     )
     pytester.makeini(INI)
     outcome = pytester.runpytest("-W", "default")
     outcome.assert_outcomes(passed=1, warnings=2)
-    outcome.stdout.fnmatch_lines(
-        ["a.golden.yaml:1", "*a.golden.yaml:1: PytestUnknownMarkWarning: Unknown pytest.mark.evrywhere*"]
-    )
-    outcome.stdout.fnmatch_lines(
-        ["a.golden.yaml:5", "*a.golden.yaml:5: PytestUnknownMarkWarning: Unknown pytest.mark.slo *"]
-    )
+    outcome.stdout.fnmatch_lines("""\
+        a.golden.yaml:1
+        *a.golden.yaml:1: PytestUnknownMarkWarning: Unknown pytest.mark.evrywhere*""")
+    outcome.stdout.fnmatch_lines("""\
+        a.golden.yaml:5
+        *a.golden.yaml:5: PytestUnknownMarkWarning: Unknown pytest.mark.slo *""")
 
 
-def test_an_unknown_mark_is_an_error_of_the_file_where_pytest_is_strict(pytester, write):
-    write(
-        "a.golden.yaml", "cases:\n  - marks:\n      - slow\n      - slo\n    actual: {}\n    expected: {}\n"
-    )
+def test_an_unknown_mark_is_an_error_of_the_file_where_pytest_is_strict(pytester, write, golden):
+    golden("cases:\n  - marks:\n      - slow\n      - slo\n    actual: {}\n    expected: {}\n")
     write("b.golden.yaml", "actual: {}\nexpected: {}\n")
     pytester.makeini(INI)
     outcome = pytester.runpytest("--strict-markers")
     outcome.assert_outcomes(passed=1, errors=1)
-    outcome.stdout.fnmatch_lines(
-        [">*- slo", "E *AssertionError: a.golden.yaml:4:9: the mark 'slo': 'slo' not found in *"]
-    )
+    outcome.stdout.fnmatch_lines("""\
+        >*- slo
+        E *AssertionError: a.golden.yaml:4:9: the mark 'slo': 'slo' not found in *""")
 
 
-def test_an_unknown_mark_is_an_error_of_the_file_where_warnings_are_errors(pytester, write):
-    write("a.golden.yaml", "marks: [slo]\nactual: {}\nexpected: {}\n")
-    outcome = pytester.runpytest("-W", "error::pytest.PytestUnknownMarkWarning")
+# Where warnings are errors an unknown mark is one; a name that begins with _ always is.
+@pytest.mark.parametrize(("mark", "told"), [("slo", "Unknown pytest.mark.slo*"), ("_p", "the mark '_p': *")])
+def test_a_mark_that_pytest_does_not_take_is_an_error_of_the_file(pytester, golden, mark, told):
+    golden(f"marks: [{mark}]\nactual: {{}}\nexpected: {{}}\n")
+    outcome = pytester.runpytest(*["-W", "error::pytest.PytestUnknownMarkWarning"] * (mark == "slo"))
     outcome.assert_outcomes(errors=1)
-    outcome.stdout.fnmatch_lines(
-        ["> *marks: [[]slo]", "E *AssertionError: a.golden.yaml:1:9: Unknown pytest.mark.slo*"]
-    )
-
-
-def test_a_mark_that_pytest_does_not_take(pytester, write):
-    write("a.golden.yaml", "marks: [_private]\nactual: {}\nexpected: {}\n")
-    outcome = pytester.runpytest()
-    outcome.assert_outcomes(errors=1)
-    outcome.stdout.fnmatch_lines(["E *AssertionError: a.golden.yaml:1:9: the mark '_private': *"])
+    outcome.stdout.fnmatch_lines([f"> *marks: [[]{mark}]", f"E *AssertionError: a.golden.yaml:1:9: {told}"])

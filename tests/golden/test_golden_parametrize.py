@@ -28,17 +28,12 @@ def cases_of(text):
     return load_cases(text.encode(), Path("x.golden.yaml"), "x.yaml").by_id
 
 
-def test_all_combinations_of_a_mapping(pytester, write):
-    write("a.golden.yaml", ROWS)
+def test_all_combinations_of_a_mapping(pytester, golden):
+    golden(ROWS)
     outcome = pytester.runpytest("-v")
     outcome.assert_outcomes(passed=3, failed=2)
-    for name, word in (
-        ("plain", "PASSED"),
-        ("greet-Ann-en", "PASSED"),
-        ("greet-Ann-de", "FAILED"),
-        ("greet-Bo-en", "PASSED"),
-        ("greet-Bo-de", "FAILED"),
-    ):
+    for name in ("plain", "greet-Ann-en", "greet-Ann-de", "greet-Bo-en", "greet-Bo-de"):
+        word = "FAILED" if name.endswith("de") else "PASSED"
         assert any(f"::{name}" in line and word in line for line in outcome.outlines)
     pytester.runpytest("a.golden.yaml::greet-Bo-de").assert_outcomes(failed=1)
     # At the line of the field that is wrong, in the text that all rows share.
@@ -46,8 +41,7 @@ def test_all_combinations_of_a_mapping(pytester, write):
 
 
 def test_values_keep_their_type_and_text_is_put_into_text():
-    found = cases_of(
-        """\
+    found = cases_of("""\
 metric: json_similarity
 options: { arrays: { key: "${key}" } }
 input: { for: "${n}" }
@@ -59,8 +53,7 @@ cases:
     actual_file: answers/${key}.txt
     fields: { "${key}": { skip: true } }
     expected: { n: "${n}", text: "n=${n}", more: "${more}", plain: "$${n}", "${key}": "${more}!" }
-"""
-    )
+""")
     few, two = found.values()
     assert list(found) == ["a-few", "a-2.5-id-null"]
     assert few.expected == {
@@ -78,10 +71,8 @@ cases:
 
 
 def test_checks_are_made_of_what_comes_out():
-    (low, high) = cases_of(
-        'parametrize: { t: [0.5, 1] }\nid: a\nthreshold: "${t}"\nactual: 1\nexpected: 1\n'
-    ).values()
-    assert (low.threshold, high.threshold) == (0.5, 1)
+    text = 'parametrize: { t: [0.5, 1] }\nid: a\nthreshold: "${t}"\nactual: 1\nexpected: 1\n'
+    assert [case.threshold for case in cases_of(text).values()] == [0.5, 1]
 
 
 def test_ids_are_names_whatever_the_values():
@@ -89,17 +80,15 @@ def test_ids_are_names_whatever_the_values():
     assert [row.suffix for row in rows] == ["a-b", "a-b-2", "3", "null", "true", "1.5", "7", "8", "9", "10"]
 
 
-def test_what_a_fixture_makes_of_parameters(pytester, write):
-    pytester.makeconftest(
-        """
+def test_what_a_fixture_makes_of_parameters(pytester, golden):
+    pytester.makeconftest("""
         import pytest
 
         @pytest.fixture
         def jsonmatch_actual(jsonmatch_case):
             return {"n": jsonmatch_case.params["n"] + 1}
-        """
-    )
-    write("a.golden.yaml", "id: a\nparametrize: { n: [1, 2] }\nexpected: { n: 3 }\n")
+        """)
+    golden("id: a\nparametrize: { n: [1, 2] }\nexpected: { n: 3 }\n")
     pytester.runpytest().assert_outcomes(passed=1, failed=1)
 
 
@@ -150,9 +139,9 @@ def test_what_is_wrong_with_the_files_is_told_where_they_are_used(pytester, writ
     outcome.stdout.no_fnmatch_line("*Traceback*")
 
 
-def test_an_update_leaves_places_alone(pytester, write):
+def test_an_update_leaves_places_alone(pytester, golden):
     text = "id: a\nparametrize: { n: [1, 2] }\nactual: { n: 1 }\nexpected: { n: '${n}' }\n"
-    write("a.golden.yaml", text)
+    golden(text)
     outcome = pytester.runpytest("--jsonmatch-update=all")
     outcome.assert_outcomes(passed=1, failed=1)
     outcome.stdout.fnmatch_lines(["*a.golden.yaml::a-2*its places `${name}` would be lost*"])

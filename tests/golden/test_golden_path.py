@@ -56,11 +56,8 @@ def imports(frame):
 
 
 @pytest.mark.skipif(sys.gettrace() is not None, reason="a debugger or a coverage tool is at work")
-def test_few_files_are_passed_from_a_golden_file_to_a_failure_line(pytester, write):
-    write(
-        "a.golden.yaml",
-        "cases:\n- id: one\n  actual: {shop: Ann, total: 12.5}\n  expected: {shop: Ann, total: 13.5}\n",
-    )
+def test_few_files_are_passed_from_a_golden_file_to_a_failure_line(pytester, golden):
+    golden("cases:\n- id: one\n  actual: {shop: Ann, total: 12.5}\n  expected: {shop: Ann, total: 13.5}\n")
     tracer = Tracer()
     run = pytester.inline_run("-q", plugins=[tracer])
     run.assertoutcome(failed=1)

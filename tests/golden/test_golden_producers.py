@@ -32,24 +32,22 @@ def test_a_producer_is_called_with_a_copy_of_the_input(pytester, write):
     pytester.runpytest().assert_outcomes(passed=4)
 
 
-def test_a_recorded_answer_goes_before_the_producer(pytester, write):
-    write("a.golden.yaml", "actual: {a: 1}\nproducer: nowhere:nothing\nexpected: {a: 1}\n")
+def test_a_recorded_answer_goes_before_the_producer(pytester, golden):
+    golden("actual: {a: 1}\nproducer: nowhere:nothing\nexpected: {a: 1}\n")
     pytester.runpytest().assert_outcomes(passed=1)
+
+
+MISSING = "ModuleNotFoundError: No module named"
+ADD_IT = "add the folder that holds it to pytest's ini option `pythonpath`, or install it"
 
 
 @pytest.mark.parametrize(
     ("producer", "message"),
     [
-        (
-            "nowhere:answer",
-            "ModuleNotFoundError: No module named 'nowhere'; add the folder that holds it to pytest's ini option `pythonpath`, or install it",
-        ),
-        ("nowhere.at.all:answer", "ModuleNotFoundError: No module named 'nowhere'; add the folder *"),
-        (
-            "good.sub:answer",
-            "ModuleNotFoundError: No module named 'good.sub'; 'good' is not a package; add the folder *",
-        ),
-        ("broken:answer", "ModuleNotFoundError: No module named 'not_installed'"),
+        ("nowhere:answer", f"{MISSING} 'nowhere'; {ADD_IT}"),
+        ("nowhere.at.all:answer", f"{MISSING} 'nowhere'; {ADD_IT}"),
+        ("good.sub:answer", f"{MISSING} 'good.sub'; 'good' is not a package; {ADD_IT}"),
+        ("broken:answer", f"{MISSING} 'not_installed'"),
         ("wrong:answer", "SyntaxError: *"),
     ],
 )
@@ -61,40 +59,30 @@ def test_a_producer_that_cannot_be_imported(pytester, write, producer, message):
     pytester.syspathinsert()
     outcome = pytester.runpytest()
     outcome.assert_outcomes(errors=1)
-    outcome.stdout.fnmatch_lines(
-        [
-            f">   producer: {producer}",
-            f"E   AssertionError: x.golden.yaml:2:1: the producer '{producer}' can't be imported: {message}",
-            "x.golden.yaml:2: AssertionError",
-        ]
-    )
+    outcome.stdout.fnmatch_lines(f"""\
+        >   producer: {producer}
+        E   AssertionError: x.golden.yaml:2:1: the producer '{producer}' can't be imported: {message}
+        x.golden.yaml:2: AssertionError""")
 
 
 @pytest.mark.parametrize(
-    ("producer", "message"),
+    ("case", "message"),
     [
-        ("good:anser", "the producer 'good:anser': 'good' has no 'anser'; did you mean 'answer'?"),
-        ("good:VALUE", "the producer 'good:VALUE' is int, not a function"),
+        (
+            CASE % "good:anser",
+            "2:1: the producer 'good:anser': 'good' has no 'anser'; did you mean 'answer'?",
+        ),
+        (CASE % "good:VALUE", "2:1: the producer 'good:VALUE' is int, not a function"),
+        ("producer: good:answer\nexpected: 1\n", "1:1: the producer 'good:answer' needs an `input` *"),
     ],
 )
-def test_a_producer_that_is_none(pytester, write, producer, message):
+def test_a_producer_that_is_none_or_has_no_input(pytester, write, case, message):
     write("good.py", "VALUE = 1\n\ndef answer(document): return 1\n")
-    write("x.golden.yaml", CASE % producer)
+    write("x.golden.yaml", case)
     pytester.syspathinsert()
     outcome = pytester.runpytest()
     outcome.assert_outcomes(errors=1)
-    outcome.stdout.fnmatch_lines([f"E   AssertionError: x.golden.yaml:2:1: {message}"])
-
-
-def test_a_producer_without_input(pytester, write):
-    write("good.py", "def answer(document): return 1\n")
-    write("x.golden.yaml", "producer: good:answer\nexpected: 1\n")
-    pytester.syspathinsert()
-    outcome = pytester.runpytest()
-    outcome.assert_outcomes(errors=1)
-    outcome.stdout.fnmatch_lines(
-        ["E   AssertionError: x.golden.yaml:1:1: the producer 'good:answer' needs an `input` *"]
-    )
+    outcome.stdout.fnmatch_lines(f"E   AssertionError: x.golden.yaml:{message}")
 
 
 def test_what_a_producer_raises_is_shown_where_it_was_raised(pytester, write):
@@ -108,22 +96,19 @@ def test_what_a_producer_raises_is_shown_where_it_was_raised(pytester, write):
 
 
 @pytest.mark.parametrize("key", ["{top}", "{case}"])
-def test_an_answer_without_json_fails_at_the_line_of_its_case(pytester, write, monkeypatch, key):
+def test_an_answer_without_json_fails_at_the_line_of_its_case(pytester, write, golden, monkeypatch, key):
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     where = {"top": "producer: good:answer\n", "case": "  producer: good:answer\n"}
     top, own = (where[name] if name in key else "" for name in where)
     write("good.py", "def answer(document):\n    return 'no JSON'\n")
-    write(
-        "a.golden.yaml",
-        f"{top or 'metric: leaf_f1'}\ncases:\n- id: a\n  input: 1\n{own}  expected: {{n: 1}}\n",
-    )
+    golden(f"{top or 'metric: leaf_f1'}\ncases:\n- id: a\n  input: 1\n{own}  expected: {{n: 1}}\n")
     pytester.syspathinsert()
     run = pytester.runpytest()
     run.assert_outcomes(failed=1)
     line = 4 if top else 3
-    run.stdout.fnmatch_lines(
-        [">   - id: a", f"E   AssertionError: a.golden.yaml:{line}:3: no JSON found in the actual text*"]
-    )
+    run.stdout.fnmatch_lines(f"""\
+        >   - id: a
+        E   AssertionError: a.golden.yaml:{line}:3: no JSON found in the actual text*""")
     run.stdout.fnmatch_lines([f"::error file=a.golden.yaml,line={line}*"])
 
 
@@ -169,11 +154,11 @@ def test_a_fixture_never_replaces_a_producer_silently(pytester, write, arguments
     if is_error:
         told = "the producer 'conftest:answer' would never be called: the fixture jsonmatch_actual at conftest.py:3"
         run.stdout.fnmatch_lines(
-            [f"E   AssertionError: x.golden.yaml:2:*: {told} answers instead; remove one *"]
+            f"E   AssertionError: x.golden.yaml:2:*: {told} answers instead; remove one *"
         )
 
 
-def test_what_can_be_known_is_checked_before_the_first_producer_is_called(pytester, write):
+def test_what_can_be_known_is_checked_before_the_first_producer_is_called(pytester, write, golden):
     pytester.makeini("[pytest]\npythonpath = .\n")
     write("app.py", "def answer(document):\n    print('asked', document)\n    return document\n")
     write("bad.json", "{")
@@ -189,25 +174,19 @@ def test_what_can_be_known_is_checked_before_the_first_producer_is_called(pytest
     }
     lines = [f"- {{id: {name}, {keys.strip('{}')}}}" for name, keys in broken.items()]
     lines[6] = "- {id: reference, expected: 1, schema: {$ref: 'file:///out.json'}}"
-    write(
-        "a.golden.yaml",
-        "producer: app:answer\ninput: 1\ncases:\n- {id: good, expected: 1}\n" + "\n".join(lines),
-    )
+    golden("producer: app:answer\ninput: 1\ncases:\n- {id: good, expected: 1}\n" + "\n".join(lines))
     run = pytester.runpytest("-rA", "-s")
     run.assert_outcomes(passed=1, errors=len(broken))
     assert [line for line in run.outlines if line.endswith("asked 1")] == ["a.golden.yaml EEEEEEEEasked 1"]
-    run.stdout.fnmatch_lines(
-        [
-            "*expected_file 'no.json' can't be read: no such file or directory*",
-            "*expected_file is not JSON: *",
-            "*input_file 'no.txt' can't be read*",
-            "*`expected_file` '../out.json' lies outside of *, pytest's rootdir*",
-            "*unknown metric 'leaf_f'*",
-            "*schema file *no.json' does not exist*",
-            "*$ref 'file:///out.json' leads nowhere: /out.json is outside of **",
-            "*'app' has no 'anser'*",
-        ]
-    )
+    run.stdout.fnmatch_lines("""\
+        *expected_file 'no.json' can't be read: no such file or directory*
+        *expected_file is not JSON: *
+        *input_file 'no.txt' can't be read*
+        *`expected_file` '../out.json' lies outside of *, pytest's rootdir*
+        *unknown metric 'leaf_f'*
+        *schema file *no.json' does not exist*
+        *$ref 'file:///out.json' leads nowhere: /out.json is outside of **
+        *'app' has no 'anser'*""")
     assert "asked" not in pytester.runpytest("-s", "-x").stdout.str()
     assert "asked" not in pytester.runpytest("-s", "--collect-only").stdout.str()
     pytester.runpytest("--jsonmatch-update=new", "-k", "no-file").assert_outcomes(passed=1)
@@ -217,12 +196,9 @@ def test_without_any_answer(pytester, write):
     write("x.golden.yaml", "title: isn't answered\nexpected: 1\n")
     outcome = pytester.runpytest()
     outcome.assert_outcomes(errors=1)
-    outcome.stdout.fnmatch_lines(
-        [
-            ">   title: isn't answered",
-            "E   AssertionError: x.golden.yaml:1:1: the case 'x' has nothing to compare: give it `actual`, *",
-        ]
-    )
+    outcome.stdout.fnmatch_lines("""\
+        >   title: isn't answered
+        E   AssertionError: x.golden.yaml:1:1: the case 'x' has nothing to compare: give it `actual`, *""")
 
 
 def test_the_hook_answers_last(pytester, write):

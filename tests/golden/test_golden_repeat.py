@@ -42,9 +42,9 @@ cases:
 
 
 @pytest.fixture
-def suite(pytester, write):
+def suite(pytester, write, golden):
     write("conftest.py", CONFTEST)
-    write("a.golden.yaml", MIXED)
+    golden(MIXED)
     return pytester
 
 
@@ -77,18 +77,10 @@ ANSWERED = "cases:\n- {id: a, expected: 1}\n- {id: b, expected: 1, actual: 1}\n"
     [
         ("id: a\nrepeat: 1\nexpected: 1\n", None, "a"),
         (f"repeat: 2\n{ANSWERED}- {{id: c, expected: 1, actual_file: c.txt}}\n", None, "a@1 a@2 b c"),
-        (
-            f"repeat: 2\n{ANSWERED}- {{id: d, expected: 1, actual: 1, repeat: 3}}\n",
-            None,
-            "a@1 a@2 b d@1 d@2 d@3",
-        ),
+        (f"repeat: 2\n{ANSWERED}- {{id: d, expected: 1, actual: 1, repeat: 2}}\n", None, "a@1 a@2 b d@1 d@2"),
         (f"repeat: 2\n{ANSWERED}- {{id: e, expected: 1, repeat: 1}}\n", None, "a@1 a@2 b e"),
         # The command line goes before the file.
-        (
-            f"repeat: 2\n{ANSWERED}- {{id: c, expected: 1, actual: 1, repeat: 4}}\n",
-            3,
-            "a@1 a@2 a@3 b c@1 c@2 c@3",
-        ),
+        (f"repeat: 3\n{ANSWERED}- {{id: c, expected: 1, actual: 1, repeat: 4}}\n", 2, "a@1 a@2 b c@1 c@2"),
         (f"repeat: 2\n{ANSWERED}- {{id: c, expected: 1, actual: 1, repeat: 4}}\n", 1, "a b c"),
         ("id: a\nparametrize: {k: [1, 2]}\nrepeat: '${k}'\nexpected: '${k}'\n", None, "a-1 a-2@1 a-2@2"),
     ],
@@ -118,24 +110,21 @@ def test_the_case_is_judged_once_all_runs_have_reported(suite, workers):
     run = suite.runpytest(*workers)
     run.assert_outcomes(passed=4, xfailed=4)
     assert run.ret == pytest.ExitCode.TESTS_FAILED
-    run.stdout.fnmatch_lines(
-        [
-            "*= REPEATED CASES =*",
-            "*_ flaky: run 2 of 5, the worst _*",
-            ">       n: 1",
-            "E       AssertionError: leaf_f1 score 0.00 < 1.00",
-            "*= jsonmatch =*",
-            "repeats: 2 cases in 7 runs",
-            "  pass@1     0.45",
-            "  pass@2     0.85",
-            "  pass^2     0.05",
-            "  flip rate  0.80",
-            "case                  passed  scores of runs",
-            "a.golden.yaml::flaky  2 of 5    0.00 to 1.00",
-            "a.golden.yaml::fine   1 of 2    0.00 to 1.00",
-            "FAILED a.golden.yaml::flaky - pass rate 0.40 < 0.60 (2 of 5 runs passed)",
-        ]
-    )
+    run.stdout.fnmatch_lines("""\
+        *= REPEATED CASES =*
+        *_ flaky: run 2 of 5, the worst _*
+        >       n: 1
+        E       AssertionError: leaf_f1 score 0.00 < 1.00
+        *= jsonmatch =*
+        repeats: 2 cases in 7 runs
+          pass@1     0.45
+          pass@2     0.85
+          pass^2     0.05
+          flip rate  0.80
+        case                  passed  scores of runs
+        a.golden.yaml::flaky  2 of 5    0.00 to 1.00
+        a.golden.yaml::fine   1 of 2    0.00 to 1.00
+        FAILED a.golden.yaml::flaky - pass rate 0.40 < 0.60 (2 of 5 runs passed)""")
     run.stdout.no_fnmatch_line("*below the threshold*")
 
 
@@ -147,17 +136,14 @@ def test_enough_runs_pass(suite):
     run.stdout.no_fnmatch_line("FAILED*")
 
 
-def test_without_a_rate_each_run_is_a_test(suite, write):
-    write("a.golden.yaml", MIXED.replace("min_pass_rate: 0.5", ""))
+def test_without_a_rate_each_run_is_a_test(suite, golden):
+    golden(MIXED.replace("min_pass_rate: 0.5", ""))
     run = suite.runpytest("-k", "fine")
     run.assert_outcomes(passed=1, failed=1, deselected=6)
-    run.stdout.fnmatch_lines(
-        [
-            "1 of 2 runs below the threshold:",
-            "  0.00 < 1.00  a.golden.yaml::fine@2",
-            "repeats: 1 case in 2 runs",
-        ]
-    )
+    run.stdout.fnmatch_lines("""\
+        1 of 2 runs below the threshold:
+          0.00 < 1.00  a.golden.yaml::fine@2
+        repeats: 1 case in 2 runs""")
 
 
 def test_what_could_still_change_is_not_judged(suite):
@@ -178,8 +164,8 @@ def test_what_could_not_change_is(suite):
     )
 
 
-def test_an_error_is_never_forgiven(suite, write):
-    write("a.golden.yaml", MIXED.replace("{ n: 2 }]", "raise]"))
+def test_an_error_is_never_forgiven(suite, golden):
+    golden(MIXED.replace("{ n: 2 }]", "raise]"))
     run = suite.runpytest("-k", "fine")
     run.assert_outcomes(passed=1, errors=1, deselected=6)
     run.stdout.fnmatch_lines(["repeats: 1 case in 2 runs", "a.golden.yaml::fine * 1 of 2*"])
@@ -193,7 +179,7 @@ def test_repeats_that_all_pass_need_no_words(pytester):
     pytester.runpytest("--jsonmatch-summary=all").stdout.fnmatch_lines(["repeats: 1 case in 3 runs"])
 
 
-def test_a_comparator_that_raises_is_not_forgiven(suite, write):
+def test_a_comparator_that_raises_is_not_forgiven(suite, write, golden):
     write(
         "conftest.py",
         CONFTEST
@@ -202,17 +188,16 @@ def pytest_jsonmatch_register(registry):
     registry.comparator("broken", lambda expected, actual, params: 1 / 0)
 """,
     )
-    write(
-        "a.golden.yaml",
+    golden(
         MIXED.replace(
             "    expected: { n: 1 }", "    fields: { n: { compare: broken } }\n    expected: { n: 1 }", 1
-        ),
+        )
     )
     suite.runpytest("-k", "fine").assert_outcomes(failed=2, deselected=6)
 
 
-def test_an_expected_failure_stays_one(suite, write):
-    write("a.golden.yaml", MIXED.replace("  - id: flaky", "  - id: flaky\n    marks: [xfail]"))
+def test_an_expected_failure_stays_one(suite, golden):
+    golden(MIXED.replace("  - id: flaky", "  - id: flaky\n    marks: [xfail]"))
     run = suite.runpytest("-k", "flaky", "-rx")
     run.assert_outcomes(xpassed=2, xfailed=3, deselected=3)
     assert run.ret == pytest.ExitCode.OK
@@ -230,14 +215,13 @@ def test_last_failed_runs_the_whole_case_again(suite):
     run.stdout.fnmatch_lines("FAILED a.golden.yaml::flaky - *")
 
 
-def test_without_pytests_cache_a_failed_case_just_fails(suite):
-    run = suite.runpytest("-p", "no:cacheprovider")
+# pytest's cache is not needed, and `-x` does not stop at a run.
+@pytest.mark.parametrize("arguments", [("-p", "no:cacheprovider"), ("-x",)])
+def test_a_failed_case_just_fails(suite, arguments):
+    run = suite.runpytest(*arguments)
+    run.assert_outcomes(passed=4, xfailed=4)
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     run.stdout.fnmatch_lines("FAILED a.golden.yaml::flaky - *")
-
-
-def test_maxfail_does_not_stop_at_a_run(suite):
-    suite.runpytest("-x").assert_outcomes(passed=4, xfailed=4)
 
 
 @pytest.mark.parametrize("option", ["--jsonmatch-summary=none", "--no-summary", "-qq"])
@@ -250,10 +234,8 @@ def test_a_failure_is_told_without_a_summary(suite, option):
     run.stdout.no_fnmatch_line("*REPEATED CASES*")
 
 
-def test_the_table_counts_each_case_once(suite, write):
-    write(
-        "a.golden.yaml",
-        """\
+def test_the_table_counts_each_case_once(suite, golden):
+    golden("""\
 cases:
   - id: often
     repeat: 4
@@ -263,42 +245,25 @@ cases:
   - id: once
     input: [{ n: 1 }]
     expected: { n: 1 }
-""",
-    )
+""")
     run = suite.runpytest("-v")
     assert run.ret == pytest.ExitCode.OK
     # Counts of all runs, and the mean of 0 (four times) and 1.
     run.stdout.re_match_lines([r"n +5 +1 +4 +0 +0 +0\.50"])
 
 
-def test_runs_of_a_parametrized_fixture_are_told_apart(suite, write):
-    write(
-        "conftest.py",
-        """\
-import pytest
-
-@pytest.fixture(params=["small", "large"])
-def model(request):
-    return request.param
-
-@pytest.fixture
-def jsonmatch_actual(jsonmatch_case, model):
-    return {"n": 1 if model == "large" else jsonmatch_case.run}
-""",
-    )
-    write("a.golden.yaml", "id: a\nrepeat: 3\nmin_pass_rate: 0.5\nexpected: { n: 1 }\n")
+def test_runs_of_a_parametrized_fixture_are_told_apart(suite, golden, two_models):
+    two_models('{"n": 1 if model == "large" else jsonmatch_case.run}')
+    golden("id: a\nrepeat: 3\nmin_pass_rate: 0.5\nexpected: { n: 1 }\n")
     run = suite.runpytest()
     run.assert_outcomes(passed=4, xfailed=2)
-    run.stdout.fnmatch_lines(
-        [
-            "score of fields by model, all leaves",
-            "field       large  small",
-            "n            1.00   0.33",
-            "repeats: 2 cases in 6 runs",
-            "a.golden.yaml::a[[]small[]]  1 of 3 *",
-            "FAILED a.golden.yaml::a[[]small[]] - pass rate 0.33 < 0.50 (1 of 3 runs passed)",
-        ]
-    )
+    run.stdout.fnmatch_lines("""\
+        score of fields by model, all leaves
+        field       large  small
+        n            1.00   0.33
+        repeats: 2 cases in 6 runs
+        a.golden.yaml::a[[]small[]]  1 of 3 *
+        FAILED a.golden.yaml::a[[]small[]] - pass rate 0.33 < 0.50 (1 of 3 runs passed)""")
 
 
 def test_a_python_test_with_golden_cases(pytester, write):
@@ -318,12 +283,9 @@ def test_it(case):
     run = pytester.runpytest()
     # Without JSON is without JSON; but another assertion is not a threshold.
     run.assert_outcomes(passed=3, xfailed=4, failed=1)
-    run.stdout.fnmatch_lines(
-        [
-            "FAILED test_it.py::test_it[[]fine[]] - pass rate 0.00 < 0.50 (0 of 2 runs passed)",
-            "FAILED test_it.py::test_it[[]flaky[]] - pass rate 0.40 < 0.60 (2 of 5 runs passed)",
-        ]
-    )
+    run.stdout.fnmatch_lines("""\
+        FAILED test_it.py::test_it[[]fine[]] - pass rate 0.00 < 0.50 (0 of 2 runs passed)
+        FAILED test_it.py::test_it[[]flaky[]] - pass rate 0.40 < 0.60 (2 of 5 runs passed)""")
 
 
 def test_a_python_test_is_repeated_by_the_command_line(pytester, write):
@@ -334,15 +296,14 @@ def test_a_python_test_is_repeated_by_the_command_line(pytester, write):
 from pytest_jsonmatch import golden_cases
 
 @golden_cases("cases.yaml")
-def test_it(case):
-    pass
+def test_it(case): pass
 """,
     )
     run = pytester.runpytest("--jsonmatch-repeat=2", "--collect-only", "-q")
     run.stdout.fnmatch_lines(["test_it.py::test_it[[]a@1[]]", "test_it.py::test_it[[]a@2[]]"])
 
 
-def test_a_worker_that_crashes_is_a_run_that_failed(suite, write):
+def test_a_worker_that_crashes_is_a_run_that_failed(suite, write, golden):
     write(
         "conftest.py",
         """\
@@ -356,7 +317,7 @@ def jsonmatch_actual(jsonmatch_case):
     return {"n": 1}
 """,
     )
-    write("a.golden.yaml", "id: a\nrepeat: 4\nmin_pass_rate: 1\nexpected: { n: 1 }\n")
+    golden("id: a\nrepeat: 4\nmin_pass_rate: 1\nexpected: { n: 1 }\n")
     run = suite.runpytest_subprocess("-p", "xdist", "-n", "1")
     run.assert_outcomes(passed=3, failed=1)
     assert run.ret == pytest.ExitCode.TESTS_FAILED
@@ -397,8 +358,8 @@ def test_runs_that_want_different_values_are_not_written(suite):
     assert (suite.path / "a.golden.yaml").read_bytes() == before
 
 
-def test_runs_that_want_the_same_are_one_update(suite, write, workers):
-    write("a.golden.yaml", "id: a\nrepeat: 3\ninput: [{ n: 1 }, { n: 1 }, { n: 1 }]\n")
+def test_runs_that_want_the_same_are_one_update(suite, golden, workers):
+    golden("id: a\nrepeat: 3\ninput: [{ n: 1 }, { n: 1 }, { n: 1 }]\n")
     run = suite.runpytest("--jsonmatch-update=new", *workers)
     run.assert_outcomes(passed=3)
     run.stdout.fnmatch_lines("updated 1 case in a.golden.yaml")

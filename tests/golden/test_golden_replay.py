@@ -62,12 +62,8 @@ def lines(pytester, name="out.jsonl"):
 def test_what_is_kept(suite, workers):
     suite.runpytest("--jsonmatch-record=out.jsonl", *workers).assert_outcomes(passed=3, failed=1)
     kept = sorted(lines(suite), key=lambda entry: entry["case"])
-    assert [entry["case"] for entry in kept] == [
-        "sub/a.golden.yaml::text[large]",
-        "sub/a.golden.yaml::text[small]",
-        "sub/a.golden.yaml::value[large]",
-        "sub/a.golden.yaml::value[small]",
-    ]
+    names = ("text[large]", "text[small]", "value[large]", "value[small]")
+    assert [entry["case"] for entry in kept] == [f"sub/a.golden.yaml::{name}" for name in names]
     assert (kept[1]["text"], kept[2]["actual"]) == ('Sure: {"n": 0}', {"n": 1, "x": "\ud800é"})
     assert not list(suite.path.glob("*.partial"))
 
@@ -93,28 +89,25 @@ def test_a_case_without_a_record_is_an_error_that_names_it(suite, write):
     suite.runpytest("--jsonmatch-record=out.jsonl", "-k", "value")
     outcome = suite.runpytest("--jsonmatch-replay=out.jsonl")
     outcome.assert_outcomes(passed=2, errors=2)
-    outcome.stdout.fnmatch_lines_random(
-        [
-            ">*- id: text",
-            "E*AssertionError: out.jsonl has no output of sub/a.golden.yaml::text?small?: record it, *",
-        ]
-    )
+    outcome.stdout.fnmatch_lines_random("""\
+        >*- id: text
+        E*AssertionError: out.jsonl has no output of sub/a.golden.yaml::text?small?: record it, *""")
 
 
-def test_recorded_answers_are_kept_and_replayed_too(pytester, write):
-    write("a.golden.yaml", "actual: { n: 1 }\nexpected: { n: 1 }\n")
+def test_recorded_answers_are_kept_and_replayed_too(pytester, golden):
+    golden("actual: { n: 1 }\nexpected: { n: 1 }\n")
     pytester.runpytest("--jsonmatch-record=out.jsonl").assert_outcomes(passed=1)
-    write("a.golden.yaml", "actual: { n: 2 }\nexpected: { n: 2 }\n")
+    golden("actual: { n: 2 }\nexpected: { n: 2 }\n")
     pytester.runpytest("--jsonmatch-replay=out.jsonl").assert_outcomes(failed=1)
 
 
-def test_an_older_file_stays_until_the_run_is_over(pytester, write):
+def test_an_older_file_stays_until_the_run_is_over(pytester, write, golden):
     write("out.jsonl", "old")
     write(
         "test_a.py",
         "from pathlib import Path\n\ndef test_a(): assert Path('out.jsonl').read_text() == 'old'\n",
     )
-    write("a.golden.yaml", "actual: { n: 1 }\nexpected: { n: 1 }\n")
+    golden("actual: { n: 1 }\nexpected: { n: 1 }\n")
     pytester.runpytest("--jsonmatch-record=out.jsonl").assert_outcomes(passed=2)
     assert len(lines(pytester)) == 1
 
@@ -122,8 +115,8 @@ def test_an_older_file_stays_until_the_run_is_over(pytester, write):
 @pytest.mark.parametrize(
     ("failing", "arguments"), [("raise KeyboardInterrupt", []), ("assert False", ["--maxfail=1"])]
 )
-def test_what_a_run_kept_that_did_not_end_stays_beside_the_file(pytester, write, failing, arguments):
-    write("a.golden.yaml", "actual: { n: 1 }\nexpected: { n: 1 }\n")
+def test_what_a_run_kept_that_did_not_end_stays_beside_the_file(pytester, write, golden, failing, arguments):
+    golden("actual: { n: 1 }\nexpected: { n: 1 }\n")
     write("b/test_b.py", f"def test_b(): {failing}\n\ndef test_c(): pass\n")
     write("out.jsonl", "old")
     outcome = pytester.runpytest_subprocess("--jsonmatch-record=out.jsonl", *arguments)
@@ -144,9 +137,9 @@ def pytest_configure():
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no limit of this kind")
 @pytest.mark.parametrize("older", ["old", None])
-def test_on_a_full_disk_the_older_file_stays_whole(pytester, write, older):
+def test_on_a_full_disk_the_older_file_stays_whole(pytester, write, golden, older):
     write("conftest.py", FULL_DISK)
-    write("a.golden.yaml", f"cases:\n- actual: {{ n: {'x' * 5000} }}\n  expected: 1\n  repeat: 9\n")
+    golden(f"cases:\n- actual: {{ n: {'x' * 5000} }}\n  expected: 1\n  repeat: 9\n")
     if older is not None:
         write("out.jsonl", older)
     outcome = pytester.runpytest_subprocess(
@@ -161,11 +154,9 @@ def test_on_a_full_disk_the_older_file_stays_whole(pytester, write, older):
     assert list(pytester.path.glob("*.partial")) == []
 
 
-def test_on_a_full_disk_a_run_that_passes_fails(pytester, write):
+def test_on_a_full_disk_a_run_that_passes_fails(pytester, write, golden):
     write("conftest.py", FULL_DISK)
-    write(
-        "a.golden.yaml", f"cases:\n- actual: {{ n: {'x' * 50_000} }}\n  expected: {{ n: {'x' * 50_000} }}\n"
-    )
+    golden(f"cases:\n- actual: {{ n: {'x' * 50_000} }}\n  expected: {{ n: {'x' * 50_000} }}\n")
     outcome = pytester.runpytest_subprocess("-p", "no:cacheprovider", "--jsonmatch-record=out.jsonl")
     outcome.assert_outcomes(passed=1)
     assert outcome.ret == pytest.ExitCode.TESTS_FAILED
@@ -174,14 +165,11 @@ def test_on_a_full_disk_a_run_that_passes_fails(pytester, write):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (
-            ["--jsonmatch-replay=nowhere.jsonl"],
-            "*--jsonmatch-replay: *nowhere.jsonl can't be read: no such file*",
-        ),
+        (["--jsonmatch-replay=no.jsonl"], "*--jsonmatch-replay: *no.jsonl can't be read: no such file*"),
         (["--jsonmatch-replay=bad.jsonl"], "*bad.jsonl:2 is not an output that --jsonmatch-record wrote"),
         (
-            ["--jsonmatch-replay=torn.jsonl"],
-            "*torn.jsonl:2 is not complete: the file was cut; delete the line, *",
+            ["--jsonmatch-replay=cut.jsonl"],
+            "*cut.jsonl:2 is not complete: the file was cut; delete the line, *",
         ),
         (["--jsonmatch-record="], "*--jsonmatch-record: *is a folder; name a file"),
         (["--jsonmatch-record=here"], "*--jsonmatch-record: *here is a folder; *"),
@@ -189,11 +177,11 @@ def test_on_a_full_disk_a_run_that_passes_fails(pytester, write):
         (["--jsonmatch-record=a", "--jsonmatch-replay=b"], "*choose one; a replay makes no new answers"),
     ],
 )
-def test_what_is_wrong_is_told_before_anything_runs(pytester, write, arguments, message):
+def test_what_is_wrong_is_told_before_anything_runs(pytester, write, golden, arguments, message):
     write("here/a.txt", "")
-    write("torn.jsonl", '{"case": "a", "text": "b"}\n{"case": "b", "te')
+    write("cut.jsonl", '{"case": "a", "text": "b"}\n{"case": "b", "te')
     write("bad.jsonl", '{"case": "a", "text": "b"}\n{"case": "a"}\n')
-    write("a.golden.yaml", "actual: 1\nexpected: 1\n")
+    golden("actual: 1\nexpected: 1\n")
     outcome = pytester.runpytest(*arguments)
     assert outcome.ret == pytest.ExitCode.USAGE_ERROR
     outcome.stderr.fnmatch_lines([message])
@@ -235,11 +223,11 @@ EXPECTED = {
 }
 
 
-def test_every_answer_comes_back_as_what_it_was(pytester, write, recorded):
+def test_every_answer_comes_back_as_what_it_was(pytester, write, golden, recorded):
     hook = (pytester.path / "conftest.py").read_text()
     write("conftest.py", f"{hook}\n{ANSWERS}")
     cases = "".join(f"- id: {name}\n  expected: {expected}\n" for name, expected in EXPECTED.items())
-    write("a.golden.yaml", f"metric: json_similarity\ncases:\n{cases}")
+    golden(f"metric: json_similarity\ncases:\n{cases}")
     live = pytester.runpytest("--jsonmatch-record=out.jsonl")
     live.assert_outcomes(passed=4, failed=4)
     assert '"error": ' not in (pytester.path / "out.jsonl").read_text()
@@ -251,17 +239,15 @@ def test_every_answer_comes_back_as_what_it_was(pytester, write, recorded):
     assert recorded() == scores
 
 
-def test_what_json_can_not_say_is_an_error_that_says_so(pytester, write):
-    pytester.makeconftest(
-        r"""
+def test_what_json_can_not_say_is_an_error_that_says_so(pytester, golden):
+    pytester.makeconftest(r"""
         import pytest
 
         @pytest.fixture
         def jsonmatch_actual(jsonmatch_case):
             return {1}
-        """
-    )
-    write("a.golden.yaml", "cases: [{id: a, expected: 1}]\n")
+        """)
+    golden("cases: [{id: a, expected: 1}]\n")
     pytester.runpytest("--jsonmatch-record=out.jsonl").assert_outcomes(failed=1)
     (entry,) = lines(pytester)
     assert "set" in entry["error"]
@@ -312,24 +298,22 @@ def judged(actual, expected):
         return str(error)
 
 
-def test_a_run_that_never_begins_leaves_no_file(pytester, write):
-    write("a.golden.yaml", "actual: 1\nexpected: 1\n")
-    pytester.makeconftest(
-        """
+def test_a_run_that_never_begins_leaves_no_file(pytester, golden):
+    golden("actual: 1\nexpected: 1\n")
+    pytester.makeconftest("""
         import pytest
 
         @pytest.hookimpl(trylast=True)
         def pytest_configure():
             raise pytest.UsageError("not today")
-        """
-    )
+        """)
     assert pytester.runpytest("--jsonmatch-record=out.jsonl").ret == pytest.ExitCode.USAGE_ERROR
     assert not list(pytester.path.glob("out*"))
 
 
-def test_a_run_without_answers_leaves_the_file_alone(pytester, write):
+def test_a_run_without_answers_leaves_the_file_alone(pytester, write, golden):
     write("out.jsonl", "old")
-    write("a.golden.yaml", "actual: 1\nexpected: 1\n")
+    golden("actual: 1\nexpected: 1\n")
     pytester.runpytest("--jsonmatch-record=out.jsonl", "--collect-only")
     pytester.runpytest("--jsonmatch-record=out.jsonl", "-k", "nothing")
     assert (pytester.path / "out.jsonl").read_text() == "old"

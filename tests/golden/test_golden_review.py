@@ -79,8 +79,8 @@ def converse(pytester):
     return run
 
 
-def test_accept_and_reject(pytester, write, converse):
-    write("a.golden.yaml", CASES)
+def test_accept_and_reject(pytester, golden, converse):
+    golden(CASES)
     code, text = converse(["a\n", "r\n", "A\n", "r\n", "a\n", "a\n"])
     assert code == 1
     assert (pytester.path / "a.golden.yaml").read_text() == CASES.replace("'Ann & Co'", "Ann").replace(
@@ -103,9 +103,9 @@ def test_accept_and_reject(pytester, write, converse):
     assert "Captured stdout" not in text
 
 
-def test_what_is_accepted_as_well_goes_beside_the_expected_value(pytester, write, converse):
+def test_what_is_accepted_as_well_goes_beside_the_expected_value(pytester, golden, converse):
     cases = CASES.replace("  - id: bookshop\n", "    accept:  # seen\n      total: [3]\n  - id: bookshop\n")
-    write("a.golden.yaml", cases)
+    golden(cases)
     code, text = converse(["w\n", "as well\n", "w\n", "w\n", "r\n", "w\n", "w\n", "r\n"])
     assert code == 1
     assert "nothing is expected there: accept it, or reject it" in text
@@ -117,61 +117,52 @@ def test_what_is_accepted_as_well_goes_beside_the_expected_value(pytester, write
     again.stdout.fnmatch_lines(["*4 fields: 2 match, 1 invented, 1 skipped*"])
 
 
-def test_skip_leaves_the_case_alone(pytester, write, converse):
-    write("a.golden.yaml", CASES)
-    converse(["a\n", "s\n", "a\n", "r\n"])
-    assert (pytester.path / "a.golden.yaml").read_text() == CASES.replace("[1, 3]", "[1, 2]")
+@pytest.mark.parametrize(
+    ("answers", "arguments", "old", "new"),
+    [
+        ("a s a r", (), "[1, 3]", "[1, 2]"),  # skipping leaves the case alone
+        ("what? A q", (), "'Ann & Co'", "'Ann'"),  # quitting keeps what was accepted
+        ("a q", ("-s",), "'Ann & Co'", "'Ann'"),
+    ],
+)
+def test_skip_and_quit(pytester, golden, converse, answers, arguments, old, new):
+    golden(CASES)
+    converse([f"{answer}\n" for answer in answers.split()], *arguments)
+    assert (pytester.path / "a.golden.yaml").read_text() == CASES.replace(old, new)
 
 
-def test_quit_keeps_what_was_accepted(pytester, write, converse):
-    write("a.golden.yaml", CASES)
-    converse(["what?\n", "A\n", "q\n"])
-    assert (pytester.path / "a.golden.yaml").read_text() == CASES.replace("'Ann & Co'", "'Ann'")
-
-
-def test_the_end_of_the_input_is_a_quit(pytester, write, converse):
-    write("a.golden.yaml", CASES)
-    code, text = converse(["\x04"])
-    assert code == 1
-    assert (pytester.path / "a.golden.yaml").read_text() == CASES
+@pytest.mark.parametrize(
+    ("cases", "answers", "ended"), [(CASES, ["\x04"], 1), ("id: a\nactual: 1\nexpected: 1\n", [], 0)]
+)
+def test_the_end_of_the_input_is_a_quit_and_where_nothing_failed_nothing_is_asked(
+    pytester, golden, converse, cases, answers, ended
+):
+    golden(cases)
+    code, text = converse(answers)
+    assert (code, (pytester.path / "a.golden.yaml").read_text()) == (ended, cases)
     assert "no case to update" in text
 
 
-def test_with_uncaptured_output(pytester, write, converse):
-    write("a.golden.yaml", CASES)
-    converse(["a\n", "q\n"], "-s")
-    assert (pytester.path / "a.golden.yaml").read_text() == CASES.replace("'Ann & Co'", "'Ann'")
-
-
-def test_nothing_failed_so_nothing_is_asked(write, converse):
-    write("a.golden.yaml", "id: a\nactual: 1\nexpected: 1\n")
-    code, text = converse([])
-    assert code == 0
-    assert "no case to update" in text
-
-
-def test_workers_are_refused(write, converse):
-    write("a.golden.yaml", CASES)
+def test_workers_are_refused(golden, converse):
+    golden(CASES)
     code, text = converse([], "-p", "xdist", "-n", "2")
     assert code == pytest.ExitCode.USAGE_ERROR
     assert "ERROR: --jsonmatch-review asks on the terminal, one test at a time; leave out -n" in text
 
 
-def test_without_a_terminal_it_is_refused(pytester, write):
-    write("a.golden.yaml", CASES)
+@pytest.mark.parametrize(
+    ("ci", "told"),
+    [
+        ("", "asks on the terminal, and there is none; use --jsonmatch-update"),
+        ("true", "does not write golden files in CI *"),
+    ],
+)
+def test_without_a_terminal_and_in_ci_it_is_refused(pytester, golden, monkeypatch, ci, told):
+    monkeypatch.setenv("CI", ci)
+    golden(CASES)
     result = pytester.runpytest_subprocess("--jsonmatch-review")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(
-        ["ERROR: --jsonmatch-review asks on the terminal, and there is none; use --jsonmatch-update"]
-    )
-
-
-def test_in_ci_it_is_refused(pytester, write, monkeypatch):
-    monkeypatch.setenv("CI", "true")
-    write("a.golden.yaml", CASES)
-    result = pytester.runpytest_subprocess("--jsonmatch-review")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: --jsonmatch-review does not write golden files in CI *"])
+    result.stderr.fnmatch_lines(f"ERROR: --jsonmatch-review {told}")
 
 
 def test_only_what_is_accepted_is_asked_for(tmp_path):
@@ -195,12 +186,12 @@ def test_a_file_that_is_gone_is_left_to_the_writer(tmp_path):
     assert review([request], show=print, ask=print) == [request]
 
 
-def test_matchers_stay(pytester, write, converse):
+def test_matchers_stay(pytester, golden, converse):
     cases = (
         "cases:\n- id: a\n  actual: {id: 7, n: 2}\n  expected:\n    id: {$any: integer}\n    n: 1\n"
         "- id: b\n  actual: {id: x}\n  expected: {id: {$any: integer}}\n"
     )
-    write("a.golden.yaml", cases)
+    golden(cases)
     _, text = converse(["a\n"])
     assert (pytester.path / "a.golden.yaml").read_text() == cases.replace("n: 1\n", "n: 2\n")
     assert 'not updated: a.golden.yaml::b: the matcher {"$any": "integer"} would be lost' in text

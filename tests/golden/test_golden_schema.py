@@ -33,16 +33,13 @@ def test_a_schema_beside_the_yaml_file(pytester, write):
     outcome.stdout.fnmatch_lines(["*0.00  temp  300 → 350  17 % off (limit 1 %)*"])
 
 
-def test_a_schema_written_out(pytester, write):
-    write(
-        "a.golden.yaml",
-        """\
+def test_a_schema_written_out(pytester, golden):
+    golden("""\
         metric: pairwise_f1
         schema: {properties: {a: {type: string, x-override-evaluator: {evaluation_type: binary}}}, additionalProperties: true}
         actual: {a: x y, more: 1}
         expected: {a: x y}
-        """,
-    )
+        """)
     pytester.runpytest().assert_outcomes(passed=1)
 
 
@@ -59,10 +56,10 @@ options: {schema: x.json}\nexpected: 1 | options: * => 2:11: `options` can't hol
 
 
 @pytest.mark.parametrize("row", ERRORS.strip().splitlines())
-def test_what_is_wrong_is_told_at_its_line(pytester, write, row):
+def test_what_is_wrong_is_told_at_its_line(pytester, golden, row):
     lines, told = row.replace("\\n", "\n").split(" | ")
     blamed, message = told.split(" => ")
-    write("a.golden.yaml", f"actual: {{lab: A1}}\n{lines}\n")
+    golden(f"actual: {{lab: A1}}\n{lines}\n")
     outcome = pytester.runpytest()
     # What is wrong with the file or the configuration, whatever the answer is, is an error.
     is_error = not any(word in lines for word in ("lob", "pairwise_f1"))

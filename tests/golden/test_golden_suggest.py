@@ -37,61 +37,55 @@ field_match | { v: Acme } | {} =>
 
 
 @pytest.mark.parametrize("row", SUGGESTED.strip().splitlines())
-def test_what_is_said(pytester, write, row):
+def test_what_is_said(pytester, golden, row):
     compared, _, suggested = row.partition(" =>")
     metric, expected, actual = compared.split(" | ")
     wanted = [each.strip() for each in suggested.split(" ;; ") if each.strip()]
     case = f"metric: {metric}\nactual: {actual}\nexpected: {expected}\n"
-    write("a.golden.yaml", case)
+    golden(case)
     outcome = pytester.runpytest()
     outcome.assert_outcomes(failed=1)
     assert said(outcome) == wanted
     for line in wanted:
-        write("a.golden.yaml", f"{line}\n{case}")
+        golden(f"{line}\n{case}")
         pytester.runpytest().assert_outcomes(passed=1)
 
 
-def test_several_fields_together(pytester, write):
+def test_several_fields_together(pytester, golden):
     case = """\
 metric: leaf_f1
 actual: { items: [{ n: 2, v: AB }, { n: 1, v: CD }], t: X, w: 101 }
 expected: { items: [{ n: 1, v: cd }, { n: 2, v: ab }], t: x, w: 100 }
 """
-    write("a.golden.yaml", case)
+    golden(case)
     outcome = pytester.runpytest()
     (rules,) = said(outcome)
     assert rules == (
         'fields: {items: {align: unordered}, "items[].v": {transform: [casefold]}, t: {transform: [casefold]}, '
         "w: {tolerance: {rel: 0.01}}}"
     )
-    write("a.golden.yaml", f"{rules}\n{case}")
+    golden(f"{rules}\n{case}")
     pytester.runpytest().assert_outcomes(passed=1)
 
 
 def test_a_rule_that_is_there_stays():
     options = {"fields": {"v": {"weight": 3, "compare": "exact"}}, "nulls": "value"}
     changed = with_change(options, {"fields": {"v": {"transform": ["casefold"]}, "w": {"compare": "date"}}})
-    assert changed == {
-        "fields": {
-            "v": {"weight": 3, "compare": "exact", "transform": ["casefold"]},
-            "w": {"compare": "date"},
-        },
-        "nulls": "value",
-    }
+    fields = {"v": {"weight": 3, "compare": "exact", "transform": ["casefold"]}, "w": {"compare": "date"}}
+    assert changed == {"fields": fields, "nulls": "value"}
     assert options["fields"] == {"v": {"weight": 3, "compare": "exact"}}
 
 
-def test_what_is_not_valid_would_not_pass(pytester, write):
+def test_what_is_not_valid_would_not_pass(pytester, golden):
     case = "actual: { v: ' Acme' }\nexpected: { v: Acme }\nschema: { properties: { v: { maxLength: 4 } } }\n"
-    write("a.golden.yaml", case)
+    golden(case)
     assert said(pytester.runpytest()) == ["fields: {v: {transform: [strip]}}"]
-    write("a.golden.yaml", f"validate: require\n{case}")
+    golden(f"validate: require\n{case}")
     assert said(pytester.runpytest()) == []
 
 
-def test_a_users_comparator_is_not_asked_again(pytester, write):
-    pytester.makeconftest(
-        """
+def test_a_users_comparator_is_not_asked_again(pytester, golden):
+    pytester.makeconftest("""
         calls = []
 
         def slow(expected, actual, params):
@@ -103,12 +97,8 @@ def test_a_users_comparator_is_not_asked_again(pytester, write):
 
         def pytest_sessionfinish():
             print("calls:", len(calls))
-        """
-    )
-    write(
-        "a.golden.yaml",
-        "fields: { v: { compare: slow } }\nactual: { v: A, w: B }\nexpected: { v: a, w: b }\n",
-    )
+        """)
+    golden("fields: { v: { compare: slow } }\nactual: { v: A, w: B }\nexpected: { v: a, w: b }\n")
     outcome = pytester.runpytest("-s")
     outcome.assert_outcomes(failed=1)
     outcome.stdout.fnmatch_lines(["*calls: 1"])

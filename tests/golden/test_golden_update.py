@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -42,8 +43,8 @@ def read(pytester):
     return lambda name="a.golden.yaml": (pytester.path / name).read_bytes().decode("utf-8")
 
 
-def test_failed(pytester, write, workers, read):
-    write("a.golden.yaml", CASES)
+def test_failed(pytester, golden, workers, read):
+    golden(CASES)
     result = pytester.runpytest("--jsonmatch-update=failed", *workers)
     result.assert_outcomes(passed=3)
     assert result.ret == 0
@@ -52,37 +53,37 @@ def test_failed(pytester, write, workers, read):
     pytester.runpytest().assert_outcomes(passed=3)
 
 
-def test_without_a_value_it_is_failed(pytester, write, read):
-    write("a.golden.yaml", CASES)
-    pytester.runpytest("a.golden.yaml", "--jsonmatch-update").assert_outcomes(passed=3)
+@pytest.mark.parametrize("option", ["--jsonmatch-update", "--jsonmatch-update=failed"])
+def test_without_a_value_it_is_failed_and_an_empty_variable_is_no_ci(
+    pytester, golden, read, monkeypatch, option
+):
+    monkeypatch.setenv("CI", "")
+    golden(CASES)
+    pytester.runpytest("a.golden.yaml", option).assert_outcomes(passed=3)
     assert read() == FAILED
 
 
 @pytest.mark.parametrize("value", ["a.golden.yaml", "fialed", "new,all", "all,dryrun", ""])
-def test_a_value_that_is_none_may_be_a_path(pytester, write, read, value):
-    write("a.golden.yaml", CASES)
+def test_a_value_that_is_none_may_be_a_path(pytester, golden, read, value):
+    golden(CASES)
     result = pytester.runpytest("--jsonmatch-update", value)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
-        [
-            (
-                f"*error: argument --jsonmatch-update: '{value}' is not what to update: new, failed or all, with "
-                ",dry-run or ,force behind it. In front of a path write --jsonmatch-update=failed"
-            )
-        ]
+        f"*error: argument --jsonmatch-update: '{value}' is not what to update: new, failed or all, with "
+        ",dry-run or ,force behind it. In front of a path write --jsonmatch-update=failed"
     )
     assert read() == CASES
 
 
-def test_all_writes_what_was_good_enough_too(pytester, write, read):
-    write("a.golden.yaml", CASES)
+def test_all_writes_what_was_good_enough_too(pytester, golden, read):
+    golden(CASES)
     near = "  - id: near\n    threshold: 0.5\n    actual: { n: 2, m: 1 }\n    expected: { n: 1, m: 1 }\n"
-    write("a.golden.yaml", CASES + near)
+    golden(CASES + near)
     pytester.runpytest("--jsonmatch-update=all").assert_outcomes(passed=4)
     assert read() == FAILED + near.replace("expected: { n: 1", "expected: { n: 2")
 
 
-def test_what_matches_by_its_rules_stays(pytester, write, read):
+def test_what_matches_by_its_rules_stays(pytester, golden, read):
     text = """\
 metric: pairwise_f1
 cases:
@@ -105,7 +106,7 @@ cases:
         - { sku: x, qty: 1 }
         - { sku: y, qty: 3 }
 """
-    write("a.golden.yaml", text)
+    golden(text)
     run = pytester.runpytest("--jsonmatch-update")
     run.assert_outcomes(passed=1)
     rows = "".join(
@@ -125,53 +126,47 @@ cases:
     pytester.runpytest().assert_outcomes(passed=1)
 
 
-def test_fields_that_are_scored_as_one_are_updated_inside(pytester, write, read):
+def test_fields_that_are_scored_as_one_are_updated_inside(pytester, golden, read):
     text = (
         "metric: field_match_normalized\nactual: { a: { n: ANN, m: 2 }, extra: 1 }\n"
         "expected: { a: { n: ann, m: 1 } }\n"
     )
-    write("a.golden.yaml", text)
+    golden(text)
     pytester.runpytest("--jsonmatch-update").assert_outcomes(passed=1)
     assert read() == text.replace("m: 1 }", "m: 2 }")
 
 
-def test_a_case_that_fails_by_no_value_is_left_alone(pytester, write, read):
+def test_a_case_that_fails_by_no_value_is_left_alone(pytester, golden, read):
     text = "threshold: { fields: { other: 1.0 } }\nactual: { a: 1 }\nexpected: { a: 1 }\n"
-    write("a.golden.yaml", text)
+    golden(text)
     run = pytester.runpytest("--jsonmatch-update")
     run.assert_outcomes(failed=1)
     run.stdout.fnmatch_lines("no case to update")
     assert read() == text
 
 
-def test_new_writes_only_what_is_not_there(pytester, write, read):
-    write("a.golden.yaml", FRESH)
-    result = pytester.runpytest("--jsonmatch-update=new")
-    result.assert_outcomes(passed=1, failed=1)
-    result.stdout.fnmatch_lines(["updated 1 case in a.golden.yaml"])
-    assert read() == FRESH.replace(
-        "actual: { total: 1 }\n", "actual: { total: 1 }\n    expected:\n      total: 1\n"
-    )
-
-
-def test_all_writes_new_ones_and_failed_ones(pytester, write, read):
-    write("a.golden.yaml", FRESH)
-    pytester.runpytest("--jsonmatch-update=all").assert_outcomes(passed=2)
-    assert read() == FRESH.replace("{ total: 1 }\n", "{ total: 1 }\n    expected:\n      total: 1\n").replace(
-        "expected: 2", "expected: 1"
-    )
+@pytest.mark.parametrize(("mode", "number", "value"), [("new", 1, 2), ("all", 2, 1)])
+def test_new_writes_only_what_is_not_there_and_all_the_failed_ones_too(
+    pytester, golden, read, mode, number, value
+):
+    golden(FRESH)
+    result = pytester.runpytest(f"--jsonmatch-update={mode}")
+    result.assert_outcomes(passed=number, failed=2 - number)
+    result.stdout.fnmatch_lines(f"updated {number} case* in a.golden.yaml")
+    written = FRESH.replace("{ total: 1 }\n", "{ total: 1 }\n    expected:\n      total: 1\n")
+    assert read() == written.replace("expected: 2", f"expected: {value}")
 
 
 @pytest.mark.parametrize("arguments", [(), ("--jsonmatch-update=failed",)])
-def test_a_case_without_expected_is_an_error_unless_it_is_about_to_get_it(pytester, write, arguments):
-    write("a.golden.yaml", FRESH)
+def test_a_case_without_expected_is_an_error_unless_it_is_about_to_get_it(pytester, golden, arguments):
+    golden(FRESH)
     result = pytester.runpytest(*arguments)
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*a.golden.yaml:2:5: the case has no `expected`*"])
 
 
-def test_a_model_s_text_is_written_as_the_value_in_it(pytester, write, read):
-    write("a.golden.yaml", "cases:\n- id: a\n  actual: 'Here: {\"n\": 1}'\n- id: b\n  actual: nothing here\n")
+def test_a_model_s_text_is_written_as_the_value_in_it(pytester, golden, read):
+    golden("cases:\n- id: a\n  actual: 'Here: {\"n\": 1}'\n- id: b\n  actual: nothing here\n")
     result = pytester.runpytest("--jsonmatch-update=new")
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["E*AssertionError: a.golden.yaml:5:3: *JSON*"])
@@ -180,7 +175,7 @@ def test_a_model_s_text_is_written_as_the_value_in_it(pytester, write, read):
     )
 
 
-def test_an_answer_with_nan_is_not_written(pytester, write, read):
+def test_an_answer_with_nan_is_not_written(pytester, golden, read):
     cases = """\
 cases:
   - id: old
@@ -189,7 +184,7 @@ cases:
   - id: new
     actual: '{"a": [-Infinity]}'
 """
-    write("a.golden.yaml", cases)
+    golden(cases)
     result = pytester.runpytest("--jsonmatch-update=all")
     result.assert_outcomes(failed=2)
     assert result.ret == 1
@@ -199,40 +194,33 @@ cases:
         result.stdout.fnmatch_lines(f"not updated: a.golden.yaml::{name}: {reason}")
 
 
-def test_a_dry_run_shows_the_diff_and_writes_nothing(pytester, write, read):
-    write("a.golden.yaml", CASES)
+def test_a_dry_run_shows_the_diff_and_writes_nothing(pytester, golden, read):
+    golden(CASES)
     result = pytester.runpytest("--jsonmatch-update=failed,dry-run")
     result.assert_outcomes(passed=1, failed=2)
     assert read() == CASES
-    result.stdout.fnmatch_lines(
-        [
-            "would update 2 cases in a.golden.yaml (dry run: nothing was written)",
-            "  a.golden.yaml::wrong",
-            "    total  1 → 2",
-            "  a.golden.yaml::lost",
-            "    [[]1]  2 → (nothing)",
-        ]
-    )
+    result.stdout.fnmatch_lines("""\
+        would update 2 cases in a.golden.yaml (dry run: nothing was written)
+          a.golden.yaml::wrong
+            total  1 → 2
+          a.golden.yaml::lost
+            [[]1]  2 → (nothing)""")
 
 
-def test_a_dry_run_of_new_cases(pytester, write, read):
-    write("a.golden.yaml", FRESH)
+def test_a_dry_run_of_new_cases(pytester, golden, read):
+    golden(FRESH)
     result = pytester.runpytest("--jsonmatch-update=new,dry-run")
     result.assert_outcomes(failed=2)
     assert read() == FRESH
-    result.stdout.fnmatch_lines(
-        [
-            "E*the case 'fresh' has no expected value yet, and none was written",
-            "    total  (nothing) → 1",
-        ]
-    )
+    result.stdout.fnmatch_lines("""\
+        E*the case 'fresh' has no expected value yet, and none was written
+            total  (nothing) → 1""")
 
 
-def test_expected_files_keep_their_format(pytester, write, read):
-    write(
-        "a.golden.yaml",
+def test_expected_files_keep_their_format(pytester, write, golden, read):
+    golden(
         "cases:\n- {id: j, actual: {b: 1, a: [1]}, expected_file: e/j.json}\n"
-        "- {id: y, actual: {b: 1}, expected_file: e/y.yaml}\n",
+        "- {id: y, actual: {b: 1}, expected_file: e/y.yaml}\n"
     )
     before = read()
     (pytester.path / "e").mkdir()
@@ -248,17 +236,16 @@ def test_expected_files_keep_their_format(pytester, write, read):
     assert read("e/y.yaml") == "# expected\nb: 1  # two\n"
 
 
-def test_expected_files_that_are_not_there_are_written(pytester, write, read):
-    write(
-        "a.golden.yaml",
+def test_expected_files_that_are_not_there_are_written(pytester, golden, read):
+    golden(
         "cases:\n- {id: j, actual: {a: [1]}, expected_file: j.json}\n- {id: y, actual: {b: [1]}, expected_file: y.yaml}\n"
-        "- {id: far, actual: 1, expected_file: none/such.json}\n",
+        "- {id: far, actual: 1, expected_file: none/such.json}\n"
     )
     result = pytester.runpytest("--jsonmatch-update=new")
     result.assert_outcomes(passed=3)
     assert result.ret == 1
     result.stdout.fnmatch_lines(
-        ["not updated: a.golden.yaml::far: the file can't be written: no such file or directory"]
+        "not updated: a.golden.yaml::far: the file can't be written: no such file or directory"
     )
     assert read("j.json") == '{\n  "a": [\n    1\n  ]\n}\n'
     assert read("y.yaml") == "b:\n  - 1\n"
@@ -268,90 +255,78 @@ def test_expected_files_that_are_not_there_are_written(pytester, write, read):
         assert stat.S_IMODE((pytester.path / "j.json").stat().st_mode) == 0o666 & ~mask
 
 
-def test_what_is_refused_fails_the_run_and_is_named(pytester, write, read):
+def test_what_is_refused_fails_the_run_and_is_named(pytester, golden, read):
     text = (
         "cases:\n- id: alias\n  actual: &x { n: 1 }\n  expected: { m: *x }\n"
         "- id: fine\n  actual: 1\n  expected: 2\n"
     )
-    write(
-        "a.golden.yaml",
-        text.replace("{ m: *x }", "{ n: 1, m: *x }").replace("&x { n: 1 }", "&x { n: 1, m: 2 }"),
-    )
+    golden(text.replace("{ m: *x }", "{ n: 1, m: *x }").replace("&x { n: 1 }", "&x { n: 1, m: 2 }"))
     before = read()
     result = pytester.runpytest("--jsonmatch-update=failed")
     result.assert_outcomes(passed=2)
     assert result.ret == 1
     reason = "expected.m is an alias, *x: a change would also change the other places; write the value itself there first"
-    result.stdout.fnmatch_lines(
-        ["updated 1 case in a.golden.yaml", f"not updated: a.golden.yaml::alias: {reason}"]
-    )
+    result.stdout.fnmatch_lines(f"""\
+        updated 1 case in a.golden.yaml
+        not updated: a.golden.yaml::alias: {reason}""")
     assert read() == before.replace("expected: 2", "expected: 1")
 
 
-def test_runs_of_one_case_that_want_different_values_are_refused(pytester, write, two_models, read):
+def test_runs_of_one_case_that_want_different_values_are_refused(pytester, golden, two_models, read):
     two_models('{"n": model if jsonmatch_case.id == "differs" else 1}')
-    write(
-        "a.golden.yaml", "cases:\n- {id: differs, expected: {n: small}}\n- {id: agrees, expected: {n: 2}}\n"
-    )
+    golden("cases:\n- {id: differs, expected: {n: small}}\n- {id: agrees, expected: {n: 2}}\n")
     result = pytester.runpytest("--jsonmatch-update=failed")
     result.assert_outcomes(passed=4)
     assert result.ret == 1
-    result.stdout.fnmatch_lines(
-        [
-            "updated 1 case in a.golden.yaml",
-            "not updated: a.golden.yaml::differs: its runs want different values",
-        ]
-    )
+    result.stdout.fnmatch_lines("""\
+        updated 1 case in a.golden.yaml
+        not updated: a.golden.yaml::differs: its runs want different values""")
     assert read() == "cases:\n- {id: differs, expected: {n: small}}\n- {id: agrees, expected: {n: 1}}\n"
 
 
-def test_cases_that_share_a_file_and_want_different_values_are_refused(pytester, write, read):
-    write(
-        "a.golden.yaml",
-        "cases:\n- {id: a, actual: 1, expected_file: e.json}\n- {id: b, actual: 2, expected_file: e.json}\n",
+def test_cases_that_share_a_file_and_want_different_values_are_refused(pytester, write, golden, read):
+    golden(
+        "cases:\n- {id: a, actual: 1, expected_file: e.json}\n- {id: b, actual: 2, expected_file: e.json}\n"
     )
     write("e.json", "3\n")
     result = pytester.runpytest("--jsonmatch-update=all")
     assert result.ret == 1
     both = "a.golden.yaml::a and a.golden.yaml::b want different values"
-    result.stdout.fnmatch_lines(
-        [f"not updated: a.golden.yaml::a: {both}", f"not updated: a.golden.yaml::b: {both}"]
-    )
+    result.stdout.fnmatch_lines(f"""\
+        not updated: a.golden.yaml::a: {both}
+        not updated: a.golden.yaml::b: {both}""")
     assert read("e.json") == "3\n"
 
 
-def test_a_file_that_has_changed_since_it_was_read_is_refused(pytester, write, read):
-    pytester.makeconftest(
-        """
+def test_a_file_that_has_changed_since_it_was_read_is_refused(pytester, golden, read):
+    pytester.makeconftest("""
         import pytest
 
         @pytest.fixture(autouse=True)
         def busy_editor(jsonmatch_case):
             jsonmatch_case.path.write_text("# edited\\n" + jsonmatch_case.path.read_text())
-        """
-    )
-    write("a.golden.yaml", "id: a\nactual: 1\nexpected: 2\n")
+        """)
+    golden("id: a\nactual: 1\nexpected: 2\n")
     result = pytester.runpytest("--jsonmatch-update=failed")
     assert result.ret == 1
     result.stdout.fnmatch_lines(["not updated: a.golden.yaml::a: the file has changed*"])
     assert read() == "# edited\nid: a\nactual: 1\nexpected: 2\n"
 
 
-def test_cases_that_are_skipped_or_expected_to_fail_are_left_alone(pytester, write, read):
+def test_cases_that_are_skipped_or_expected_to_fail_are_left_alone(pytester, golden, read):
     text = (
         "cases:\n- {id: a, actual: 1, expected: 2, marks: [xfail]}\n- {id: b, actual: 1, expected: 2, marks: [skip]}\n"
         "- {id: c, actual: 1, marks: [xfail]}\n"
     )
-    write("a.golden.yaml", text)
+    golden(text)
     result = pytester.runpytest("--jsonmatch-update=all")
     result.assert_outcomes(xfailed=2, skipped=1)
     result.stdout.fnmatch_lines(["no case to update"])
     assert read() == text
 
 
-def test_the_last_rerun_wins(pytester, write, read):
-    pytester.makeconftest(
-        """
+def test_the_last_rerun_wins(pytester, golden, read):
+    pytester.makeconftest("""
         import pytest
 
         runs = []
@@ -365,16 +340,15 @@ def test_the_last_rerun_wins(pytester, write, read):
         def flaky(jsonmatch_actual):
             yield
             assert len(runs) > 1
-        """
-    )
-    write("a.golden.yaml", "id: a\nexpected: 9\n")
+        """)
+    golden("id: a\nexpected: 9\n")
     pytester.runpytest_subprocess("-p", "rerunfailures", "--reruns=2", "--jsonmatch-update=failed")
     assert read() == "id: a\nexpected: 2\n"
 
 
-def test_an_interrupted_run_writes_nothing(pytester, write, read):
+def test_an_interrupted_run_writes_nothing(pytester, golden, read):
     pytester.makeconftest("def pytest_runtest_teardown(item):\n    raise KeyboardInterrupt\n")
-    write("a.golden.yaml", "id: a\nactual: 1\nexpected: 2\n")
+    golden("id: a\nactual: 1\nexpected: 2\n")
     result = pytester.runpytest_subprocess("--jsonmatch-update=failed")
     result.stdout.fnmatch_lines(["the run did not finish: nothing was written"])
     assert read() == "id: a\nactual: 1\nexpected: 2\n"
@@ -393,33 +367,29 @@ def test_permissions_and_links_stay(pytester, write, read):
     assert [path.name for path in (pytester.path / "real").iterdir()] == ["cases.yaml"]
 
 
-def test_what_can_not_be_written_leaves_the_old_file(pytester, write, read, monkeypatch):
-    from pathlib import Path
-
+def test_what_can_not_be_written_leaves_the_old_file(pytester, golden, read, monkeypatch):
     def full(self, target):
         raise OSError(28, "No space left on device")
 
-    write("a.golden.yaml", "id: a\nactual: 1\nexpected: 2\n")
+    golden("id: a\nactual: 1\nexpected: 2\n")
     monkeypatch.setattr(Path, "replace", full)
     result = pytester.runpytest("--jsonmatch-update=failed", "-p", "no:cacheprovider")
     assert result.ret == 1
     result.stdout.fnmatch_lines(
-        ["not updated: a.golden.yaml::a: the file can't be written: no space left on device"]
+        "not updated: a.golden.yaml::a: the file can't be written: no space left on device"
     )
     assert read() == "id: a\nactual: 1\nexpected: 2\n"
     assert list(pytester.path.glob(".*.tmp")) == []
 
 
 @pytest.mark.parametrize("variable", ["CI", "BUILD_NUMBER"])
-def test_in_ci_nothing_is_written_unless_forced(pytester, write, read, monkeypatch, variable):
+def test_in_ci_nothing_is_written_unless_forced(pytester, golden, read, monkeypatch, variable):
     monkeypatch.setenv(variable, "1")
-    write("a.golden.yaml", CASES)
+    golden(CASES)
     result = pytester.runpytest("--jsonmatch-update=failed")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
-        [
-            f"ERROR: --jsonmatch-update=failed does not write golden files in CI (the environment variable {variable} is set); run it on your own machine, or use --jsonmatch-update=failed,force"
-        ]
+        f"ERROR: --jsonmatch-update=failed does not write golden files in CI (the environment variable {variable} is set); run it on your own machine, or use --jsonmatch-update=failed,force"
     )
     assert read() == CASES
     result = pytester.runpytest("--jsonmatch-update=failed,dry-run")
@@ -429,28 +399,16 @@ def test_in_ci_nothing_is_written_unless_forced(pytester, write, read, monkeypat
     assert read() == FAILED
 
 
-def test_an_empty_variable_is_none(pytester, write, read, monkeypatch):
-    monkeypatch.setenv("CI", "")
-    write("a.golden.yaml", CASES)
-    pytester.runpytest("--jsonmatch-update=failed").assert_outcomes(passed=3)
-    assert read() == FAILED
+NOT_IN_CI = (
+    "--jsonmatch-review does not write golden files in CI (the environment variable CI is set); "
+    "run it on your own machine, or unset the variable"
+)
+NOT_BOTH = "--jsonmatch-review and --jsonmatch-update can't go together; choose one"
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [
-        (
-            ["--jsonmatch-review"],
-            (
-                "--jsonmatch-review does not write golden files in CI (the environment variable CI is set); "
-                "run it on your own machine, or unset the variable"
-            ),
-        ),
-        (
-            ["--jsonmatch-update=all", "--jsonmatch-review"],
-            "--jsonmatch-review and --jsonmatch-update can't go together; choose one",
-        ),
-    ],
+    [(["--jsonmatch-review"], NOT_IN_CI), (["--jsonmatch-update=all", "--jsonmatch-review"], NOT_BOTH)],
 )
 def test_options_that_make_no_sense(pytester, monkeypatch, arguments, message):
     monkeypatch.setenv("CI", "1")
@@ -459,8 +417,8 @@ def test_options_that_make_no_sense(pytester, monkeypatch, arguments, message):
     result.stderr.fnmatch_lines([f"ERROR: {message}"])
 
 
-def test_only_cases_that_ran_are_updated(pytester, write, read):
-    write("a.golden.yaml", CASES)
+def test_only_cases_that_ran_are_updated(pytester, golden, read):
+    golden(CASES)
     pytester.runpytest("--jsonmatch-update=failed", "-k", "wrong").assert_outcomes(passed=1)
     assert read() == CASES.replace("total: 1, shop: 'Ann'", "total: 2, shop: 'Ann'")
 
@@ -478,9 +436,9 @@ def test_a_link_that_leads_out_of_the_rootdir_is_not_followed(pytester, write, r
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names there")
-def test_a_pipe_is_no_file_of_expected_values(pytester, write):
+def test_a_pipe_is_no_file_of_expected_values(pytester, golden):
     os.mkfifo(pytester.path / "pipe.json")
-    write("a.golden.yaml", "expected_file: pipe.json\nactual: 1\n")
+    golden("expected_file: pipe.json\nactual: 1\n")
     result = pytester.runpytest()
     result.stdout.fnmatch_lines(
         "*expected_file 'pipe.json' can't be read: it is a pipe or a device, not a file*"

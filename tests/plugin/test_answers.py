@@ -70,10 +70,10 @@ def producers(pytester):
     pytester.makeini("[pytest]\npythonpath = .\n")
 
     def run(*names, arguments=()):
-        cases = "".join(
+        cases = [
             f"- {{id: {name}, input: 1, producer: 'app:{name}', expected: {{n: 1}}}}\n" for name in names
-        )
-        pytester.path.joinpath("x.golden.yaml").write_text(f"cases:\n{cases}", encoding="utf-8")
+        ]
+        pytester.path.joinpath("x.golden.yaml").write_text("cases:\n" + "".join(cases), encoding="utf-8")
         return pytester.runpytest("--jsonmatch-json=o.json", *arguments)
 
     return run
@@ -100,10 +100,7 @@ def test_what_is_not_said_is_unknown():
 @pytest.mark.parametrize(
     ("said", "message"),
     [
-        (
-            {"usage": {"prompt_tokens": 1}},
-            "usage has an unknown key 'prompt_tokens'; allowed are input_tokens, ",
-        ),
+        ({"usage": {"tokens": 1}}, "usage has an unknown key 'tokens'; allowed are input_tokens, "),
         ({"usage": 7}, "usage is 7; it must be a mapping with any of input_tokens, output_tokens, cost"),
         ({"usage": {"cost": -0.5}}, "usage['cost'] is -0.5; it must be a number from 0 to "),
         ({"usage": {"cost": Decimal("NaN")}}, "usage['cost'] is nan; "),
@@ -190,7 +187,7 @@ def test_what_was_kept_is_compared_again_with_what_it_took(suite, workers):
 @pytest.mark.parametrize(
     ("spent", "message"),
     [
-        ({"cost": -1}, "spent: usage['cost'] is -1; it must be a number from 0 to *"),
+        ({"cost": -1}, "spent: usage[[]'cost'] is -1; it must be a number from 0 to *"),
         (7, "spent: *"),
         ({"model": 7}, "spent: model is 7; *"),
     ],
@@ -200,9 +197,7 @@ def test_a_kept_answer_that_took_what_can_not_be_is_an_error_of_its_line(suite, 
     suite.path.joinpath("kept.jsonl").write_text(f"\n{line}\n", encoding="utf-8")
     run = suite.runpytest("--jsonmatch-replay=kept.jsonl")
     assert run.ret == pytest.ExitCode.USAGE_ERROR
-    assert re.search(
-        r"kept\.jsonl:2 is not an output that --jsonmatch-record wrote: spent: ", run.stderr.str()
-    )
+    run.stderr.fnmatch_lines(f"*kept.jsonl:2 is not an output that --jsonmatch-record wrote: {message}")
 
 
 def test_the_call_of_a_producer_is_measured_if_its_answer_does_not_say_how_long_it_took(producers, pytester):
@@ -229,7 +224,7 @@ def test_an_answer_that_can_not_be_is_an_error_of_its_test(producers):
     run = producers("wrong", arguments=("--jsonmatch-gate=cost.total <= 1",))
     run.assert_outcomes(errors=1)
     run.stdout.fnmatch_lines(
-        ["E * pytest_jsonmatch.ConfigurationError: usage has an unknown key 'prompt_tokens'; allowed are *"]
+        "E *.ConfigurationError: usage has an unknown key 'prompt_tokens'; allowed are *"
     )
     assert about_gates(run)[0].startswith("cost.total <= 1  no answer says what it cost")
 
@@ -247,9 +242,8 @@ def test_assertions_take_answers_and_count_each_once_in_a_test(pytester, workers
         def test_text_without_json():
             assert_json_match(Answer("no", usage={"cost": 1}), {"n": 1})
     """)
-    run = pytester.runpytest(
-        "--jsonmatch-gate=cost.total == 1.75", "--jsonmatch-gate=parse_rate == 1", *workers
-    )
+    gates = ("--jsonmatch-gate=cost.total == 1.75", "--jsonmatch-gate=parse_rate == 1")
+    run = pytester.runpytest(*gates, *workers)
     run.assert_outcomes(passed=1, failed=1)
     assert about_gates(run) == [
         "cost.total == 1.75  1.75  slack 0.00",
@@ -281,6 +275,5 @@ def test_reports(suite, monkeypatch):
     assert "\n| `small` | 3 | 0.00 | 1 | 1 | 0.5 (of 2) | 1 (of 2) | 1,000 | 3,000 |\n" in markdown
     page = suite.path.joinpath("o.html").read_text(encoding="utf-8")
     assert '<code>small</code></th><td class=" number">3</td>' in page
-    suite.run(sys.executable, "-m", "pytest_jsonmatch", "report", "o.json").stdout.fnmatch_lines(
-        ["small * 3 * 0.00 * 1,000 * 3,000"]
-    )
+    shown = suite.run(sys.executable, "-m", "pytest_jsonmatch", "report", "o.json").stdout
+    shown.fnmatch_lines("small * 3 * 0.00 * 1,000 * 3,000")

@@ -24,18 +24,20 @@ def bad(pytester):
 
 def test_the_message_stands_at_the_users_line(pytester, bad, workers):
     outcome = pytester.runpytest(*workers)
-    outcome.stdout.fnmatch_lines(
-        [">       assert_json_match(", f"E       AssertionError: {FIRST}", "test_bad.py:4: AssertionError"]
-    )
+    outcome.stdout.fnmatch_lines(f"""\
+        >       assert_json_match(
+        E       AssertionError: {FIRST}
+        test_bad.py:4: AssertionError""")
     assert "assertions.py" not in outcome.stdout.str()
 
 
 @pytest.mark.parametrize("style", ["auto", "long", "short"])
 def test_the_fields_are_named_in_every_long_style(pytester, bad, style):
     outcome = pytester.runpytest(f"--tb={style}")
-    outcome.stdout.fnmatch_lines(
-        [f"E *AssertionError: {FIRST}", "E *items[[]1[]].price*", "E *items[[]1[]].name*"]
-    )
+    outcome.stdout.fnmatch_lines(f"""\
+        E *AssertionError: {FIRST}
+        E *items[[]1[]].price*
+        E *items[[]1[]].name*""")
     assert "assertions.py" not in outcome.stdout.str()
 
 
@@ -59,12 +61,10 @@ def test_colour_where_pytest_has_it(pytester, bad):
 
 
 def test_more_and_all_with_v_and_vv(pytester, python):
-    python(
-        """
+    python("""
         def test_bad():
             assert_json_match({f"k{n:03}": 1 for n in range(90)}, {f"k{n:03}": 2 for n in range(90)})
-        """
-    )
+        """)
     shown = {}
     for verbosity in ("", "-v", "-vv", "-overbosity_assertions=2"):
         arguments = [verbosity] if verbosity else []
@@ -74,12 +74,10 @@ def test_more_and_all_with_v_and_vv(pytester, python):
 
 
 def test_control_characters_never_reach_the_terminal(pytester, python):
-    python(
-        r"""
+    python(r"""
         def test_bad():
             assert_json_match({"a\x1b[2J": "\x07\x1b]0;x\x07"}, {"a\x1b[2J": "y\u202e"}, name="\x1b[31m")
-        """
-    )
+        """)
     text = pytester.runpytest("--color=no", "--tb=short").stdout.str()
     report = text.split("E   ", 1)[1]
     assert [char for char in report if char in "\x1b\x07\u202e"] == []
@@ -95,7 +93,8 @@ def test_an_error_of_the_engine_does_not_show_the_engine(pytester):
         """
     )
     outcome = pytester.runpytest()
-    outcome.stdout.fnmatch_lines(
-        [">       assert_json_match(*", "E *JsonExtractionError: no JSON found *", "test_bad.py:4: *"]
-    )
+    outcome.stdout.fnmatch_lines("""\
+        >       assert_json_match(*
+        E *JsonExtractionError: no JSON found *
+        test_bad.py:4: *""")
     assert "engine/" not in outcome.stdout.str()

@@ -23,14 +23,11 @@ USE = """
 
 
 def test_register_in_several_conftests(pytester):
-    pytester.makeconftest(
-        "def pytest_jsonmatch_register(registry): registry.metric('outer', {'reduce': 'ratio'})"
-    )
+    outer = "def pytest_jsonmatch_register(registry): registry.metric('outer', {'reduce': 'ratio'})"
+    pytester.makeconftest(outer)
     folder = pytester.mkpydir("deep")
-    folder.joinpath("conftest.py").write_text(
-        "def pytest_jsonmatch_register(registry): registry.metric('inner', {'base': 'outer'})",
-        encoding="utf-8",
-    )
+    inner = "def pytest_jsonmatch_register(registry): registry.metric('inner', {'base': 'outer'})"
+    folder.joinpath("conftest.py").write_text(inner, encoding="utf-8")
     folder.joinpath("test_it.py").write_text(
         "def test_inner(assert_json_match): assert_json_match([1], [1], metric='inner')", encoding="utf-8"
     )
@@ -60,25 +57,21 @@ def test_a_wrong_registration_of_a_subdirectory_is_an_error_of_its_collection(py
     folder.joinpath("test_it.py").write_text("def test_plain(): pass", encoding="utf-8")
     outcome = pytester.runpytest()
     outcome.assert_outcomes(errors=1)
-    outcome.stdout.fnmatch_lines(
-        ["deep*conftest.py:1: in pytest_jsonmatch_register", "E *: 'exact' is a built-in *"]
-    )
+    outcome.stdout.fnmatch_lines("""\
+        deep*conftest.py:1: in pytest_jsonmatch_register
+        E *: 'exact' is a built-in *""")
 
 
 def test_compared_sees_every_comparison_and_its_test(pytester, workers):
-    pytester.makeconftest(
-        """
+    pytester.makeconftest("""
         def pytest_jsonmatch_compared(result, item):
             item.user_properties.append(("seen", f"{item.name} {result.metric} {result.score}"))
-        """
-    )
-    pytester.makepyfile(
-        """
+        """)
+    pytester.makepyfile("""
         def test_one(assert_json_match):
             assert_json_match({"a": 1}, {"a": 1})
             assert_json_match([1, 2], [1, 3], metric="json_similarity")
-        """
-    )
+        """)
     pytester.runpytest("--junitxml=junit.xml", *workers).assert_outcomes(failed=1)
     junit = pytester.path.joinpath("junit.xml").read_text(encoding="utf-8")
     seen = [line.split('"')[0] for line in junit.split('name="seen" value="')[1:]]
@@ -112,14 +105,7 @@ def test_summary_is_not_called_without_a_summary(pytester, argument):
 def test_the_first_answer_stands(pytester):
     pytester.makefile(".golden.yaml", echo="input: {a: 1}\nexpected: {a: 1}\n")
     pytester.makeconftest("def pytest_jsonmatch_actual(case): return {'a': 2}")
-    pytester.makepyfile(
-        our_plugin="""
-        import pytest
-
-        @pytest.hookimpl(tryfirst=True)
-        def pytest_jsonmatch_actual(case):
-            return case.input
-        """
-    )
+    hook = "@pytest.hookimpl(tryfirst=True)\ndef pytest_jsonmatch_actual(case): return case.input"
+    pytester.makepyfile(our_plugin=f"import pytest\n\n{hook}")
     pytester.syspathinsert()
     pytester.runpytest_subprocess("-p", "our_plugin").assert_outcomes(passed=1)

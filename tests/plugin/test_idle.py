@@ -21,15 +21,13 @@ FIELD_MATCH = """
 
 def imported(pytester, *names):
     """Which of the modules a run of pytest has imported when it ends."""
-    pytester.makeconftest(
-        f"""
+    pytester.makeconftest(f"""
         import sys
 
         def pytest_unconfigure(config):
             with open("imported.txt", "w") as file:
                 file.write(" ".join(name for name in {list(names)!r} if name in sys.modules))
-        """
-    )
+        """)
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
     subprocess.run(command, check=True, cwd=pytester.path, stdout=subprocess.DEVNULL)
     return pytester.path.joinpath("imported.txt").read_text(encoding="utf-8").split()

@@ -47,13 +47,11 @@ LEVELS = """
 @pytest.fixture
 def thresholds(pytester):
     """Every comparison is named after the threshold it should have; the conftest says which it had."""
-    pytester.makeconftest(
-        """
+    pytester.makeconftest("""
         def pytest_jsonmatch_summary(results, terminalreporter):
             wrong = [each for each in results if repr(each.threshold["score"]) != each.id.split("#")[0]]
             terminalreporter.write_line(f"{len(results)} compared, wrong: {wrong}")
-        """
-    )
+        """)
 
 
 def test_the_closest_wins(pytester, thresholds):
@@ -65,8 +63,7 @@ def test_the_closest_wins(pytester, thresholds):
 
 
 def test_a_mark_wins_over_ini_and_gives_options(pytester, python):
-    python(
-        """
+    python("""
         @pytest.mark.jsonmatch(metric="json_similarity", extra="count", leaf_threshold=0.9)
         class TestOptions:
             def test_from_the_mark(self):
@@ -76,8 +73,7 @@ def test_a_mark_wins_over_ini_and_gives_options(pytester, python):
             def test_the_call_wins_option_by_option(self):
                 result = assert_json_match({"a": "abcd", "b": 1}, {"a": "abcx"}, threshold=0, leaf_threshold=0.1)
                 assert (result.score, result.counts["hallucination"]) == (0.75, 1)
-        """
-    )
+        """)
     pytester.makeini("[pytest]\njsonmatch_metric = field_match\n")
     pytester.runpytest().assert_outcomes(passed=2)
 
@@ -89,26 +85,18 @@ def test_it_is_registered(pytester):
 @pytest.mark.parametrize(
     ("mark", "message"),
     [
-        (
-            "0.9",
-            "*ConfigurationError: @pytest.mark.jsonmatch takes keywords only: metric=, threshold=, *; got 0.9",
-        ),
-        (
-            "metric='feild_match'",
-            "*ConfigurationError: unknown metric 'feild_match'; did you mean 'field_match'?",
-        ),
+        ("0.9", "@pytest.mark.jsonmatch takes keywords only: metric=, threshold=, *; got 0.9"),
+        ("metric='feild_match'", "unknown metric 'feild_match'; did you mean 'field_match'?"),
     ],
 )
 def test_a_wrong_mark_is_an_error_that_says_so(pytester, mark, message):
-    pytester.makepyfile(
-        f"""
+    pytester.makepyfile(f"""
         import pytest
 
         @pytest.mark.jsonmatch({mark})
         def test_one(assert_json_match):
             assert_json_match({{}}, {{}})
-        """
-    )
+        """)
     outcome = pytester.runpytest()
     outcome.assert_outcomes(failed=1)
-    outcome.stdout.fnmatch_lines([f"E{message}"])
+    outcome.stdout.fnmatch_lines([f"E*ConfigurationError: {message}"])

@@ -46,20 +46,14 @@ def test_low_scores_and_missing_answers_are_recorded(pytester, workers, conftest
     run.assert_outcomes(passed=4)
     assert run.ret == pytest.ExitCode.OK
     run.stdout.fnmatch_lines(LISTED)
-    runs = {
-        case.id.partition("::")[2]: case.runs[0] for case in read_results(pytester.path / "out.jsonl").cases
-    }
-    assert {name: run.figure("score") for name, run in runs.items()} == {
-        "good": 1,
-        "low": 0,
-        "cut": 0,
-        "boom": 0,
-    }
+    cases = read_results(pytester.path / "out.jsonl").cases
+    runs = {case.id.partition("::")[2]: case.runs[0] for case in cases}
+    scores = {name: run.figure("score") for name, run in runs.items()}
+    assert scores == {"good": 1, "low": 0, "cut": 0, "boom": 0}
     assert [name for name, run in runs.items() if run.passed] == ["good"]
     markdown = (pytester.path / "out.md").read_text(encoding="utf-8")
-    assert markdown.startswith(
-        "## ✅ jsonmatch: passed\n\n3 gates passed; 3 of 4 cases did not pass; 1 before"
-    )
+    told = "3 gates passed; 3 of 4 cases did not pass; 1 before"
+    assert markdown.startswith(f"## ✅ jsonmatch: passed\n\n{told}")
     assert "### Cases that did not pass: 3" in markdown
     run = pytester.runpytest("--jsonmatch-gate=errors == 0", *workers)
     run.assert_outcomes(passed=4)
@@ -68,8 +62,7 @@ def test_low_scores_and_missing_answers_are_recorded(pytester, workers, conftest
 
 def test_a_test_in_python_goes_on_to_its_next_comparison(pytester, python):
     pytester.makeini(INI)
-    python(
-        """
+    python("""
         def test_it():
             for answer in ({"a": 2}, "no JSON", {"a": 1}):
                 last = assert_json_match(answer, {"a": 1})
@@ -83,8 +76,7 @@ def test_a_test_in_python_goes_on_to_its_next_comparison(pytester, python):
 
         def test_with_a_comparator_that_raises():
             assert_json_match({"a": "x"}, {"a": "["}, fields={"a": {"compare": "regex"}})
-        """
-    )
+        """)
     run = pytester.runpytest("--jsonmatch-gate=score >= 0.05")
     run.assert_outcomes(passed=1, failed=3)
     run.stdout.fnmatch_lines(["  no JSON found*", "*on 4 cases:", "*PASSED   score*"])

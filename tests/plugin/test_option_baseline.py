@@ -29,9 +29,7 @@ def suite(pytester, monkeypatch):
 
 def baseline_lines(run):
     lines = run.outlines
-    start = next(
-        number for number, line in enumerate(lines) if line.startswith(("this run is", "figures of"))
-    )
+    start = next(at for at, line in enumerate(lines) if line.startswith(("this run is", "figures of")))
     end = next(at for at in range(start, len(lines)) if lines[at].startswith(("=", "gates,")))
     return lines[start:end]
 
@@ -109,12 +107,8 @@ def test_what_became_of_each_case(suite, workers, monkeypatch):
         "test_it.py::test_it[b]   -0.50            1.00  0.50",
         "  y                             1         1     2",
     ]
-    assert lines[10:] == [
-        "new cases:",
-        "  test_it.py::test_it[d]",
-        "cases vanished:",
-        "  test_it.py::test_it[c]",
-    ]
+    new, vanished = "  test_it.py::test_it[d]", "  test_it.py::test_it[c]"
+    assert lines[10:] == ["new cases:", new, "cases vanished:", vanished]
 
 
 def test_a_path_and_a_folder_of_ones_own(suite):
@@ -143,9 +137,8 @@ def test_a_run_can_replace_the_baseline_it_is_compared_with(suite, monkeypatch):
     monkeypatch.setenv("WORSE", "b")
     run = suite.runpytest("--jsonmatch-save=main", "--jsonmatch-baseline=main")
     assert mean_scores(run) == ["1.00", "0.83"]
-    assert read_results(suite.path / "jsonmatch-baselines" / "main.jsonl").mean("score") == pytest.approx(
-        5 / 6
-    )
+    saved = read_results(suite.path / "jsonmatch-baselines" / "main.jsonl")
+    assert saved.mean("score") == pytest.approx(5 / 6)
 
 
 def test_scores_of_another_metric_are_not_compared(suite, monkeypatch):
@@ -153,13 +146,10 @@ def test_scores_of_another_metric_are_not_compared(suite, monkeypatch):
     monkeypatch.setenv("METRIC", "json_similarity")
     run = suite.runpytest("--jsonmatch-baseline=main")
     assert run.ret == pytest.ExitCode.TESTS_FAILED
-    run.stdout.fnmatch_lines(
-        [
-            "3 cases scored differently in `main`: no comparison is made",
-            "test_it.py::test_it[[]a[]] *leaf_f1*, now *json_similarity*",
-            "  FAILED   --jsonmatch-baseline=main  3 cases scored in another way",
-        ]
-    )
+    run.stdout.fnmatch_lines("""\
+        3 cases scored differently in `main`: no comparison is made
+        test_it.py::test_it[[]a[]] *leaf_f1*, now *json_similarity*
+          FAILED   --jsonmatch-baseline=main  3 cases scored in another way""")
 
 
 @pytest.mark.parametrize("metric", ["leaf_f1", "json_similarity"])

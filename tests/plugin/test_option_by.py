@@ -27,8 +27,13 @@ def test_it():
 
 
 @pytest.fixture
-def suite(pytester):
-    pytester.path.joinpath("x.golden.yaml").write_text(YAML)
+def golden(pytester):
+    return lambda text: pytester.path.joinpath("x.golden.yaml").write_text(text)
+
+
+@pytest.fixture
+def suite(pytester, golden):
+    golden(YAML)
     pytester.makepyfile(test_it=PYTHON)
     return pytester
 
@@ -54,9 +59,9 @@ def test_a_table_has_a_row_for_each_value(suite, workers):
 
 
 def test_a_case_without_the_tag_is_counted(suite):
-    suite.runpytest("--jsonmatch-by=pages").stdout.fnmatch_lines(
-        ["3          1   1.00*", "3 cases without this tag"]
-    )
+    suite.runpytest("--jsonmatch-by=pages").stdout.fnmatch_lines("""\
+        3          1   1.00*
+        3 cases without this tag""")
 
 
 def test_a_name_that_no_tag_has(suite):
@@ -98,12 +103,9 @@ def test_reports_have_the_table_too(suite):
     assert "<code>phone</code></th><td" in (suite.path / "r.html").read_text().replace("\n", "")
 
 
-def test_wrong_tags(pytester):
-    pytester.path.joinpath("x.golden.yaml").write_text(
-        "id: a\nexpected: 1\nactual: 1\ntags: {source: [phone]}"
-    )
-    pytester.makepyfile(
-        """
+def test_wrong_tags(pytester, golden):
+    golden("id: a\nexpected: 1\nactual: 1\ntags: {source: [phone]}")
+    pytester.makepyfile("""
         import pytest
         from pytest_jsonmatch import assert_json_match
 
@@ -113,15 +115,11 @@ def test_wrong_tags(pytester):
 
         def test_call():
             assert_json_match(1, 1, tags="phone")
-        """
-    )
-    pytester.runpytest().stdout.fnmatch_lines_random(
-        [
-            "E * x.golden.yaml:4:*: `tags`: the tag 'source' is an array; it must be a string, *",
-            "E *ConfigurationError: '' can't name a tag: *",
-            "E *ConfigurationError: tags are 'phone'; they must map names to values: {'source': 'phone'}",
-        ]
-    )
+        """)
+    pytester.runpytest().stdout.fnmatch_lines_random("""\
+        E * x.golden.yaml:4:*: `tags`: the tag 'source' is an array; it must be a string, *
+        E *ConfigurationError: '' can't name a tag: *
+        E *ConfigurationError: tags are 'phone'; they must map names to values: {'source': 'phone'}""")
 
 
 def test_a_tag_may_name_the_cluster(suite, workers):
@@ -130,13 +128,12 @@ def test_a_tag_may_name_the_cluster(suite, workers):
         "{id: own, expected: 1, actual: 1, tags: {source: phone}, cluster: desk 3}"
     )
     suite.runpytest("--jsonmatch-json=r.json", *workers)
-    clusters = {
-        case.id.rpartition("::")[2]: case.cluster for case in read_results(suite.path / "r.json").cases
-    }
+    cases = read_results(suite.path / "r.json").cases
+    clusters = {case.id.rpartition("::")[2]: case.cluster for case in cases}
     assert clusters == {"one": "phone", "two": "scan", "three": "phone", "test_it": "mail", "own": "desk 3"}
 
 
-def test_tags_are_tested_against_the_baseline(pytester):
+def test_tags_are_tested_against_the_baseline(pytester, golden):
     def write(right):
         cases = "".join(
             f"- {{id: {source}-{n}, expected: {{a: 1, b: 1}}, actual: {{a: 1, b: {answer}}}, threshold: 0, "
@@ -145,15 +142,15 @@ def test_tags_are_tested_against_the_baseline(pytester):
             for n in range(30)
             for answer in [1 if source == "scan" or right else 0]
         )
-        pytester.path.joinpath("x.golden.yaml").write_text(f"cases:\n{cases}")
+        golden(f"cases:\n{cases}")
 
     write(right=True)
     pytester.runpytest("--jsonmatch-save=main")
     write(right=False)
     run = pytester.runpytest("--jsonmatch-baseline=main", "--jsonmatch-by=source")
-    run.stdout.fnmatch_lines(
-        ["*, for `source=phone` (-0.50,*", "source=phone  1.00      0.50      -0.500  * (proven)"]
-    )
+    run.stdout.fnmatch_lines("""\
+        *, for `source=phone` (-0.50,*
+        source=phone  1.00      0.50      -0.500  * (proven)""")
     run.stdout.no_fnmatch_line("*source=scan *")
     pytester.runpytest("--jsonmatch-baseline=main").stdout.no_fnmatch_line("*source=*")
 
@@ -183,37 +180,30 @@ def test_it(model, prompt, number):
 
 def test_parameters_of_a_fixture_are_a_tag_of_tests_in_python_if_it_is_named(pytester, workers):
     pytester.makepyfile(test_it=PARAMETRIZED)
-    run = pytester.runpytest(
-        "--jsonmatch-by=prompt", '--jsonmatch-gate=tags["prompt=long"].f1 >= 0.5', *workers
-    )
-    run.stdout.fnmatch_lines(
-        [
-            "`short` is not shown to differ from `long`; 4 cases, and at least 5 must change",
-            "figures of short against long, mean of 4 cases in both",
-            "figure      long  short  difference     90 % interval          verdict",
-            "mean score  0.75   0.75      +0.000  *",
-            "long        4   0.75       0.75    0.75  0.75       1.00",
-            "short       4   0.75       0.75    0.75  0.75       1.00",
-            "  PASSED   tags*  0.75  *",
-        ]
-    )
+    gate = '--jsonmatch-gate=tags["prompt=long"].f1 >= 0.5'
+    run = pytester.runpytest("--jsonmatch-by=prompt", gate, *workers)
+    run.stdout.fnmatch_lines("""\
+        `short` is not shown to differ from `long`; 4 cases, and at least 5 must change
+        figures of short against long, mean of 4 cases in both
+        figure      long  short  difference     90 % interval          verdict
+        mean score  0.75   0.75      +0.000  *
+        long        4   0.75       0.75    0.75  0.75       1.00
+        short       4   0.75       0.75    0.75  0.75       1.00
+          PASSED   tags*  0.75  *""")
     run.stdout.no_fnmatch_line("score of fields by model*")
-    run = pytester.runpytest('--jsonmatch-gate=tags["prompt=long"].f1 >= 0.5')
+    run = pytester.runpytest(gate)
     run.stdout.fnmatch_lines(["  FAILED  *no case has any tag"])
 
 
+ONE_PARAMETER = PARAMETRIZED.replace('@pytest.mark.parametrize("number", [1, 2])\n', "").replace(
+    "(model, prompt, number):", '(model):\n    number, prompt = 1, "short"'
+)
+
+
+# Labels with hyphens can't be told from each other; with a single parameter the node id is the label.
 @pytest.mark.parametrize(
     ("text", "labels"),
-    # Labels with hyphens can't be told from each other; with a single parameter the node id is the label.
-    [
-        (PARAMETRIZED, ["model0", "model1"]),
-        (
-            PARAMETRIZED.replace('@pytest.mark.parametrize("number", [1, 2])\n', "").replace(
-                "(model, prompt, number):", '(model):\n    number, prompt = 1, "short"'
-            ),
-            ["gpt-large", "gpt-mini"],
-        ),
-    ],
+    [(PARAMETRIZED, ["model0", "model1"]), (ONE_PARAMETER, ["gpt-large", "gpt-mini"])],
     ids=["several", "one"],
 )
 def test_labels_of_parameters(pytester, text, labels):
@@ -256,37 +246,29 @@ def test_parameters_of_a_fixture_are_always_a_tag_of_golden_cases(pytester, work
     assert (right.tags, right.cluster) == ({"source": "phone", "model": "small"}, "x.golden.yaml::right")
 
 
-def test_a_run_of_several_candidates(pytester, workers):
+def test_a_run_of_several_candidates(pytester, golden, workers):
     pytester.makeconftest(CONFTEST.replace("if jsonmatch_case", "if False and jsonmatch_case"))
-    cases = "".join(
-        f"- {{id: c{n}, expected: {{a: 1}}, threshold: 0, repeat: {n % 2 + 1}}}\n" for n in range(12)
-    )
-    pytester.path.joinpath("x.golden.yaml").write_text(f"cases:\n{cases}")
+    cases = [f"- {{id: c{n}, expected: {{a: 1}}, threshold: 0, repeat: {n % 2 + 1}}}\n" for n in range(12)]
+    golden("cases:\n" + "".join(cases))
     gates = ("score >= 0.5", 'tags["model=large"].score >= 0.9', 'fields["a"].recall >= 0.6 proven')
     run = pytester.runpytest(*(f"--jsonmatch-gate={gate}" for gate in gates), *workers)
-    run.stdout.fnmatch_lines(
-        [
-            "by model, mean of cases",
-            "model * cases  score*",
-            "large * 12   1.00*",
-            "small * 12   0.00*",
-            "*(24 cases in 12 clusters):",
-            "  PASSED   score*  0.50 *(mean of 24 cases, over every model; one is tags*model=large*)",
-            "  PASSED   tags*  1.00  slack +0.10 (mean of 12 cases)",
-            "  FAILED   fields* over every model; one is tags*model=large*)",
-        ]
-    )
+    run.stdout.fnmatch_lines("""\
+        by model, mean of cases
+        model * cases  score*
+        large * 12   1.00*
+        small * 12   0.00*
+        *(24 cases in 12 clusters):
+          PASSED   score*  0.50 *(mean of 24 cases, over every model; one is tags*model=large*)
+          PASSED   tags*  1.00  slack +0.10 (mean of 12 cases)
+          FAILED   fields* over every model; one is tags*model=large*)""")
 
 
 @pytest.mark.parametrize(
-    ("tags", "outcome"),
-    [("{model: gpt}", {"errors": 2}), ("{model: large}", {"errors": 1, "passed": 1})],
+    ("tags", "outcome"), [("{model: gpt}", {"errors": 2}), ("{model: large}", {"errors": 1, "passed": 1})]
 )
-def test_a_tag_of_the_same_name_and_another_value_is_an_error(pytester, tags, outcome):
+def test_a_tag_of_the_same_name_and_another_value_is_an_error(pytester, golden, tags, outcome):
     pytester.makeconftest(CONFTEST)
-    pytester.path.joinpath("x.golden.yaml").write_text(
-        f"{{id: a, expected: {{a: 1}}, threshold: 0, tags: {tags}}}"
-    )
+    golden(f"{{id: a, expected: {{a: 1}}, threshold: 0, tags: {tags}}}")
     run = pytester.runpytest()
     run.assert_outcomes(**outcome)
     run.stdout.fnmatch_lines(

@@ -55,22 +55,18 @@ def test_the_command_line_overrides_them(pytester):
 
 
 def test_the_call_wins_and_a_metric_of_the_conftest_may_be_named(pytester, python):
-    pytester.makeconftest(
-        """
+    pytester.makeconftest("""
         def pytest_jsonmatch_register(registry):
             registry.metric("ours", {"base": "json_similarity", "leaf_threshold": 0.9})
-        """
-    )
-    python(
-        """
+        """)
+    python("""
         def test_ours():
             result = assert_json_match({"status": "abcd"}, {"status": "abcx"}, threshold=0)
             assert (result.metric, result.score) == ("ours", 0.0)
 
         def test_call():
             assert assert_json_match({}, {}, metric="field_match_normalized").metric == "field_match_normalized"
-        """
-    )
+        """)
     pytester.makeini("[pytest]\njsonmatch_metric = ours\n")
     pytester.runpytest().assert_outcomes(passed=2)
 

@@ -45,15 +45,13 @@ def test_writes_a_report(pytester: pytest.Pytester) -> None:
 
 
 def test_details_are_those_of_the_last_rerun(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(
-        """
+    pytester.makepyfile("""
         tries = []
 
         def test_it(assert_json_match):
             tries.append(1)
             assert_json_match({"a": len(tries)}, {"a": 3})
-        """
-    )
+        """)
     pytester.runpytest_subprocess("--jsonmatch-html=report.html", "-p", "rerunfailures", "--reruns=1")
     (case,) = data_of(pytester)["cases"]
     (leaf,) = case["u"][0]["c"][0]["d"]["leaves"]  # type: ignore[index]
@@ -71,5 +69,5 @@ def test_a_missing_extra_is_a_usage_error(pytester: pytest.Pytester, monkeypatch
     result = pytester.runpytest("--jsonmatch-html=report.html")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
-        ["ERROR: --jsonmatch-html: an HTML report needs jinja2; *: pip install 'pytest-jsonmatch?html?'"]
+        "ERROR: --jsonmatch-html: an HTML report needs jinja2; *: pip install 'pytest-jsonmatch?html?'"
     )

@@ -39,9 +39,9 @@ def test_what_the_suite_skips_adds_to_what_a_test_or_a_case_skips(pytester, work
     pytester.makefile(".golden.yaml", a=GOLDEN)
     result = pytester.runpytest(*SHOWN, *workers)
     result.assert_outcomes(passed=4, failed=1, warnings=1)
-    result.stdout.fnmatch_lines(
-        ["tox.ini:4", "*JsonMatchWarning: jsonmatch_skip: 'meta.ID' fits no place * in any of 5 tests*"]
-    )
+    result.stdout.fnmatch_lines("""\
+        tox.ini:4
+        *JsonMatchWarning: jsonmatch_skip: 'meta.ID' fits no place * in any of 5 tests*""")
 
 
 def test_one_file_alone_says_nothing_of_the_rules_of_the_suite(pytester):
@@ -56,14 +56,11 @@ def test_a_skip_of_a_case_that_matches_nothing_is_told_at_its_line(pytester):
     pytester.makefile(".golden.yaml", a=text.replace("skip: [note]", "skip: [note, notes]"))
     result = pytester.runpytest(*SHOWN)
     result.assert_outcomes(passed=2, warnings=2)
-    result.stdout.fnmatch_lines(
-        [
-            "a.golden.yaml:4",
-            "*skip: 'idd' fits no place * in any of 2 tests; did you mean 'id'[?]",
-            "a.golden.yaml:9",
-            "*skip: 'notes' fits no place *; did you mean 'note'[?]",
-        ]
-    )
+    result.stdout.fnmatch_lines("""\
+        a.golden.yaml:4
+        *skip: 'idd' fits no place * in any of 2 tests; did you mean 'id'[?]
+        a.golden.yaml:9
+        *skip: 'notes' fits no place *; did you mean 'note'[?]""")
 
 
 @pytest.mark.parametrize(
@@ -91,33 +88,23 @@ def test_a_wrong_pattern_of_the_suite_is_a_usage_error(pytester):
     result = pytester.runpytest()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
-        [
-            "*tox.ini: jsonmatch_skip must be a list of path patterns such as [*][*].created_at, *; 'a..b' is not *"
-        ]
+        "*tox.ini: jsonmatch_skip must be a list of path patterns such as [*][*].created_at, *; 'a..b' is not *"
     )
 
 
 def test_short_forms_in_a_case(pytester):
-    pytester.makefile(
-        ".golden.yaml",
-        a="""\
+    case = """\
         actual: {id: 1, total: 10.01, vendor: Acme Inc}
         expected: {id: 2, total: 10, vendor: Acme Ltd}
         fields: {id: skip, total: {tolerance: 0.01}, vendor: {compare: levenshtein, leaf_threshold: 0.6}}
         threshold: {fields: {total: 1, vendor: 0.62}, score: 0.8}
-        """,
-    )
+    """
+    pytester.makefile(".golden.yaml", a=case)
     pytester.runpytest().assert_outcomes(passed=1)
 
 
 def test_a_suggestion_extends_a_short_rule(pytester):
-    pytester.makefile(
-        ".golden.yaml",
-        a="""\
-        actual: {id: 1, vendor: acme}
-        expected: {id: 2, vendor: ACME}
-        fields: {id: skip, vendor: exact}
-        """,
-    )
+    sides = "actual: {id: 1, vendor: acme}\nexpected: {id: 2, vendor: ACME}\n"
+    pytester.makefile(".golden.yaml", a=sides + "fields: {id: skip, vendor: exact}")
     result = pytester.runpytest()
     result.stdout.fnmatch_lines(["*would pass with  fields: {vendor: {transform: [[]casefold[]]}}"])

@@ -36,51 +36,54 @@ def write_cases(pytester):
     return write
 
 
+def stopped(suite, *options):
+    return suite.runpytest("--jsonmatch-fail-under=0.5", "--jsonmatch-stop-when-decided", *options)
+
+
 def calls(pytester):
     return len((pytester.path / "calls.txt").read_text())
 
 
 def test_a_limit_that_is_reached_for_certain(suite):
-    run = suite.runpytest("--jsonmatch-fail-under=0.5", "--jsonmatch-stop-when-decided")
-    assert run.ret == pytest.ExitCode.OK
-    assert calls(suite) == 10
-    run.stdout.fnmatch_lines(
-        [
-            "gates, on 10 of 20 cases; decided, 10 tests saved:",
-            "  PASSED   score >= 0.5  1.00  slack +0.50 (mean of 10 cases)",
-            "*decided: the mean score is at least 0.500*",
-        ]
-    )
+    run = stopped(suite)
+    assert (run.ret, calls(suite)) == (pytest.ExitCode.OK, 10)
+    run.stdout.fnmatch_lines("""\
+        gates, on 10 of 20 cases; decided, 10 tests saved:
+          PASSED   score >= 0.5  1.00  slack +0.50 (mean of 10 cases)
+        *decided: the mean score is at least 0.500*""")
 
 
 def test_a_limit_that_is_out_of_reach(suite, write_cases):
     write_cases([0.0] * 20)
-    run = suite.runpytest(
-        "--jsonmatch-gate", "pass_rate >= 0", "--jsonmatch-gate", "f1 >= 0.9", "--jsonmatch-stop-when-decided"
-    )
-    assert run.ret == pytest.ExitCode.TESTS_FAILED
-    assert calls(suite) == 3
+    gates = ("--jsonmatch-gate=pass_rate >= 0", "--jsonmatch-gate=f1 >= 0.9")
+    run = suite.runpytest(*gates, "--jsonmatch-stop-when-decided")
+    assert (run.ret, calls(suite)) == (pytest.ExitCode.TESTS_FAILED, 3)
     run.stdout.fnmatch_lines(["*3 of 20 cases; decided, 17 tests*", "  FAILED   f1 >= 0.9  *"])
 
 
 def test_xdist_stops_too(suite, write_cases):
     write_cases([1.0] * 60)
-    run = suite.runpytest(
-        "--jsonmatch-fail-under=0.1", "--jsonmatch-stop-when-decided", "-p", "xdist", "-n", "2"
-    )
+    run = stopped(suite, "--jsonmatch-fail-under=0.1", "-p", "xdist", "-n", "2")
     assert run.ret == pytest.ExitCode.OK
     done = calls(suite)  # workers end what they were given
     assert done < 60
     run.stdout.fnmatch_lines([f"gates, on {done} of 60 cases; decided, {60 - done} tests saved:"])
 
 
-def test_a_gate_that_needs_the_whole_run(suite):
-    run = suite.runpytest(
-        "--jsonmatch-fail-under=0.5", "--jsonmatch-gate=batch_errors == 0", "--jsonmatch-stop-when-decided"
-    )
-    assert run.ret == pytest.ExitCode.OK
-    assert calls(suite) == 20
-    run.stdout.fnmatch_lines("gates, on 20 cases:")
+@pytest.mark.parametrize(
+    ("number", "option", "called", "line"),
+    [
+        (20, "--jsonmatch-gate=batch_errors == 0", 20, "gates, on 20 cases:"),
+        (4, "--jsonmatch-repeat=3", 6, "gates, on 2 of 4 cases; decided, 6 tests saved:"),
+    ],
+)
+def test_a_gate_that_needs_the_whole_run_and_repeats_that_count(
+    suite, write_cases, number, option, called, line
+):
+    write_cases([1.0] * number)
+    run = stopped(suite, option)
+    assert (run.ret, calls(suite)) == (pytest.ExitCode.OK, called)
+    run.stdout.fnmatch_lines(line)
 
 
 NOT_JUDGED = "not judged: the run ended before all cases had run"
@@ -94,28 +97,13 @@ NOT_JUDGED = "not judged: the run ended before all cases had run"
         (0.0, "--jsonmatch-max-drop=0.1", 11, f"  SKIPPED  --jsonmatch-max-drop=0.1  {NOT_JUDGED}"),
     ],
 )
-def test_a_run_that_ends_early_is_not_compared_with_a_baseline(
-    suite, write_cases, score, option, called, line
-):
+def test_one_that_ends_early_is_not_compared_with_a_baseline(suite, write_cases, score, option, called, line):
     suite.runpytest("--jsonmatch-save=main")
     (suite.path / "calls.txt").unlink()
     write_cases([score] * 20)
-    run = suite.runpytest(
-        "--jsonmatch-fail-under=0.5", "--jsonmatch-baseline=main", "--jsonmatch-stop-when-decided", option
-    )
-    assert run.ret == (0 if score else 1)
-    assert calls(suite) == called
+    run = stopped(suite, "--jsonmatch-baseline=main", option)
+    assert (run.ret, calls(suite)) == (0 if score else 1, called)
     run.stdout.fnmatch_lines([line])
-
-
-def test_repeats_count_as_runs(suite, write_cases):
-    write_cases([1.0] * 4)
-    run = suite.runpytest(
-        "--jsonmatch-fail-under=0.5", "--jsonmatch-repeat=3", "--jsonmatch-stop-when-decided"
-    )
-    assert run.ret == pytest.ExitCode.OK
-    assert calls(suite) == 6
-    run.stdout.fnmatch_lines("gates, on 2 of 4 cases; decided, 6 tests saved:")
 
 
 PLAIN = """\
@@ -136,29 +124,20 @@ def test_that_does_not_say_that_it_compares(value):
 def test_any_test_may_compare(suite, write_cases):
     write_cases([1.0] * 5)
     suite.makepyfile(test_b=PLAIN)
-    arguments = ("--jsonmatch-fail-under=0.5", "--jsonmatch-stop-when-decided", "test_b.py", "a.golden.yaml")
-    run = suite.runpytest(*arguments)
-    assert run.ret == pytest.ExitCode.TESTS_FAILED
-    run.stdout.fnmatch_lines(
-        [
-            # (The test that compares nothing has run: of 15 that may count 8 have to be wrong.)
-            "gates, on 8 cases; decided, 7 tests saved:",
-            "*decided: the mean score can reach at most 0.467*",
-        ]
-    )
-    run = suite.runpytest(*reversed(arguments))
-    assert run.ret == pytest.ExitCode.TESTS_FAILED
-    run.stdout.fnmatch_lines("*decided: the mean score can reach at most 0.467*")
+    # (The test that compares nothing has run: of 15 that may count 8 have to be wrong.)
+    told = ["gates, on 8 cases; decided, 7 tests saved:", "*decided: the mean score can reach at most 0.467*"]
+    for files, lines in ((["test_b.py", "a.golden.yaml"], told), (["a.golden.yaml", "test_b.py"], told[1:])):
+        run = stopped(suite, *files)
+        assert run.ret == pytest.ExitCode.TESTS_FAILED
+        run.stdout.fnmatch_lines(lines)
 
 
 def test_what_is_expected_to_fail_decides_nothing(pytester, python):
-    python(
-        """
+    python("""
         @pytest.mark.parametrize("value", [pytest.param(2, marks=pytest.mark.xfail), 1, 1])
         def test_it(value):
             assert_json_match({"a": value}, {"a": 1})
-        """
-    )
+        """)
     run = pytester.runpytest("--jsonmatch-fail-under=0.9", "--jsonmatch-stop-when-decided")
     assert run.ret == pytest.ExitCode.OK
     run.assert_outcomes(passed=2, xfailed=1)
@@ -170,7 +149,7 @@ def test_what_is_expected_to_fail_decides_nothing(pytester, python):
         (["--jsonmatch-max-drop=0.1"], "--jsonmatch-max-drop needs --jsonmatch-baseline"),
         (
             ["--jsonmatch-max-drop=1"],
-            "argument --jsonmatch-max-drop: '1' is no drop of a score: from 0 to below 1*",
+            "--jsonmatch-max-drop: '1' is no drop of a score: from 0 to below 1*",
         ),
         (["--jsonmatch-confidence=95"], "argument --jsonmatch-confidence: '95' is no confidence: above 0.5*"),
         (["--jsonmatch-json="], "--jsonmatch-json= is empty; name a file"),

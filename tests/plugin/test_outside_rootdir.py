@@ -77,9 +77,9 @@ def test_files_outside_of_rootdir_are_refused_where_they_are_named(pytester, pro
     ]:
         message = f"E   AssertionError: a.golden.yaml:{place}: {refusal(project, key, written)}"
         assert message in [" ".join(line.split()).replace("E ", "E   ", 1) for line in outcome.outlines]
-    outcome.stdout.fnmatch_lines(
-        [">*expected_file: ../outside/value.json", "a.golden.yaml:11: AssertionError"]
-    )
+    outcome.stdout.fnmatch_lines("""\
+        >*expected_file: ../outside/value.json
+        a.golden.yaml:11: AssertionError""")
 
 
 def test_a_folder_whose_name_begins_like_the_rootdirs(pytester, project):
@@ -111,12 +111,9 @@ def test_symbolic_links_are_followed(pytester, project):
     outcome = pytester.runpytest()
     outcome.assert_outcomes(passed=1, errors=2)
     leads = f"leads to {project / 'outside' / 'value.json'},"
-    outcome.stdout.fnmatch_lines(
-        [
-            f"E *: {refusal(project, 'expected_file', 'linked.json', leads)}",
-            f"E *: {refusal(project, 'expected_file', 'folder/value.json', leads)}",
-        ]
-    )
+    outcome.stdout.fnmatch_lines(f"""\
+        E *: {refusal(project, "expected_file", "linked.json", leads)}
+        E *: {refusal(project, "expected_file", "folder/value.json", leads)}""")
 
 
 def test_a_golden_file_elsewhere_may_name_what_lies_beside_it(pytester, project):
@@ -130,9 +127,8 @@ def test_a_golden_file_elsewhere_may_name_what_lies_beside_it(pytester, project)
     write(project / "above.json", '{"a": 1}')
     outcome = pytester.runpytest("--rootdir=.", "../outside/b.golden.yaml")
     outcome.assert_outcomes(passed=2, errors=1)
-    outcome.stdout.fnmatch_lines(
-        [f"E *b.golden.yaml:4:31: {refusal(project, 'expected_file', '../above.json')}"]
-    )
+    told = refusal(project, "expected_file", "../above.json")
+    outcome.stdout.fnmatch_lines(f"E *b.golden.yaml:4:31: {told}")
 
 
 def test_a_folder_of_golden_files_may_be_a_link(pytester, project):
@@ -161,18 +157,12 @@ def test_nothing_is_written_outside(pytester, project):
 
 def test_cases_of_python_tests_keep_to_it(pytester, project):
     write(project / "project" / "cases" / "a.yaml", NAMING.replace("../", "../../"))
-    write(
-        project / "project" / "test_it.py",
-        "from pytest_jsonmatch import golden_cases\n\n"
-        "@golden_cases('cases/a.yaml')\ndef test_it(case):\n    case.expected, case.actual, case.input, case.options\n",
-    )
+    test = "@golden_cases('cases/a.yaml')\ndef test_it(case): case.expected, case.actual, case.input, case.options\n"
+    write(project / "project" / "test_it.py", f"from pytest_jsonmatch import golden_cases\n\n{test}")
     outcome = pytester.runpytest("-k", "of-expected or inside")
     outcome.assert_outcomes(passed=1, failed=1)
-    outcome.stdout.fnmatch_lines(
-        [
-            f"E *GoldenFileError: cases/a.yaml:11:5: {refusal(project, 'expected_file', '../../outside/value.json')}"
-        ]
-    )
+    told = refusal(project, "expected_file", "../../outside/value.json")
+    outcome.stdout.fnmatch_lines(f"E *GoldenFileError: cases/a.yaml:11:5: {told}")
 
 
 LARGE = f"cases:\n- id: one\n  title: {'x' * 2**24}\n  actual: {{a: 1}}\n  expected: {{a: 1}}\n"
@@ -185,9 +175,6 @@ def test_a_file_that_is_too_large_is_an_error_and_others_run(pytester):
     write(pytester.path / "c.golden.yaml", "actual: {a: 1}\nexpected_file: value.yaml\n")
     outcome = pytester.runpytest()
     outcome.assert_outcomes(passed=1, failed=1, errors=1)
-    outcome.stdout.fnmatch_lines(
-        [
-            "E *AssertionError: b.golden.yaml:1:1: the file is larger than 16 MiB; *",
-            "E *AssertionError: c.golden.yaml:2:1: expected_file is not valid: value.yaml:1:1: the file is *",
-        ]
-    )
+    outcome.stdout.fnmatch_lines("""\
+        E *AssertionError: b.golden.yaml:1:1: the file is larger than 16 MiB; *
+        E *AssertionError: c.golden.yaml:2:1: expected_file is not valid: value.yaml:1:1: the file is *""")

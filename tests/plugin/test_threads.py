@@ -7,8 +7,7 @@ import pytest
 
 @pytest.mark.parametrize("start", ["pool.submit(compare)", "pool.submit(copy_context().run, compare)"])
 def test_a_pool_s_thread_belongs_to_the_only_running_test(pytester, start, workers):
-    pytester.makepyfile(
-        f"""
+    pytester.makepyfile(f"""
         from concurrent.futures import ThreadPoolExecutor
         from contextvars import copy_context
 
@@ -24,8 +23,7 @@ def test_a_pool_s_thread_belongs_to_the_only_running_test(pytester, start, worke
 
         def test_two():
             {start}.result()
-        """
-    )
+        """)
     outcome = pytester.runpytest("--jsonmatch-summary=all", "--jsonmatch-json=o.json", *workers)
     outcome.assert_outcomes(passed=2)
     kept = (pytester.path / "o.json").read_text(encoding="utf-8")

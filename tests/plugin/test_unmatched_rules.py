@@ -28,33 +28,27 @@ def warnings_of(result):
 
 
 def test_rules_of_an_assertion_are_told_once_per_test(pytester, workers):
-    pytester.makepyfile(
-        """
+    pytester.makepyfile("""
         def test_it(assert_json_match):
             rules = {"a": {"weight": 2}, "b": {"weight": 2}, "c[].d": {"skip": True}, "e.f": {"skip": True}}
             for document in ({"c": [{"d": 1}], "e": [{"f": 1}]}, {"a": 1}, {"b": 1}):
                 assert_json_match(document, document, fields=rules)
-        """
-    )
+        """)
     result = pytester.runpytest(*SHOWN, *workers)
     result.assert_outcomes(passed=1, warnings=1)
     result.stdout.fnmatch_lines(
-        ["*test_*.py:1: JsonMatchWarning: fields: 'e.f' fits no place of *; did you mean 'e[[][]].f'[?]"]
+        "*test_*.py:1: JsonMatchWarning: fields: 'e.f' fits no place of *; did you mean 'e[[][]].f'[?]"
     )
 
 
 def test_limits_of_fields_are_rules_too(pytester):
-    pytester.makepyfile(
-        """
+    pytester.makepyfile("""
         def test_it(assert_json_match):
             assert_json_match({"total": 1}, {"total": 1}, threshold={"fields": {"totl": 1}})
-        """
-    )
+        """)
     result = pytester.runpytest(*SHOWN)
     result.assert_outcomes(failed=1, warnings=1)
-    result.stdout.fnmatch_lines(
-        ["*JsonMatchWarning: threshold: 'totl' fits no place *did you mean 'total'[?]"]
-    )
+    result.stdout.fnmatch_lines("*JsonMatchWarning: threshold: 'totl' fits no place *did you mean 'total'[?]")
 
 
 def test_rules_of_golden_files_are_told_at_the_end(pytester, workers):
@@ -86,15 +80,13 @@ def test_a_rule_is_not_told_if_a_case_did_not_come_to_its_end(pytester):
 
 
 def test_all_parameters_of_a_fixture_count(pytester, workers):
-    pytester.makeconftest(
-        """
+    pytester.makeconftest("""
         import pytest
 
         @pytest.fixture(params=["x", "y"])
         def jsonmatch_actual(request):
             return {"n": 1, request.param: 1}
-        """
-    )
+        """)
     pytester.makefile(
         ".golden.yaml",
         r="id: one\nexpected: {n: 1}\nthreshold: 0.5\nfields: {y: {skip: true}, z: {skip: true}}",

@@ -88,26 +88,18 @@ def test_golden_cases_gates_and_reports(pytester, cases, workers):
     )
     result.assert_outcomes(passed=4, failed=1)
     note = "valid by the schema: 1 of 3 answers (1 not validated); JSON found in 2 of 3 texts"
-    result.stdout.fnmatch_lines(
-        [
-            "valid by the schema: 1 of 3 answers (1 not validated); JSON found in 2 of 3",
-            "texts",
-            "1 violation: total: -1 *",
-            "  FAILED   valid_rate >= 0.9  *(1 of 3 answers, 1 not validated)",
-            "  FAILED   parse_rate >= 0.9  *(2 of 3 texts)",
-            "  FAILED   cases[[]'valid'].parse_rate >= 0.9  no answer was text*",
-        ]
-    )
+    result.stdout.fnmatch_lines("""\
+        valid by the schema: 1 of 3 answers (1 not validated); JSON found in 2 of 3
+        texts
+        1 violation: total: -1 *
+          FAILED   valid_rate >= 0.9  *(1 of 3 answers, 1 not validated)
+          FAILED   parse_rate >= 0.9  *(2 of 3 texts)
+          FAILED   cases[[]'valid'].parse_rate >= 0.9  no answer was text*""")
     assert note in (pytester.path / "out.md").read_text(encoding="utf-8")
     results = read_results(pytester.path / "out.json")
     assert results.answers.rates == {"parse_rate": 2 / 3, "valid_rate": 1 / 3}
-    assert [each.validity for each in results.comparisons] == [
-        "not validated",
-        "invalid",
-        "invalid",
-        "",
-        "valid",
-    ]
+    found = [each.validity for each in results.comparisons]
+    assert found == ["not validated", "invalid", "invalid", "", "valid"]
 
 
 def test_require_in_a_golden_file(pytester, cases):
@@ -115,7 +107,5 @@ def test_require_in_a_golden_file(pytester, cases):
     (pytester.path / "c.golden.yaml").write_text(f"validate: require\n{text}", encoding="utf-8")
     result = pytester.runpytest("-k", "valid or half")
     result.assert_outcomes(passed=2, failed=1, deselected=2)
-    result.stdout.fnmatch_lines(
-        ["E *AssertionError: not valid by the schema: total: -1 is less than the minimum of 0"]
-    )
+    result.stdout.fnmatch_lines(f"E *AssertionError: not valid by the schema: {VIOLATIONS[0]}")
     result.stdout.fnmatch_lines(["  not valid by the schema  c.golden.yaml::invalid"])

@@ -44,11 +44,8 @@ def check_files(folder: Path, cases: int) -> None:
         assert len(read_results(folder / name).cases) == cases
     assert (folder / "out/report.md").read_text(encoding="utf-8").startswith("## ")
     assert (folder / "out/report.html").read_text(encoding="utf-8").rstrip().endswith("</html>")
-    assert sorted(path.name for path in (folder / "out").iterdir()) == [
-        "report.html",
-        "report.md",
-        "results.json",
-    ]
+    names = sorted(path.name for path in (folder / "out").iterdir())
+    assert names == ["report.html", "report.md", "results.json"]
 
 
 def test_all_files_of_a_run_that_fails(suite, workers, monkeypatch):
@@ -59,13 +56,10 @@ def test_all_files_of_a_run_that_fails(suite, workers, monkeypatch):
     check_files(suite.path, 4)
     report = (suite.path / "out/report.md").read_text(encoding="utf-8")
     assert (suite.path / "summary.md").read_text(encoding="utf-8") == f"\n{report}"
-    run.stdout.fnmatch_lines(
-        [
-            f"results written to *{Path('out', 'results.json')}",
-            f"results written to *{Path('jsonmatch-baselines', 'main.jsonl')}",
-            f"report written to *{Path('out', 'report.md')}",
-        ]
-    )
+    run.stdout.fnmatch_lines(f"""\
+        results written to *{Path("out", "results.json")}
+        results written to *{Path("jsonmatch-baselines", "main.jsonl")}
+        report written to *{Path("out", "report.md")}""")
 
 
 def test_the_same_files_with_and_without_workers(suite, monkeypatch):
@@ -211,19 +205,14 @@ def test_an_interrupt_leaves_all_files_with_workers_too(suite):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
 def test_a_worker_that_is_killed_counts_as_zero(suite):
-    suite.makepyfile(
-        test_it=SUITE
-        + """
-def test_that_is_killed(assert_json_match):
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
-    )
+    killed = "\ndef test_that_is_killed(assert_json_match):\n    os.kill(os.getpid(), signal.SIGKILL)\n"
+    suite.makepyfile(test_it=SUITE + killed)
     run = suite.runpytest_subprocess(*FILES, "--jsonmatch-gate=score >= 0.5", "-p", "xdist", "-n", "2")
     run.assert_outcomes(passed=2, failed=3)
     check_files(suite.path, 5)
-    run.stdout.fnmatch_lines(
-        ["gates, on 5 cases:", "  FAILED   score >= 0.5  0.40  slack -0.10 (mean of 5 cases)"]
-    )
+    run.stdout.fnmatch_lines("""\
+        gates, on 5 cases:
+          FAILED   score >= 0.5  0.40  slack -0.10 (mean of 5 cases)""")
     assert "`test_it.py::test_that_is_killed`" in (suite.path / "out/report.md").read_text(encoding="utf-8")
 
 

@@ -61,8 +61,7 @@ def test_the_judge_of_a_conftest_judges_everything(suite):
 
 def test_the_judge_of_the_call_goes_before_that_of_a_mark_and_both_before_the_default(pytester):
     pytester.makeconftest(JUDGE + "        registry.judge('never', lambda item: False)\n")
-    pytester.makepyfile(
-        """
+    pytester.makepyfile("""
         import pytest
         from pytest_jsonmatch import assert_json_match
 
@@ -78,8 +77,7 @@ def test_the_judge_of_the_call_goes_before_that_of_a_mark_and_both_before_the_de
 
         def test_no_question():
             assert_json_match(["a"], ["a"], **RULES)
-        """
-    )
+        """)
     outcome = pytester.runpytest()
     outcome.assert_outcomes(passed=3)
     assert judge_line(outcome) == "judge: 2 calls, 2 items"
@@ -102,17 +100,14 @@ def test_a_golden_case_without_a_verdict_fails_and_says_field_line_and_reason(py
     pytester.makefile(".golden.yaml", cases=CASES)
     outcome = pytester.runpytest()
     outcome.assert_outcomes(failed=1)
-    outcome.stdout.fnmatch_lines(
-        [
-            ">     expected: {summary: Fine weather}",
-            "E     AssertionError: leaf_f1 score has no figure, needs 1.00, 1 comparator error",
-            "E       –  summary  batch error, comparator failed  :4",
-            "E     error: comparator 'semantic' at summary: invalid: the judge raised",
-            "E            ZeroDivisionError: division by zero",
-            "1 result left out of the figures: the batch comparator failed*",
-            "judge: 1 call, 1 item, 1 error",
-        ]
-    )
+    outcome.stdout.fnmatch_lines("""\
+        >     expected: {summary: Fine weather}
+        E     AssertionError: leaf_f1 score has no figure, needs 1.00, 1 comparator error
+        E       –  summary  batch error, comparator failed  :4
+        E     error: comparator 'semantic' at summary: invalid: the judge raised
+        E            ZeroDivisionError: division by zero
+        1 result left out of the figures: the batch comparator failed*
+        judge: 1 call, 1 item, 1 error""")
 
 
 def test_batch_errors_are_in_every_report(pytester, workers):
@@ -159,9 +154,9 @@ def test_live_fills_the_cache_and_cached_needs_nobody(suite, endpoint):
     (suite.path / "cases.golden.yaml").write_text(CASES.replace("FINE", "GOOD"), encoding="utf-8")
     missed = suite.runpytest("--jsonmatch-judge-mode=cached")
     missed.assert_outcomes(passed=4, failed=1)
-    missed.stdout.fnmatch_lines(
-        ["*error: comparator 'semantic' at summary: cache miss:*", "judge: 0 calls, 4 from cache, 1 error"]
-    )
+    missed.stdout.fnmatch_lines("""\
+        *error: comparator 'semantic' at summary: cache miss:*
+        judge: 0 calls, 4 from cache, 1 error""")
 
 
 def test_past_the_budget_every_case_says_so(pytester, endpoint):
@@ -176,20 +171,16 @@ def test_past_the_budget_every_case_says_so(pytester, endpoint):
     outcome = pytester.runpytest("--jsonmatch-gate=batch_errors == 0")
     asked = len(endpoint.requests)
     outcome.assert_outcomes(passed=asked, failed=6 - asked)
-    outcome.stdout.fnmatch_lines(
-        [
-            f"{6 - asked} results left out of the figures: the batch comparator failed*",
-            "*budget: max_calls=1*",
-            f"judge: * {6 - asked} errors",
-            f"*FAILED *batch_errors == 0*{6 - asked} *",
-        ]
-    )
+    outcome.stdout.fnmatch_lines(f"""\
+        {6 - asked} results left out of the figures: the batch comparator failed*
+        *budget: max_calls=1*
+        judge: * {6 - asked} errors
+        *FAILED *batch_errors == 0*{6 - asked} *""")
     assert asked == 1
 
 
 def test_a_judge_of_one_s_own_with_a_cache_follows_the_mode(pytester):
-    pytester.makeconftest(
-        """
+    pytester.makeconftest("""
         from pathlib import Path
         from pytest_jsonmatch.semantic.cache import CachedJudge
         from pytest_jsonmatch.semantic.judging import CallableJudge
@@ -197,8 +188,7 @@ def test_a_judge_of_one_s_own_with_a_cache_follows_the_mode(pytester):
         def pytest_jsonmatch_register(registry):
             judge = CallableJudge(lambda item: item.expected.lower() == item.actual.lower())
             registry.judge("default", CachedJudge(judge, Path(__file__).with_name("verdicts.jsonl")))
-        """
-    )
+        """)
     pytester.makefile(".golden.yaml", cases=CASES)
     lines = [judge_line(pytester.runpytest(*way)) for way in ((), ("--jsonmatch-judge-mode=cached",))]
     assert lines == ["judge: 1 call, 1 item", "judge: 0 calls, 1 from cache"]

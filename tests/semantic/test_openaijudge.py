@@ -63,11 +63,8 @@ def test_a_request_as_the_endpoint_receives_it(endpoint, judge):
     judge().judge([item])
     (request,) = endpoint.requests
     (pair,) = request.pairs
-    assert (request.path, request.body["model"], request.body["temperature"]) == (
-        "/v1/chat/completions",
-        "loopback",
-        0,
-    )
+    sent = (request.path, request.body["model"], request.body["temperature"])
+    assert sent == ("/v1/chat/completions", "loopback", 0)
     assert {key: value for key, value in pair.items() if key != "id"} == {
         "field": "city",
         "description": "City: where they live",
@@ -76,11 +73,8 @@ def test_a_request_as_the_endpoint_receives_it(endpoint, judge):
         "actual": "NYC",
     }
     schema = request.body["response_format"]["json_schema"]
-    assert (request.form, schema["strict"], [each["role"] for each in request.body["messages"]]) == (
-        "json_schema",
-        True,
-        ["system", "user"],
-    )
+    assert (request.form, schema["strict"]) == ("json_schema", True)
+    assert [each["role"] for each in request.body["messages"]] == ["system", "user"]
 
 
 @pytest.mark.parametrize(
@@ -97,11 +91,8 @@ def test_a_hostile_value_changes_nothing_but_itself(endpoint, judge, hostile):
     asked = [JudgeItem(f"i{n}", "note", "x", hostile if n == 1 else "x") for n in range(3)]
     answers = judge().judge(asked)
     (request,) = endpoint.requests
-    assert [(pair["expected"], pair["actual"]) for pair in request.pairs] == [
-        ("x", "x"),
-        ("x", hostile),
-        ("x", "x"),
-    ]
+    pairs = [(pair["expected"], pair["actual"]) for pair in request.pairs]
+    assert pairs == [("x", "x"), ("x", hostile), ("x", "x")]
     assert answers == {"i0": YES, "i1": NO, "i2": YES}
     benign = judge()
     benign.judge([JudgeItem("1", "note", "x", "y")])
@@ -377,8 +368,7 @@ def test_as_many_at_once_as_allowed(endpoint, judge):
 def test_an_interrupt_is_not_kept_waiting(endpoint, acts, tmp_path):
     endpoint.always = acts.never()
     script = tmp_path / "script.py"
-    script.write_text(
-        f"""
+    script.write_text(f"""
 import signal
 from pytest_jsonmatch.semantic.judging import JudgeItem
 from pytest_jsonmatch.semantic.openaijudge import OpenAIJudge
@@ -389,8 +379,7 @@ try:
     judge.judge([JudgeItem(str(n), "a", n, "x") for n in range(9)])
 except KeyboardInterrupt:
     print("interrupted")
-"""
-    )
+""")
     process = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
     try:
         endpoint.reached.wait(20)

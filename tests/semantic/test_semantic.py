@@ -15,6 +15,7 @@ from pytest_jsonmatch.semantic.bench import Bench, Memory
 from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeError, JudgeItem, Verdict
 
 SEMANTIC = {"metric": "leaf_f1", "compare": {"string": "semantic"}}
+OF_ANY_TYPE = {"metric": "leaf_f1", "fields": {"*": {"compare": "semantic"}}}
 
 
 class Asked:
@@ -51,61 +52,42 @@ def test_verdicts_are_scores():
 
 def test_equal_values_never_reach_the_judge_also_after_transforms():
     judge = Asked()
-    compare_json(
+    actual, expected = (
         {"same": "x", "spaced": " x ", "other": "X"},
         {"same": "x", "spaced": "x", "other": "x"},
-        transform=["strip"],
-        judge=judge,
-        **SEMANTIC,
     )
+    compare_json(actual, expected, transform=["strip"], judge=judge, **SEMANTIC)
     assert judge.pairs == [("x", "X")]
 
 
 def test_nulls_are_not_worth_a_question():
     judge = Asked(lambda item: True)
-    result = compare_json(
-        {"a": None, "b": "x", "c": None},
-        {"a": "x", "b": None, "c": None},
-        metric="leaf_f1",
-        fields={"*": {"compare": "semantic"}},
-        judge=judge,
-    )
+    actual, expected = {"a": None, "b": "x", "c": None}, {"a": "x", "b": None, "c": None}
+    result = compare_json(actual, expected, judge=judge, **OF_ANY_TYPE)
     assert ([field.score for field in result.field_results], judge.items) == ([0.0, 0.0, 1.0], [])
 
 
 def test_named_for_a_field_it_gets_values_of_any_type():
     judge = Asked(lambda item: True)
-    compare_json(
+    actual, expected = (
         {"n": "twelve", "o": {"street": "Main St 1"}},
         {"n": 12, "o": {"road": "1 Main Street"}},
-        metric="leaf_f1",
-        fields={"*": {"compare": "semantic"}},
-        judge=judge,
     )
+    compare_json(actual, expected, judge=judge, **OF_ANY_TYPE)
     assert judge.pairs == [(12, "twelve"), ({"road": "1 Main Street"}, {"street": "Main St 1"})]
 
 
 def test_path_criterion_and_the_words_of_the_schema_go_along():
     judge = Asked(lambda item: True)
+    wish = {"type": "string", "x-eval-compare": {"semantic": {"criterion": "the same wish"}}}
+    words = {"title": "Notes", "description": "What the waiter wrote down."}
+    plain = {"type": "string", "x-eval-compare": "semantic"}
     schema = {
         "type": "object",
-        "properties": {
-            "notes": {
-                "type": "array",
-                "title": "Notes",
-                "description": "What the waiter wrote down.",
-                "items": {"type": "string", "x-eval-compare": {"semantic": {"criterion": "the same wish"}}},
-            },
-            "plain": {"type": "string", "x-eval-compare": "semantic"},
-        },
+        "properties": {"notes": {"type": "array", "items": wish, **words}, "plain": plain},
     }
-    compare_json(
-        {"notes": ["no ice"], "plain": "a"},
-        {"notes": ["without ice"], "plain": "b"},
-        metric="leaf_f1",
-        schema=schema,
-        judge=judge,
-    )
+    actual, expected = {"notes": ["no ice"], "plain": "a"}, {"notes": ["without ice"], "plain": "b"}
+    compare_json(actual, expected, metric="leaf_f1", schema=schema, judge=judge)
     assert [(item.path, item.description, item.criterion) for item in judge.items] == [
         ("notes[]", "Notes: What the waiter wrote down.", "the same wish"),
         ("plain", None, None),
@@ -113,19 +95,16 @@ def test_path_criterion_and_the_words_of_the_schema_go_along():
 
 
 @pytest.mark.parametrize(
-    ("rule", "message"),
+    ("parameters", "message"),
     [
-        (
-            {"semantic": {"criterium": "x"}},
-            "comparator 'semantic' has no parameter 'criterium'; did you mean",
-        ),
-        ({"semantic": {"criterion": 5}}, "comparator 'semantic': 'criterion' must be a text, not 5"),
-        ({"semantic": {"judge": " "}}, "comparator 'semantic': 'judge' must be a text, not ' '"),
+        ({"criterium": "x"}, " has no parameter 'criterium'; did you mean"),
+        ({"criterion": 5}, ": 'criterion' must be a text, not 5"),
+        ({"judge": " "}, ": 'judge' must be a text, not ' '"),
     ],
 )
-def test_parameters_are_checked_when_the_plan_is_made(rule, message):
-    with pytest.raises(ConfigurationError, match=message):
-        compare_json({"a": 1}, {"a": 1}, fields={"a": {"compare": rule}})
+def test_parameters_are_checked_when_the_plan_is_made(parameters, message):
+    with pytest.raises(ConfigurationError, match=f"comparator 'semantic'{message}"):
+        compare_json({"a": 1}, {"a": 1}, fields={"a": {"compare": {"semantic": parameters}}})
 
 
 # -- errors ------------------------------------------------------------------------------------------------
@@ -147,23 +126,20 @@ def test_an_item_without_a_verdict_is_a_batch_error_with_its_reason():
 @pytest.mark.parametrize(
     ("answers", "reason"),
     [
-        (lambda items: {}, "missing: the judge gave no answer for this item"),
-        (lambda items: None, "missing: the judge gave no answer for this item"),
+        (lambda item: {}, "missing: the judge gave no answer for this item"),
+        (lambda item: None, "missing: the judge gave no answer for this item"),
+        (lambda item: {item.id: 0.5}, "invalid: the judge answered 0.5, which is not a Verdict"),
         (
-            lambda items: dict.fromkeys([i.id for i in items], 0.5),
-            "invalid: the judge answered 0.5, which is not a Verdict",
-        ),
-        (
-            lambda items: dict.fromkeys([i.id for i in items], Verdict("yes")),
+            lambda item: {item.id: Verdict("yes")},
             "invalid: the judge answered Verdict(equivalent='yes', reason=None), which is not a Verdict",
         ),
-        (lambda items: 1 / 0, "invalid: the judge raised ZeroDivisionError: division by zero"),
+        (lambda item: 1 / 0, "invalid: the judge raised ZeroDivisionError: division by zero"),
     ],
 )
 def test_answers_that_are_none_are_errors_and_no_guess(answers, reason):
     class Wrong:
         def judge(self, items):
-            return answers(items)
+            return answers(*items)
 
     result = compare_json({"a": "x"}, {"a": "y"}, judge=Wrong(), **SEMANTIC)
     assert [field.reason for field in result.field_results] == [reason]
@@ -187,20 +163,10 @@ def test_the_nearest_judge_is_asked():
         registry.judge("strict", lambda item: Verdict(equivalent=True, reason="strict"))
         fields = {"named": {"compare": {"semantic": {"judge": "strict"}}}}
         actual, expected = {"named": "x", "plain": "x"}, {"named": "y", "plain": "y"}
-        found = {
-            str(judge): [
-                field.reason
-                for field in compare_json(
-                    actual, expected, fields=fields, judge=judge, **SEMANTIC
-                ).field_results
-            ]
-            for judge in (None, "strict")
-        }
-        own = compare_json(
-            actual, expected, fields=fields, judge=lambda item: Verdict(True, "own"), **SEMANTIC
-        )
-    assert found == {"None": ["strict", "the default"], "strict": ["strict", "strict"]}
-    assert [field.reason for field in own.field_results] == ["strict", "own"]
+        judges = (None, "strict", lambda item: Verdict(True, "own"))
+        results = [compare_json(actual, expected, fields=fields, judge=each, **SEMANTIC) for each in judges]
+    reasons = [[field.reason for field in result.field_results] for result in results]
+    assert reasons == [["strict", "the default"], ["strict", "strict"], ["strict", "own"]]
 
 
 @pytest.mark.parametrize(
@@ -297,14 +263,7 @@ def test_a_function_reaches_the_processes_of_an_executor(tmp_path, monkeypatch):
 def test_the_pairing_is_by_what_the_judge_says():
     same = {("cat", "Katze"), ("dog", "Hund")}
     judge = Asked(lambda item: (item.expected, item.actual) in same)
-    result = compare_json(
-        ["Hund", "Katze"],
-        ["cat", "dog"],
-        metric="leaf_f1",
-        arrays="unordered",
-        compare={"string": "semantic"},
-        judge=judge,
-    )
+    result = compare_json(["Hund", "Katze"], ["cat", "dog"], arrays="unordered", judge=judge, **SEMANTIC)
     assert (result.score, [(f.expected_path, f.actual_path) for f in result.field_results]) == (
         1.0,
         [("[0]", "[1]"), ("[1]", "[0]")],

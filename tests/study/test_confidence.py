@@ -71,9 +71,8 @@ def test_what_was_tolerated_in_answers_is_said():
 def test_a_rule_that_fits_nowhere_is_told():
     answers, gold = records(5)
     rules = {"totl": {"weight": 2}, "lines[].n": {"weight": 2}}
-    with pytest.warns(
-        JsonMatchWarning, match=r"^fields: 'totl' fits no place .*; did you mean 'total'\?"
-    ) as told:
+    reason = r"^fields: 'totl' fits no place .*; did you mean 'total'\?"
+    with pytest.warns(JsonMatchWarning, match=reason) as told:
         measure_confidence(answers, gold, id_field="id", fields=rules)
     assert len(told) == 1
 
@@ -95,9 +94,8 @@ def test_clusters_widen_intervals():
         for name, rules in ((None, {"doc": {"skip": True}}), ("doc", {}))
     )
     assert (alone.clusters, together.clusters) == (400, 20)
-    assert together.total.brier.high - together.total.brier.low > 2 * (
-        alone.total.brier.high - alone.total.brier.low
-    )
+    one, other = (each.total.brier.high - each.total.brier.low for each in (alone, together))
+    assert other > 2 * one
 
 
 @pytest.mark.parametrize(
@@ -119,12 +117,11 @@ def test_arguments_that_cannot_be(options, told):
 
 
 def test_a_wrong_confidence_is_named_with_its_record():
+    answers = [{"id": "b", "n": {"value": 1, "confidence": 7}}]
     with pytest.raises(
         ConfigurationError, match=r"^record 'b': the confidence of n is 7; it must be a number"
     ):
-        measure_confidence(
-            [{"id": "b", "n": {"value": 1, "confidence": 7}}], [{"id": "b", "n": 1}], id_field="id"
-        )
+        measure_confidence(answers, [{"id": "b", "n": 1}], id_field="id")
 
 
 @pytest.mark.parametrize("answers", [[], [{"n": None}], [{"n": {"value": 1, "confidence": None}}]])
@@ -171,9 +168,8 @@ def names(lines):
 
 
 def test_a_gate_that_fails(corpus, command):
-    ran = command(
-        "study confidence answers.jsonl gold.jsonl --id-field id", "--gate", 'fields["total"].ece <= 0.01'
-    )
+    gate = 'fields["total"].ece <= 0.01'
+    ran = command("study confidence answers.jsonl gold.jsonl --id-field id --gate", gate)
     assert ran.code == 1
     assert ran.out.splitlines()[-1].startswith('  FAILED   fields["total"].ece <= 0.01  0.')
 

@@ -10,9 +10,8 @@ import pytest
 from pytest_jsonmatch import ConfigurationError, GoldValidationError
 from pytest_jsonmatch.study import measure_overlap
 
-NAMES = [
-    first + last for first in ("ann", "bob", "cem", "dia", "eve", "fay") for last in ("", "ton", "sen", "ski")
-]
+FIRST = ("ann", "bob", "cem", "dia", "eve", "fay")
+NAMES = [first + last for first in FIRST for last in ("", "ton", "sen", "ski")]
 
 
 def record_of(numbers, name):
@@ -56,10 +55,8 @@ def test_whole_records_come_first_then_those_with_most_values():
     ]
     found = measure_overlap({"g": gold}, texts).found
     # (One value of three may be there by chance.)
-    assert [(each.id, each.text, each.found, each.is_whole) for each in found] == [
-        (2, "c", 3, True),
-        (1, "b", 2, False),
-    ]
+    shown = [(each.id, each.text, each.found, each.is_whole) for each in found]
+    assert shown == [(2, "c", 3, True), (1, "b", 2, False)]
 
 
 def test_one_value_is_not_the_whole_of_a_record():
@@ -121,13 +118,12 @@ def test_records_with_nothing_in_them():
 def corpus(write, folder):
     gold = golden()
     write(test_jsonl=gold)
-    (folder / "prompts" / ".git").mkdir(parents=True)
-    (folder / "prompts" / ".git" / "hidden.md").write_text(as_text(gold[3]))
-    (folder / "prompts" / "a.md").write_text(f"Like this:\n{as_text(gold[5])}\n")
-    (folder / "prompts" / "logo.png").write_bytes(b"\x89PNG\0" + as_text(gold[6]).encode())
-    (folder / "prompts" / "shots.jsonl").write_text(
-        json.dumps({"content": as_text(gold[9]) + "\nü"}) + "\nno JSON\n"
-    )
+    prompts = folder / "prompts"
+    (prompts / ".git").mkdir(parents=True)
+    (prompts / ".git" / "hidden.md").write_text(as_text(gold[3]))
+    (prompts / "a.md").write_text(f"Like this:\n{as_text(gold[5])}\n")
+    (prompts / "logo.png").write_bytes(b"\x89PNG\0" + as_text(gold[6]).encode())
+    (prompts / "shots.jsonl").write_text(json.dumps({"content": as_text(gold[9]) + "\nü"}) + "\nno JSON\n")
 
 
 def test_the_command(corpus, command, folder):

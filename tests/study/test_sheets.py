@@ -26,10 +26,8 @@ from pytest_jsonmatch.report.styled import line_text
 
 
 def text(*blocks, width=80, **look):
-    return [
-        line_text(line)
-        for line in sheet_lines(Sheet("jsonmatch x", "about", blocks), Look(width=width, **look))
-    ]
+    sheet = Sheet("jsonmatch x", "about", blocks)
+    return [line_text(line) for line in sheet_lines(sheet, Look(width=width, **look))]
 
 
 def page(*blocks):
@@ -59,12 +57,8 @@ def test_all_blocks_as_text():
 
 
 def test_blocks_without_content_are_left_out():
-    empty = (
-        Rows(["field"], []),
-        Chart("", "x", "y", [Series("", [])]),
-        Gates([], "0 values"),
-        SheetFigures([]),
-    )
+    chart = Chart("", "x", "y", [Series("", [])])
+    empty = (Rows(["field"], []), chart, Gates([], "0 values"), SheetFigures([]))
     assert text(*empty) == ["about"]
     assert "<section>" not in page(*empty)
 
@@ -97,17 +91,9 @@ def test_a_chart_in_a_terminal_is_a_table_of_twelve_points():
 
 
 def test_gaps_and_guides_on_a_page():
-    found = page(
-        Chart(
-            "A & B",
-            "run",
-            "f1",
-            [
-                Series("a", [(0, 0.5), (1, None), (2, 0.7), (3, 0.8)]),
-                Series("goal", [(0, 1), (3, 1)], is_guide=True),
-            ],
-        )
-    )
+    goal = Series("goal", [(0, 1), (3, 1)], is_guide=True)
+    lines = [Series("a", [(0, 0.5), (1, None), (2, 0.7), (3, 0.8)]), goal]
+    found = page(Chart("A & B", "run", "f1", lines))
     # One line on each side of the gap, and the guide.
     assert found.count("<polyline") == 3
     assert "A &amp; B" in found

@@ -119,17 +119,10 @@ def test_values_that_are_seldom_alike_rank_before_those_that_often_are():
 
 def test_fields_that_systems_read_well_rank_before_those_that_they_do_not():
     """The same three systems agree on two fields; at `vendor` each is wrong in its own way elsewhere."""
-    given = {
-        name: [
-            dict(each, vendor="said", total=-1)
-            if at == 3
-            else dict(each, vendor=f"{name} {at}")
-            if at > 3
-            else each
-            for at, each in enumerate(GOLD)
-        ]
-        for name in "abc"
-    }
+    given = {name: changed(3, vendor="said", total=-1) for name in "abc"}
+    for name, records in given.items():
+        for at in range(4, 8):
+            records[at]["vendor"] = f"{name} {at}"
     assert [each.path for each in audit_gold(GOLD, given, id_field="id").found] == ["total", "vendor"]
 
 
@@ -159,14 +152,11 @@ def test_the_expected_number_is_near_the_true_one(share, wrong):
     truth = [{f"f{at}": numbers.randrange(40) for at in range(3)} for _ in range(300)]
     gold = [{key: 99 if numbers.random() < share else value for key, value in each.items()} for each in truth]
 
+    def read(value):
+        return value if numbers.random() < 0.92 else (value + numbers.choice((1, 1, 5))) % 40
+
     def answers():
-        return [
-            {
-                key: value if numbers.random() < 0.92 else (value + numbers.choice((1, 1, 5))) % 40
-                for key, value in each.items()
-            }
-            for each in truth
-        ]
+        return [{key: read(value) for key, value in each.items()} for each in truth]
 
     audited = audit_gold(gold, {name: answers() for name in "abc"})
     real = [each for each in audited.found if each.gold == 99]
@@ -205,9 +195,9 @@ def test_a_judge_is_asked_about_many_records_at_once_and_decides_who_agrees():
             asked.append(len(items))
             return {item.id: Verdict(item.expected.lower() == item.actual.lower()) for item in items}
 
+    shops = {"a": "Shop", "b": "SHOP"}
     answers = {
-        "a": [{**each, "vendor": f"Shop {at}"} for at, each in enumerate(GOLD)],
-        "b": [{**each, "vendor": f"SHOP {at}"} for at, each in enumerate(GOLD)],
+        by: [{**each, "vendor": f"{shop} {each['id']}"} for each in GOLD] for by, shop in shops.items()
     }
     rules = {"vendor": {"compare": "semantic"}}
     audited = audit_gold(GOLD, answers, id_field="id", judge=Judge(), fields=rules)
@@ -244,16 +234,13 @@ def test_planted_errors_are_found_and_little_else():
         # What is hard to read misleads all systems to the same value.
         misread = {"name": numbers.choice(names), "total": numbers.randrange(500), "paid": not true["paid"]}
         for said in answers.values():
-            said.append(
-                {
-                    key: misread[key]
-                    if (chance := numbers.random()) < 0.04
-                    else None
-                    if chance < 0.08
-                    else value
-                    for key, value in true.items()
-                }
-            )
+            chances = {key: numbers.random() for key in true}
+            others = {
+                key: misread[key] if chance < 0.04 else None
+                for key, chance in chances.items()
+                if chance < 0.08
+            }
+            said.append({**true, **others})
     ranked = [(each.record, each.path) for each in audit_gold(gold, answers).found]
     assert len(planted & set(ranked)) / len(planted) > 0.9
     assert len(planted & set(ranked[: len(planted)])) / len(planted) > 0.8
