@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 METRIC: Final = "leaf_f1"
 """With the threshold below it requires that every leaf is equal and nothing is invented."""
 THRESHOLD: Final = 1.0
-MAX_REPEATS: Final = 10_000
-"""At most this many runs of a golden case."""
+MAX_COUNT: Final = 10_000
+"""At most this many runs of a golden case, and calls of producers side by side."""
 
 
 def number_reader(fits: Callable[[float], bool], otherwise: str) -> Callable[[str], float]:

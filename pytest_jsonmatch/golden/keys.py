@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.corpus.tags import wrong_tag
-from pytest_jsonmatch.defaults import MAX_REPEATS
+from pytest_jsonmatch.defaults import MAX_COUNT
 from pytest_jsonmatch.engine.plan.options import Options, merge_options
 from pytest_jsonmatch.engine.result.absence import VALIDATE
 from pytest_jsonmatch.engine.value.convert import json_type
@@ -140,12 +140,12 @@ def _unit(value: JsonValue) -> None:
 
 def is_repeat(value: JsonValue) -> bool:
     """Tell whether a value is a number of runs."""
-    return type(value) in {int, float} and 1 <= value <= MAX_REPEATS and value == int(value)
+    return type(value) in {int, float} and 1 <= value <= MAX_COUNT and value == int(value)
 
 
 def _repeat(value: JsonValue) -> None:
     if not is_repeat(value):
-        raise InvalidValueError(f"must be a whole number from 1 to {MAX_REPEATS:,}")
+        raise InvalidValueError(f"must be a whole number from 1 to {MAX_COUNT:,}")
 
 
 def _threshold(value: JsonValue) -> None:

@@ -23,7 +23,7 @@ _UPDATE_MODES: Final = ("new", "failed", "all")
 _UPDATE_WAYS: Final = frozenset({"dry-run", "force"})
 _JUDGE_MODES: Final = ("live", "cached")
 _DECIDING: Final = ("case", "gate")
-_COUNT: Final = f"whole number from 1 to {defaults.MAX_REPEATS:,}"
+_COUNT: Final = f"whole number from 1 to {defaults.MAX_COUNT:,}"
 
 
 # -- reading values of the configuration file: each reader raises a ValueError for a wrong value -----------
@@ -48,7 +48,7 @@ def _strings(raw: object) -> tuple[str, ...]:
 
 
 def _count(raw: Any) -> int:
-    if str(raw).isdecimal() and 1 <= int(raw) <= defaults.MAX_REPEATS:
+    if str(raw).isdecimal() and 1 <= int(raw) <= defaults.MAX_COUNT:
         return int(raw)
     raise ValueError(f"got {raw!r}")
 

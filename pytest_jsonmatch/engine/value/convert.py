@@ -77,7 +77,7 @@ class Matcher:
     Args:
         source: what was written: a Python object, or in a golden file an object such as `{"$any": true}`.
         text: what was written, as text.
-        accepts: tells whether a JSON value without NaN is right; it may raise.
+        accepts: tells whether a JSON value without NaN and infinities is right; it may raise.
     """
 
     __slots__ = ("_accepts", "source", "text")
@@ -93,7 +93,7 @@ class Matcher:
         return self.source if type(self.source) is dict else self.text
 
     def score(self, _expected: JsonValue, actual: JsonValue) -> float:
-        """Return 1 for a value that is right, else 0; values with NaN in them are never right."""
+        """Return 1 for a value that is right, else 0; NaN and infinities are right nowhere."""
         return 1.0 if is_finite(actual) and self._accepts(actual) else 0.0
 
     def __repr__(self) -> str:
