@@ -13,7 +13,6 @@ from pytest_jsonmatch.gate.repeats import Repeats, repeats
 from pytest_jsonmatch.limits import Measured, measured
 from pytest_jsonmatch.report.escape import display_width
 from pytest_jsonmatch.report.fieldtable import (
-    FieldRow,
     Section,
     absence_note,
     badness,
@@ -152,11 +151,8 @@ def _differences(view: RunView, section: Section, look: Look, *, every: bool) ->
     """Return the most frequent differences of a section's worst field, or of all its fields."""
     cases = by_metric(view.results.cases).get(section.metric, [])
     known = merged_differences(cases, _DIFFERENCES)
-
-    def order(row: FieldRow) -> tuple[bool, bool, float, int]:
-        return badness(row.figures)
-
-    fields = sorted((row for row in section.rows if not row.is_group and row.path in known), key=order)
+    listed = (row for row in section.rows if not row.is_group and row.path in known)
+    fields = sorted(listed, key=lambda row: badness(row.figures))
     shown = fields[: None if look.mode == "all" else _MOST_DIFFERING if every else 1]
     found = [
         (look.middle(each.at or row.path, look.width // 3), each) for row in shown for each in known[row.path]
