@@ -144,8 +144,17 @@ class Source:
     def _yaml_root(self) -> Node:
         import yaml
 
+        try:
+            return self._read_nodes(getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        except yaml.MarkedYAMLError:  # too deep for libyaml: all else was refused by `parse`
+            return self._read_nodes(yaml.SafeLoader)
+
+    # `Any`, here and below: PyYAML's loaders and events are untyped.
+    def _read_nodes(self, loader: Any) -> Node:
+        """Return the document's root node."""
         hidden, _ = hide_old_breaks(self.text)
-        parser = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(hidden)
+        self._scalars.clear()
+        parser = loader(hidden)
         try:
             parser.get_event()
             parser.get_event()
@@ -153,7 +162,6 @@ class Source:
         finally:
             parser.dispose()
 
-    # `Any`: PyYAML's events are untyped.
     def _node(self, node: Node, value: JsonValue, get_event: Any, anchors: dict[str, Node]) -> Node:
         """Fill in the node of a value, given where it may begin."""
         event = get_event()

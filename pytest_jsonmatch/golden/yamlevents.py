@@ -49,6 +49,7 @@ _MERGE_KEY: Final = 'YAML 1.2 has no merge keys; repeat the keys, or write "<<" 
 _KEY_KIND: Final = "a key is an {}; JSON's keys are strings"
 # Parsers of YAML take quadratic time in the depth, so they are stopped here.
 _BOTTOM: Final = 1_000
+_TOO_DEEP_FOR_LIBYAML: Final = "exceeded maximum nesting depth"
 _SPLIT: Final = f"{TOO_DEEP}; give its parts cases of their own"
 _TOO_LARGE: Final = (
     "the file is larger than 16 MiB; split it, or keep large values in JSON files (`expected_file`)"
@@ -61,6 +62,10 @@ _BAD_ESCAPE_REASON: Final = (
     "an escape names no character, or half of one (YAML has no surrogate pairs); write the character itself, "
     "or keep the JSON in a file of its own"
 )
+
+
+class _LibyamlDepthError(Exception):
+    """The text has more levels than libyaml reads (since 0.2.6, about 1,000)."""
 
 
 class Position(NamedTuple):
@@ -182,7 +187,10 @@ def load(data: bytes | str, name: str, *, holds_cases: bool = False) -> Document
         line, column = _line_and_column(text, found.end() - 1)
         raise GoldenFileError(name, line, column, "a byte order mark in the middle of the file; remove it")
     text, restore = hide_old_breaks(text)
-    document = _Builder(text, name, restore, holds_cases=holds_cases).build()
+    try:
+        document = _Builder(text, name, restore, holds_cases=holds_cases).build()
+    except _LibyamlDepthError:
+        document = _Builder(text, name, restore, holds_cases=holds_cases).build(pure=True)
     if not holds_cases and (fault := document.fault()) is not None:
         raise fault
     return document
@@ -301,12 +309,17 @@ class _Builder:
         """The deepest level in the container that is open."""
         self.keys: dict[str, str] = {}
 
-    def build(self) -> Document:
+    def build(self, *, pure: bool = False) -> Document:
+        """Return the document.
+
+        Args:
+            pure: read with PyYAML's own parser, which is slower than libyaml and has no limit on the depth.
+        """
         import yaml
 
         try:
             # libyaml's parser where PyYAML was built with it; the same events, slower, where it was not.
-            loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+            loader = yaml.SafeLoader if pure else getattr(yaml, "CSafeLoader", yaml.SafeLoader)
             self.unusual |= loader is yaml.SafeLoader
             parser = loader(self.text)
             self.get_event, self.events = parser.get_event, yaml.events
@@ -322,6 +335,8 @@ class _Builder:
         except (yaml.reader.ReaderError, UnicodeEncodeError):
             raise self._forbidden_character() from None
         except yaml.MarkedYAMLError as error:
+            if error.problem == _TOO_DEEP_FOR_LIBYAML:
+                raise _LibyamlDepthError from None
             raise self._syntax_error(error) from None
         return Document(self.name, value, self)
 

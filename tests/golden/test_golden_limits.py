@@ -124,3 +124,12 @@ def test_a_deep_case_fails_like_any_other(pytester, write, golden, levels, line_
     run = pytester.runpytest()
     run.assert_outcomes(failed=2)
     run.stdout.fnmatch_lines(["E   AssertionError: leaf_f1 score 0.00 < 1.00"])
+
+
+def test_a_case_nested_too_deeply_for_libyaml_does_not_stop_updates_of_others(pytester, golden):
+    golden(
+        f"cases:\n- {{id: deep, actual: {nested(1_000)}, expected: 1}}\n- {{id: other, actual: 2, expected: 1}}\n"
+    )
+    pytester.runpytest("--jsonmatch-update").assert_outcomes(passed=1, errors=1)
+    text = (pytester.path / "a.golden.yaml").read_text(encoding="utf-8")
+    assert text.endswith("- {id: other, actual: 2, expected: 2}\n")
