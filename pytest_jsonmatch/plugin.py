@@ -71,7 +71,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
         session.writer = open_writer(config, settings.record)
         session.outcomes.keep_outputs = session.writer.write
-    if settings.asks_of_run or settings.stop_when_decided:
+    if settings.asks_of_run:
         from pytest_jsonmatch.session import verdict
 
         verdict.prepare(session)
@@ -194,16 +194,6 @@ def pytest_collection_modifyitems(
 
         items[:] = broken_first(session, items)
     return result
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_collection_finish(session: pytest.Session) -> None:
-    """Note the cases that will run."""
-    own = session.config.stash[_SESSION]
-    if own.settings.stop_when_decided and session.items:
-        from pytest_jsonmatch.session import verdict
-
-        verdict.take_planned(own, session.items)
 
 
 @pytest.hookimpl(trylast=True)

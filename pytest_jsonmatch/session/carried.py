@@ -70,10 +70,8 @@ class RunNews:
 
     judged: JudgeUsage | None = None
     """What judges did since the last report."""
-    planned: dict[str, int] = field(default_factory=dict)
-    """The cases chosen to run, with the number of their runs; sent once, as `collected`."""
     collected: list[str] = field(default_factory=list)
-    """The ids of the collected cases."""
+    """The ids of the collected cases; sent once."""
 
 
 def attach(report: pytest.TestReport, test: TestNews | None, run: RunNews | None) -> None:

@@ -211,7 +211,6 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
         type=defaults.read_confidence,
         default=0.95,
     ),
-    "stop-when-decided": {"action": "store_true", "help": "end the run once its gates are decided"},
     "judge-mode": {"choices": _JUDGE_MODES, "help": "ask the judge, or take verdicts from its file only"},
     "record": _given("FILE", "save the answer of every golden case to a JSON Lines file"),
     "replay": _given("FILE", "score the answers that --jsonmatch-record saved, and make no new ones"),
@@ -264,7 +263,6 @@ class Settings(NamedTuple):
     max_drop: float | None
     drop_mode: Literal["regression", "non-inferiority"]
     confidence: float
-    stop_when_decided: bool
     judge: tuple[tuple[str, str], ...]
     """The settings of the judge, as they are written."""
     judge_mode: Literal["live", "cached"] | None

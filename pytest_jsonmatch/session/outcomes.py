@@ -12,7 +12,7 @@ from pytest_jsonmatch.session.carried import TestNews, carried_by
 from pytest_jsonmatch.session.rules import RulesOfRun
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import pytest
 
@@ -125,8 +125,6 @@ class Outcomes:
         self._failed_otherwise: set[str] = set()
         self.rules: RulesOfRun = RulesOfRun()
         """The rules that apply to several tests, and whether they have matched anything."""
-        self.planned: Mapping[str, int] = {}
-        """All tests chosen to run as cases, with the number of their runs; empty if nothing needs them."""
         self.collected: set[str] = set()
         """The ids of the collected cases, deselected ones too; empty if nothing needs them."""
 
@@ -137,7 +135,6 @@ class Outcomes:
         news, of_run = carried_by(report)
         if of_run is not None:
             self.judged += [] if of_run.judged is None else [of_run.judged]
-            self.planned = of_run.planned or self.planned
             self.collected.update(of_run.collected)
         test = self._tests.get(report.nodeid)
         if test is None:
@@ -190,28 +187,6 @@ class Outcomes:
             test.nodeid: CaseText(test.place, *(json.loads(test.news.source) if test.news.source else ()))
             for test in self._counted()
         }
-
-    def left_out_case(self, nodeid: str) -> str | None:
-        """Return the case of a test that has ended, if the case does not count; else None.
-
-        It does not count if the test was skipped, was expected to fail, or compared nothing.
-        """
-        test = self._tests.get(nodeid)
-        if test is None:
-            return nodeid
-        return test.run.case if test.is_left_out else None
-
-    def case_of(self, nodeid: str) -> Case | None:
-        """Return the case of a test, once all its runs have begun; None if it does not count."""
-        test = self._tests.get(nodeid)
-        if test is None:
-            return None
-        nodeids = [*self.runs.get(test.run.case, [nodeid])]
-        if len(nodeids) < test.run.of:
-            return None
-        tests = (self._tests[each] for each in nodeids if each in self._tests)
-        found = _cases(tests, has_only_gates=self._has_only_gates)
-        return found[0] if found else None
 
     def cases(self) -> tuple[Case, ...]:
         """Return the cases that count, sorted by id: tests that compared, or failed before comparing."""

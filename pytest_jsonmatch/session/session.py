@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.semantic.bench import Bench, Memory
     from pytest_jsonmatch.session.ahead import Ahead
     from pytest_jsonmatch.session.options import Settings
-    from pytest_jsonmatch.session.stopping import Stopper
 
 _FIXTURES: Final = frozenset({"jsonmatch_case", "jsonmatch_actual"})
 
@@ -73,8 +72,6 @@ class Session:
         """What the next report carries about the run."""
         self.baseline: Baseline | None = None
         """The baseline that the run is compared with; None without one."""
-        self.stopper: Stopper | None = None
-        """Ends the run once its gates are decided, if requested."""
         self.ahead: Ahead | None = None
         """Calls producers of golden cases side by side, if requested."""
         self.view: RunView | None = None

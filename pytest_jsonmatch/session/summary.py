@@ -6,7 +6,6 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.golden.files import OWN, display_name
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.sheets import block_lines
@@ -123,10 +122,7 @@ def _verdict(
         yield [[(text, YELLOW)]]
     elif run.contest is not None:
         yield blocks_lines(iter(run.against), look)
-    on, stopper = extent(run.results), session.stopper
-    if stopper is not None and stopper.reason is not None:
-        on += f"; decided, {count(stopper.saved, 'test')} saved"
-    yield [*session.notes, *gate_lines(run.gates, look, on=on)]
+    yield [*session.notes, *gate_lines(run.gates, look, on=extent(run.results))]
     yield check_lines(run.unsettled, look)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -34,19 +33,8 @@ _LAST_FAILED: Final = "cache/lastfailed"
 def prepare(session: Session) -> None:
     """Read gates and baseline; `pytest.UsageError` if one is wrong."""
     settings = session.settings
-    gates = [gate for gate, _ in settings.gates]
     if settings.baseline is not None:
         session.baseline = _read_baseline(session, settings.baseline)
-    if settings.stop_when_decided:
-        if not gates:
-            raise pytest.UsageError(
-                "--jsonmatch-stop-when-decided needs a gate: --jsonmatch-gate, --jsonmatch-fail-under or "
-                "jsonmatch_gates"
-            )
-        from pytest_jsonmatch.session.stopping import Stopper
-
-        session.stopper = Stopper(session.outcomes, gates, has_limited_drop=settings.max_drop is not None)
-        session.config.pluginmanager.register(session.stopper, "jsonmatch-stopper")
     if settings.html is not None:
         from pytest_jsonmatch.report.pages import check_installed
 
@@ -86,11 +74,6 @@ def take_collected(session: Session, items: Iterable[pytest.Item]) -> None:
     session.news.collected = found
 
 
-def take_planned(session: Session, items: Iterable[pytest.Item]) -> None:
-    """Note the cases chosen to run; any test may turn out to compare."""
-    session.news.planned = dict(Counter(_cases_of(items)))
-
-
 def _cases_of(items: Iterable[pytest.Item]) -> Iterator[str]:
     """Yield, for each test, the id of its case."""
     for item in items:
@@ -120,10 +103,7 @@ _HIDING: Final = frozenset({"--lf", "node ids"})
 
 
 def finish(pytest_session: pytest.Session, session: Session) -> None:
-    """Check a run against its gates and its baseline, write files, and set the exit status.
-
-    A run that stopped because its gates were decided counts as complete.
-    """
+    """Check a run against its gates and its baseline, write files, and set the exit status."""
     option, settings = session.config.option, session.settings
     status = pytest_session.exitstatus
     failed = False
@@ -132,13 +112,9 @@ def finish(pytest_session: pytest.Session, session: Session) -> None:
     if wanted and status not in _WITHOUT_RESULTS and not only_shows:
         from pytest_jsonmatch.session import ci
 
-        stopper = session.stopper
-        is_decided = stopper is not None and stopper.reason is not None
-        session.view = view = _view_of_run(session, _narrowed(pytest_session, is_decided=is_decided))
+        session.view = view = _view_of_run(session, _narrowed(pytest_session))
         _remember(session, view)
         failed = not ci.write_files(session, view) or view.is_refused
-        if is_decided and status == pytest.ExitCode.INTERRUPTED:
-            status = pytest.ExitCode.TESTS_FAILED if pytest_session.testsfailed else pytest.ExitCode.OK
     # If the run was interrupted, or nothing ran, golden files are left alone.
     if settings.writes_cases and status in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
         from pytest_jsonmatch.session import updating
@@ -148,7 +124,7 @@ def finish(pytest_session: pytest.Session, session: Session) -> None:
         failed |= not settings.dry_run and any(each.refused for each in session.updates)
     failed |= session.writer is not None and bool(session.writer.problem)
     if not only_shows:
-        whole = not _narrowed(pytest_session, is_decided=False) and not session.outcomes.left_out
+        whole = not _narrowed(pytest_session) and not session.outcomes.left_out
         is_suite = session.config.args_source is not pytest.Config.ArgsSource.ARGS
         unmatched = session.outcomes.rules.unmatched(is_whole=whole, is_suite=is_suite)
         session.rule_errors = warn_of_rules(session.config, unmatched)
@@ -158,14 +134,12 @@ def finish(pytest_session: pytest.Session, session: Session) -> None:
     pytest_session.exitstatus = status
 
 
-def _narrowed(pytest_session: pytest.Session, *, is_decided: bool) -> tuple[str, ...]:
+def _narrowed(pytest_session: pytest.Session) -> tuple[str, ...]:
     """Return the options that may have kept cases from running, as written."""
     option = pytest_session.config.option
     reasons = [written for name, written in _NARROWING if getattr(option, name, None)]
     if any("::" in argument for argument in pytest_session.config.args):
         reasons.append("node ids")
-    if is_decided:
-        return tuple(reasons)
     if pytest_session.exitstatus not in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
         reasons.append("interrupted")
     elif pytest_session.shouldfail or pytest_session.shouldstop:
@@ -192,9 +166,7 @@ def _view_of_run(session: Session, narrowed: tuple[str, ...]) -> RunView:
         judged=bool(outcomes.judged),
         has_only_gates=session.has_only_gates,
     )
-    # A run that ended early has only some of the cases: it is not compared.
-    is_whole = session.stopper is None or session.stopper.reason is None
-    before = session.baseline.results if session.baseline is not None and is_whole else None
+    before = None if session.baseline is None else session.baseline.results
     against = None
     if before is not None:
         gate = DropGate(settings.max_drop or 0.0, settings.confidence, settings.drop_mode)
@@ -202,7 +174,7 @@ def _view_of_run(session: Session, narrowed: tuple[str, ...]) -> RunView:
     view = RunView(
         results,
         gates=check_gates(settings.gates, results, confidence=settings.confidence),
-        baseline=settings.baseline if settings.baseline and is_whole else "",
+        baseline=settings.baseline or "",
         contest=against,
         level=settings.confidence,
         headlines=headlines(results, settings.confidence) if settings.asks_of_run or settings.reports else (),
@@ -226,10 +198,7 @@ def _baseline_checks(session: Session, run: RunView) -> Iterator[Check]:
         subject = f"--jsonmatch-max-drop={limit:g}"
         if settings.drop_mode != "regression":
             subject += f" ({settings.drop_mode})"
-    if session.stopper is not None and session.stopper.reason is not None and settings.baseline:
-        note = "not judged: the run ended before all cases had run"
-        yield Check(subject, "drop", None, limit or 0.0, passed=None, note=note)
-    elif run.contest is not None and not run.contest.diff.is_comparable:
+    if run.contest is not None and not run.contest.diff.is_comparable:
         note = f"{count(len(run.contest.diff.mismatches), 'case')} scored in another way"
         yield Check(subject, "comparable", None, 1.0, passed=False, note=note)
     elif limit is None:

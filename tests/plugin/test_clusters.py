@@ -111,5 +111,3 @@ def test_a_gate_that_is_to_be_proven(suite):
     run.stdout.fnmatch_lines(
         "*FAILED   score >= 0.8 proven  0.7*  slack -0.0* (0.917, 95 % interval 0.7* to 0.9*)"
     )
-    run = pytester.runpytest("--jsonmatch-gate=score >= 0.8 proven", "--jsonmatch-stop-when-decided")
-    assert run.ret == pytest.ExitCode.TESTS_FAILED

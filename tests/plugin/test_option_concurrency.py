@@ -164,7 +164,6 @@ WAITING = """
     "options",
     [
         ("-x",),
-        ("--jsonmatch-gate=score >= 1", "--jsonmatch-stop-when-decided"),
         ("-p", "exits"),
     ],
 )
