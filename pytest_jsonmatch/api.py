@@ -23,7 +23,6 @@ from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
     JsonMatchError,
     JsonMatchWarning,
-    error_text,
 )
 from pytest_jsonmatch.engine.value.matchers import to_expected
 from pytest_jsonmatch.running import current_run
@@ -283,7 +282,7 @@ def compare_corpus(
         metric=metric,
         options=how.options,
         signature=how.plan.signature,
-        judge=_sendable(how.bench, executor),
+        judge=how.bench,
         keep=keep or ("all" if is_list else "worst"),
         chunk_size=chunk_size,
         reading=Reading(id_field, repair=how.repair),
@@ -326,23 +325,6 @@ def evaluate(
     0.5
     """
     return compare_corpus(extracted, gold, schema=schema, **options)
-
-
-def _sendable(bench: Bench | None, executor: Executor | None) -> Bench | None:
-    """Return the judges, after a check that they can be sent to the executor's processes."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    if bench is not None and executor is not None and not isinstance(executor, ThreadPoolExecutor):
-        import pickle
-
-        try:
-            pickle.dumps(bench)
-        except Exception as error:  # a user's object may raise anything
-            raise ConfigurationError(
-                f"the judge can't be sent to another process ({error_text(error)}); use a "
-                "ThreadPoolExecutor, or give the name of a judge that is registered there"
-            ) from error
-    return bench
 
 
 def prepare(metric: str, options: Mapping[str, Any]) -> Plan:

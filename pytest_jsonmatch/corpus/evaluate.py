@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from concurrent.futures import BrokenExecutor, wait
 from dataclasses import dataclass
@@ -11,7 +10,6 @@ from itertools import islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 from uuid import uuid4
-from zlib import crc32
 
 from pytest_jsonmatch.corpus.records import FilePlace, RecordPairing, RecordSource, in_chunks, open_pairing
 from pytest_jsonmatch.corpus.result import MAX_ERRORS, RunError, RunResult
@@ -23,17 +21,12 @@ from pytest_jsonmatch.engine.value.paths import parse_pattern
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from concurrent.futures import Executor, Future
-    from pathlib import Path
 
-    from pytest_jsonmatch.corpus.records import Pair, Reading, Unreadable
+    from pytest_jsonmatch.corpus.records import FilePart, Pair, Unreadable
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
 
 _IN_FLIGHT: Final = 32
 """An executor has at most this many jobs at a time."""
-_LARGEST: Final = 1 << 20
-"""Ranges of the expected side end at the first chunk boundary beyond this many bytes."""
-_FEWEST: Final = 64
-"""A file with enough chunks is cut into at least this many ranges, so that no worker waits long."""
 _POSITION: Final = attrgetter("position")
 
 
@@ -106,19 +99,19 @@ def _scored_here(task: Task, plan: Plan, pairing: RecordPairing) -> Iterator[Chu
 
 
 def _scored_on(executor: Executor, task: Task, plan: Plan, pairing: RecordPairing) -> Iterator[ChunkResult]:
-    """Score on an executor: by byte ranges while both sides are files in the same order, then by records."""
-    # No ranges if a judge is asked: when one does not fit, the results of later ones are thrown away.
-    cut = () if plan.has_batch else _cut_ranges(pairing, task.chunk_size)
-    places = [pairing.actual.place, pairing.expected.place]
-    for ranges, chunk in _in_order(executor, partial(_score_range, task), cut):
-        places = [ranges.actual.end, ranges.expected.end]
-        yield chunk
-    for side, place in zip((pairing.actual, pairing.expected), places):
-        if side.place != place:
-            side.move_to(place)
+    """Score on an executor, which also parses the lines of files while both sides are in the same order."""
+    # If a judge is asked, lines are matched here: those scored in vain would cost questions.
+    chunks = () if plan.has_batch else _line_chunks(pairing, task.chunk_size)
+    ends = [FilePlace(), FilePlace()]
+    for chunk, result in _in_order(executor, partial(_score_lines, task), chunks):
+        ends = [chunk.actual.end, chunk.expected.end]
+        yield result
+    for side, end in zip((pairing.actual, pairing.expected), ends):
+        if side.place != end:
+            side.move_to(end)
     batches = map(_RecordBatch, in_chunks(iter(pairing), task.chunk_size))
-    for _, chunk in _in_order(executor, partial(_score_batch, task), batches):
-        yield chunk
+    for _, result in _in_order(executor, partial(_score_batch, task), batches):
+        yield result
 
 
 _Job = TypeVar("_Job")
@@ -179,107 +172,36 @@ def _score_batch(task: Task, batch: _RecordBatch) -> ChunkResult:
     return score_chunk(task, task.plan(), batch.pairs)
 
 
-def _score_range(task: Task, ranges: RangePair) -> ChunkResult | None:
-    """Score ranges of both files; return None if they are not in the same order, or not on this machine."""
-    plan = task.plan()
-    pairing = ranges.read(task.reading)
-    if pairing is None:
-        return None
-    total = ChunkResult()
-    for pairs in in_chunks(pairing.in_step(), task.chunk_size):
-        total.add(score_chunk(task, plan, pairs))
-    return total if total.sums.counts["records"] == ranges.records else None
-
-
-# -- byte ranges -------------------------------------------------------------------------------------------
-#
-# Of two JSON Lines files with equal numbers of records, workers read their part themselves. A range is sent
-# as a path, offsets and a checksum, which tells a worker if it has another file under that path, or if the
-# file has changed meanwhile.
+# -- lines of files ----------------------------------------------------------------------------------------
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class _ByteRange:
-    """Whole lines of a file."""
+class LineChunk:
+    """Lines of two files with equally many records, to parse and score elsewhere."""
 
-    path: Path
-    """As the caller gave it."""
-    absolute: Path
-    start: FilePlace
-    end: FilePlace
-    checksum: int
+    actual: FilePart
+    expected: FilePart
 
-    def read(self) -> RecordSource | None:
-        """Return its records; None if the file is missing here, or has other bytes."""
-        try:
-            with self.absolute.open("rb") as file:
-                file.seek(self.start.offset)
-                text = file.read(self.end.offset - self.start.offset)
-        except OSError:
-            return None
-        return RecordSource.of_text(text, self.path, self.start) if crc32(text) == self.checksum else None
+    def __dask_tokenize__(self) -> str:
+        return uuid4().hex
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class RangePair:
-    """Ranges of both files with equally many records."""
-
-    actual: _ByteRange
-    expected: _ByteRange
-
-    @property
-    def records(self) -> int:
-        """The number of records on each side."""
-        return self.expected.end.records - self.expected.start.records
-
-    def read(self, reading: Reading) -> RecordPairing | None:
-        """Return the records of both sides; None if the files here are not the ones that were cut."""
-        actual, expected = self.actual.read(), self.expected.read()
-        return None if actual is None or expected is None else RecordPairing(actual, expected, reading)
-
-
-def _cut_ranges(pairing: RecordPairing, chunk_size: int) -> Iterator[RangePair]:
-    """Yield ranges of whole chunks while both files have records; nothing if a side is not a file.
-
-    Both sides are left at the end of the last range yielded, or before one that lacks records on a side.
-    """
+def _line_chunks(pairing: RecordPairing, chunk_size: int) -> Iterator[LineChunk]:
+    """Yield lines while both files have records; nothing if a side is not a file that can be read again."""
     sides = pairing.actual, pairing.expected
-    if any(side.path is None or not side.path.is_file() for side in sides):
+    if not all(side.path is not None and side.path.is_file() for side in sides):
         return
-    size = min(_LARGEST, os.fstat(pairing.expected.file.fileno()).st_size // _FEWEST)
     while True:
-        expected: list[bytes] = []
-        room, records, more = size, 0, chunk_size
-        while room >= 0 and more == chunk_size:
-            lines, more = _lines(pairing.expected, chunk_size)
-            room -= sum(map(len, lines))
-            expected += lines
-            records += more
-        actual, answers = _lines(pairing.actual, records)
-        if not records or answers < records:
-            for side in sides:
-                side.move_to(side.place)
+        expected, actual = pairing.expected.take(chunk_size), pairing.actual.take(chunk_size)
+        if not expected.records or expected.records != actual.records:
             return
-        yield RangePair(_range(pairing.actual, actual, records), _range(pairing.expected, expected, records))
+        yield LineChunk(actual, expected)
 
 
-def _lines(source: RecordSource, records: int) -> tuple[list[bytes], int]:
-    """Return the next lines of a file with up to this many records, and how many they contain."""
-    lines: list[bytes] = []
-    missing = records
-    while missing and (more := list(islice(source.file, missing))):
-        lines += more
-        missing -= len(more) - sum(map(bytes.isspace, more))
-    return lines, records - missing
-
-
-def _range(source: RecordSource, lines: list[bytes], records: int) -> _ByteRange:
-    """Return lines read from the place of a source as a range, and move the place behind them."""
-    text = b"".join(lines)
-    start = source.place
-    end = FilePlace(start.offset + len(text), start.lines + len(lines), start.records + records)
-    source.place = end
-    assert source.path is not None  # noqa: S101 - for the type checker: only files are cut
-    return _ByteRange(source.path, source.path.absolute(), start, end, crc32(text))
+def _score_lines(task: Task, chunk: LineChunk) -> ChunkResult | None:
+    """Score lines of both files; return None if their records are not in the same order."""
+    plan = task.plan()
+    actual, expected = RecordSource.of_part(chunk.actual), RecordSource.of_part(chunk.expected)
+    pairs = list(RecordPairing(actual, expected, task.reading).in_step())
+    return score_chunk(task, plan, pairs) if len(pairs) == chunk.expected.records else None

@@ -136,6 +136,21 @@ class FilePlace(NamedTuple):
 
 
 @final
+class FilePart(NamedTuple):
+    """Whole lines of a file."""
+
+    path: Path
+    text: bytes
+    start: FilePlace
+    end: FilePlace
+
+    @property
+    def records(self) -> int:
+        """The number of records in it."""
+        return self.end.records - self.start.records
+
+
+@final
 class RecordSource:
     """The records of one side: a list, an iterator, the lines of a file, or gold records by their ids.
 
@@ -165,11 +180,11 @@ class RecordSource:
             raise ConfigurationError(message)
 
     @classmethod
-    def of_text(cls, text: bytes, path: Path, place: FilePlace) -> RecordSource:
-        """Return the source of a part of a file, already read, that begins at a place."""
-        source = cls(path, "")
-        source.file = BytesIO(text)
-        source.place = place
+    def of_part(cls, part: FilePart) -> RecordSource:
+        """Return the source of a part of a file that has been read already."""
+        source = cls(part.path, "")
+        source.file = BytesIO(part.text)
+        source.place = part.start
         return source
 
     def __enter__(self) -> RecordSource:
@@ -194,6 +209,18 @@ class RecordSource:
         """Make iteration over the file begin at a place."""
         self.file.seek(place.offset)
         self.place = place
+
+    def take(self, records: int) -> FilePart:
+        """Read the next lines of the file, with up to this many records, and move the place behind them."""
+        lines: list[bytes] = []
+        missing = records
+        while missing and (more := list(islice(self.file, missing))):
+            lines += more
+            missing -= len(more) - sum(map(bytes.isspace, more))
+        assert self.path is not None  # noqa: S101 - for the type checker: only files are read in parts
+        text, start, found = b"".join(lines), self.place, records - missing
+        self.place = FilePlace(start.offset + len(text), start.lines + len(lines), start.records + found)
+        return FilePart(self.path, text, start, self.place)
 
     def __iter__(self) -> Iterator[tuple[str | None, Any, int | None]]:
         """Yield (file and line, record, offset if the file can be read again from there)."""

@@ -9,7 +9,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import pytest
 
-from pytest_jsonmatch import CachedJudge, ConfigurationError, OpenAIJudge, compare_corpus, compare_json
+from pytest_jsonmatch import ConfigurationError, compare_corpus, compare_json
 from pytest_jsonmatch.engine.plan.registry import session_registry
 from pytest_jsonmatch.semantic.bench import Bench, Memory
 from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeError, JudgeItem, Verdict
@@ -222,27 +222,6 @@ def test_what_ended_without_a_verdict_is_asked_again_when_it_comes_again():
 
 def everything_is_the_same(item):
     return True
-
-
-@pytest.mark.parametrize(
-    "judge",
-    [
-        OpenAIJudge("some-model"),
-        CachedJudge(OpenAIJudge("some-model"), "verdicts.jsonl"),
-        CachedJudge(None, "verdicts.jsonl"),
-        CallableJudge(everything_is_the_same),
-    ],
-    ids=lambda judge: type(judge).__name__,
-)
-def test_judges_that_hold_locks_are_an_error_that_says_what_to_do(judge):
-    with ProcessPoolExecutor(1) as executor, pytest.raises(ConfigurationError) as caught:
-        compare_corpus(
-            [{"a": "y"}], [{"a": "x"}], judge=judge, executor=executor, compare={"string": "semantic"}
-        )
-    assert (str(caught.value)[:44], str(caught.value)[-52:]) == (
-        "the judge can't be sent to another process (",
-        "or give the name of a judge that is registered there",
-    )
 
 
 def test_a_function_reaches_the_processes_of_an_executor(tmp_path, monkeypatch):
