@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
-from pytest_jsonmatch.gate.paired import sign_flip
 from pytest_jsonmatch.gate.samples import Row, pair_cases
 from pytest_jsonmatch.gate.verdict import DropGate
 
@@ -16,10 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 SEED: Final = 20_240_603
-_TRIALS: Final = 400
-_LEAST_TRIALS: Final = 100
-_NUMBERS: Final = 1_000_000
-"""The most cases over all trials: with more than 2,500 cases there are fewer trials."""
 _WIDTHS: Final = 25
 MOST: Final = 50_000
 """The most cases, or clusters of them, to plan for."""
@@ -119,52 +114,23 @@ def _assumed_noise(means: Sequence[float], sizes: Sequence[float]) -> tuple[floa
     return tuple(((others - means) * sizes * changing).tolist())
 
 
-def power_of(sample: Sample, clusters: int, confidence: float = 0.95) -> Callable[[float], float]:
-    """Return a function that tells how often a true drop of the mean is proven.
-
-    It draws future comparisons from a sample by whole clusters, with the same random numbers for every drop.
-    In a drop some clusters fall to score 0 and the others stay as they were. This is the hardest to detect,
-    since few cases bear all of it; a drop that all cases share is detected sooner.
-
-    Args:
-        sample: what is known about the cases.
-        clusters: how many clusters a run has, or, without clusters, how many cases.
-        confidence: the confidence of the test.
-    """
-    import numpy as np
-
-    random = np.random.RandomState(SEED)
-    trials = max(_LEAST_TRIALS, min(_TRIALS, _NUMBERS // clusters))
-    which = random.randint(len(sample.sizes), size=(trials, clusters))
-    noise = np.array(sample.noise)[which] * np.where(random.random_sample(which.shape) < 0.5, -1.0, 1.0)
-    scores, chances = np.array(sample.scores)[which], random.random_sample(which.shape)
-    alpha = DropGate(confidence=confidence).alpha
-
-    def power(drop: float) -> float:
-        deltas = np.where(chances * sample.mean < drop, -scores, noise)
-        return sum(sign_flip(row).p_drop <= alpha for row in deltas.tolist()) / trials
-
-    return power
-
-
 def minimum_detectable(
     sample: Sample, clusters: int, confidence: float = 0.95, power: float = 0.8
 ) -> float | None:
     """Return the smallest true drop that a run proves with probability `power`; None if it proves none.
 
     >>> round(minimum_detectable(sample_of({str(case): [1.0] for case in range(30)}), 30), 2)
-    0.17
+    0.19
     """
-    if not sample.mean:
+    from scipy.optimize import brentq
+
+    def missing(drop: float) -> float:
+        return _clusters(sample, drop, confidence, power) - clusters
+
+    few = clusters < DropGate(confidence=confidence).least_to_prove
+    if few or not sample.mean or missing(sample.mean) > 0:
         return None
-    proves = power_of(sample, clusters, confidence)
-    low, high = 0.0, sample.mean
-    if proves(high) < power:
-        return None
-    while high - low > 0.01 * high:
-        middle = (low + high) / 2
-        low, high = (middle, high) if proves(middle) < power else (low, middle)
-    return high
+    return float(brentq(missing, sample.mean / MOST, sample.mean, xtol=1e-6))
 
 
 def clusters_to_prove(
@@ -179,7 +145,26 @@ def clusters_to_prove(
             f"a drop of {drop:.12g} can't be planned for: it must be above 0 and at most the mean, "
             f"{sample.mean:.3f}"
         )
-    return _least(lambda number: power_of(sample, number, confidence)(drop) >= power)
+    least = DropGate(confidence=confidence).least_to_prove
+    needed = max(least, math.ceil(_clusters(sample, drop, confidence, power)))
+    return needed if needed <= MOST else None
+
+
+def _clusters(sample: Sample, drop: float, confidence: float, power: float) -> float:
+    """Return how many clusters prove a drop, by the normal approximation of the sign-flip test.
+
+    Some clusters fall to score 0 and the others stay as they were. This is the hardest to detect, since few
+    cases bear all of it; a drop that all cases share is detected sooner. The test divides the sum of the
+    deltas by the root of the sum of their squares.
+    """
+    from scipy.special import ndtri
+
+    number, share = len(sample.sizes), drop / sample.mean
+    lost = share * math.fsum(sample.scores) / number
+    kept = (1 - share) * math.fsum(each**2 for each in sample.noise)
+    square = (share * math.fsum(each**2 for each in sample.scores) + kept) / number
+    quantiles = ndtri([confidence, power])
+    return float(quantiles @ [math.sqrt(square), math.sqrt(square - lost**2)] / lost) ** 2
 
 
 def clusters_to_know(sample: Sample, precision: float, confidence: float = 0.95) -> int | None:

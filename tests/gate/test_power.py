@@ -14,7 +14,6 @@ from pytest_jsonmatch.gate.power import (
     clusters_to_know,
     clusters_to_prove,
     minimum_detectable,
-    power_of,
     reach,
     sample_of,
 )
@@ -33,7 +32,7 @@ def two_runs(scores, noise):
 @pytest.mark.parametrize("n", [9, 30, 100])
 def test_of_equal_outcomes_it_takes_four_that_break(n):
     found = minimum_detectable(two_runs([1.0] * n, [0.0] * n), n)
-    assert binom.sf(3, n, found) == pytest.approx(0.8, abs=0.06)
+    assert 0.8 <= binom.sf(3, n, found) <= 0.87
 
 
 def test_none_at_this_n():
@@ -64,7 +63,6 @@ def test_more_power_takes_a_larger_drop_and_more_cases():
     assert drops == sorted(drops)
     assert drops[-1] < sample.mean
     assert cases == sorted(cases)
-    assert power_of(sample, cases[1])(0.2) >= 0.8
 
 
 def test_the_noise_is_that_of_repeats():
