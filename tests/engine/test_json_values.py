@@ -54,6 +54,28 @@ def test_python_forms():
     }
 
 
+class Key(str, enum.Enum):
+    A = "a"
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: Key.A, lambda: pytest.importorskip("numpy").str_("a")], ids=["enum", "numpy"]
+)
+@pytest.mark.parametrize(
+    "wrap", [lambda value: value, lambda value: [{"deep": value, "n": None}]], ids=["root", "deep"]
+)
+def test_keys_of_a_subclass_of_str_are_plain_strings(make, wrap):
+    key = make()
+    result = compare_json(wrap({key: 1}), wrap({key: 2}))
+    assert type(result.field_results[0].actual_key) is str
+
+
+def test_a_comparison_leaves_nothing_of_its_keys_to_the_next_one():
+    assert compare_json({"a": 1}, {Key.A: 2}, fields={"*": "skip"}).score == 1.0
+    result = compare_json({"a": 1}, {"a": 2}, fields={"*": "skip"})
+    assert [(each.path, each.status) for each in result.field_results] == [("a", "skipped")]
+
+
 def test_pydantic_and_attrs():
     pydantic = pytest.importorskip("pydantic")
     attrs = pytest.importorskip("attrs")

@@ -247,16 +247,11 @@ def flat_copy(value: dict[Any, Any]) -> dict[str, JsonValue] | None:
         elif kind is not int or not -_EVERYDAY_INTEGER < item < _EVERYDAY_INTEGER:
             return None
     # One test for all numbers: the sum is NaN or infinite if any of them is, or if it overflows.
-    if total - total != 0.0:
-        return None
-    try:
-        "".join(value)
-    except TypeError:
-        return None
-    return value.copy()
+    return value.copy() if total - total == 0.0 and set(map(type, value)) <= _ONLY_STR else None
 
 
 _EVERYDAY_INTEGER: Final = 2**63
+_ONLY_STR: Final = frozenset({str})
 
 
 def convert_by(value: Any, rules: ConversionRules, where: Where = ()) -> JsonValue:
