@@ -31,12 +31,12 @@ _MAX_KEPT: Final = 128
 @dataclass(frozen=True, slots=True)
 class _Parsed:
     node: SchemaNode
-    state: tuple[int, dict[str, Any]]
+    state: int
     contents: dict[Path, bytes]
 
     def holds(self) -> bool:
         """Tell whether everything it was made from is unchanged."""
-        return self.state == _state() and all(
+        return self.state == registry_state() and all(
             _content(path) == content for path, content in self.contents.items()
         )
 
@@ -79,7 +79,7 @@ def parse_eval_schema(
     kept = _kept.get(key) if key is not None else None
     if kept is not None and kept.holds():
         return kept.node
-    state = _state()
+    state = registry_state()
     documents = Documents.open(schema, folders)
     reader = SchemaReader(documents)
     node = _node_tree(reader)
@@ -90,10 +90,6 @@ def parse_eval_schema(
             _kept.clear()
         _kept[key] = _Parsed(node, state, documents.contents)
     return node
-
-
-def _state() -> tuple[int, dict[str, Any]]:
-    return registry_state(), changed_defaults()
 
 
 def _key(source: object) -> Any:

@@ -6,8 +6,14 @@ from typing import Any
 
 import pytest
 
-from pytest_jsonmatch import ConfigurationError
-from pytest_jsonmatch.schema import annotate_xeval, infer_schema, parse_eval_schema, set_type_default
+from pytest_jsonmatch import ConfigurationError, compare_json
+from pytest_jsonmatch.schema import (
+    annotate_xeval,
+    infer_schema,
+    parse_eval_schema,
+    reset_type_defaults,
+    set_type_default,
+)
 
 
 def test_leaves_get_the_default_of_their_type() -> None:
@@ -121,6 +127,15 @@ def test_a_schema_parsed_before_a_change_is_parsed_anew() -> None:
     parse_eval_schema(schema)
     set_type_default("string", "jaccard")
     assert dict(parse_eval_schema(schema).type_default) == {"string": "jaccard"}
+
+
+@pytest.mark.parametrize("options", [{}, {"extra": "ignore"}, {"schema": {}}])
+def test_a_comparison_made_before_a_change_is_made_anew(options: dict[str, object]) -> None:
+    assert compare_json({"a": "x"}, {"a": "xy"}, **options).score == 0.0
+    set_type_default("string", "levenshtein")
+    assert compare_json({"a": "x"}, {"a": "xy"}, **options).score == 0.5
+    reset_type_defaults()
+    assert compare_json({"a": "x"}, {"a": "xy"}, **options).score == 0.0
 
 
 @pytest.mark.parametrize(

@@ -276,7 +276,7 @@ class Registry:
                 f"{kind} {name!r} is registered already; pass overwrite=True to replace it"
             )
         own[name] = value
-        _changes[0] += 1
+        count_change()
 
     def _find(self, kind: str, name: object) -> Any:
         if not isinstance(name, str):
@@ -322,6 +322,11 @@ def registry_state() -> int:
     return _changes[0]
 
 
+def count_change() -> None:
+    """Make plans compiled earlier out of date."""
+    _changes[0] += 1
+
+
 def active_registry() -> Registry:
     """Return the registry that names are looked up in now."""
     return _layers[-1]
@@ -342,9 +347,9 @@ def session_registry() -> Iterator[Registry]:
     """
     layer = Registry(_layers[-1])
     _layers.append(layer)
-    _changes[0] += 1
+    count_change()
     try:
         yield layer
     finally:
         _layers.remove(layer)
-        _changes[0] += 1
+        count_change()
