@@ -40,8 +40,8 @@ def sign_flip(deltas: Iterable[float]) -> SignFlip:
     beyond.
 
     Up to 20 deltas, all patterns are tried. Beyond, all patterns of the 10 largest are tried, each with the
-    normal distribution for the sum of the others. (scipy's `permutation_test` draws patterns at random for more
-    than 13, and has no mid-p.)
+    normal distribution for the sum of the others. (scipy's `permutation_test` draws patterns at random for
+    more than 13, and has no mid-p.)
 
     Source: Fisher 1935, The Design of Experiments, §21; Pitman 1937; Lancaster 1961 (mid-p); Fagerland,
     Lydersen & Laake 2013. For the mean of asymmetric deltas it is asymptotically valid: Romano 1990; Canay,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from random import Random
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ class Pairs:
     cases: tuple[str, ...]
     """Ids of the cases in both runs, sorted, so the order in which they ran does not matter."""
     current: tuple[float, ...]
-    """The mean of each case's repeats, of as many as both runs have, in [0, 1]."""
+    """The mean of each case's first repeats, as many as both runs have, in [0, 1]."""
     baseline: tuple[float, ...]
     clusters: tuple[str, ...] = ()
     """The cluster of each case, such as its document; its own id if it has none."""
@@ -60,8 +59,8 @@ def pair_cases(
 
     Args:
         current: the scores of each case's repeats, by case id.
-        baseline: the same for the run to compare with. If one run has more repeats of a case, only as many
-            as the other has are drawn: a mean of five against one would look like a change.
+        baseline: the same for the run to compare with. If one run has more repeats of a case, only its first
+            ones count, as many as the other has: a mean of five against one would look like a change.
         clusters: the cluster of each case, by case id; a case that is not listed is independent.
     """
     named = clusters or {}
@@ -69,17 +68,14 @@ def pair_cases(
     repeats = {case: min(len(current[case]), len(baseline[case])) for case in common}
     return Pairs(
         common,
-        tuple(_mean(case, current[case], repeats[case]) for case in common),
-        tuple(_mean(case, baseline[case], repeats[case]) for case in common),
+        tuple(_mean(current[case][: repeats[case]]) for case in common),
+        tuple(_mean(baseline[case][: repeats[case]]) for case in common),
         tuple(named.get(case) or case for case in common),
     )
 
 
-def _mean(case: str, scores: Sequence[float], number: int) -> float:
-    """Return the mean of so many of a case's scores, drawn without regard to their order."""
-    if number < len(scores):
-        scores = Random(case).sample(sorted(scores), number)  # noqa: S311 - no secret: the same each time
-    return min(1.0, math.fsum(scores) / number)
+def _mean(scores: Sequence[float]) -> float:
+    return min(1.0, math.fsum(scores) / len(scores))
 
 
 def to_grains(numbers: Iterable[float]) -> list[int]:
