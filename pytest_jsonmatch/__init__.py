@@ -19,11 +19,6 @@ if TYPE_CHECKING:
         propagate_batch_errors as propagate_batch_errors,
         reclassify_nulls as reclassify_nulls,
     )
-    from pytest_jsonmatch.corpus.result import (
-        RecordResult as RecordResult,
-        RunError as RunError,
-        RunResult as RunResult,
-    )
     from pytest_jsonmatch.engine.align.audited import ArrayAudit as ArrayAudit
     from pytest_jsonmatch.engine.ask.compound import CompoundComparator as CompoundComparator
     from pytest_jsonmatch.engine.compare.base import ComparatorResult as ComparatorResult
@@ -68,6 +63,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.comparison import Comparison as Comparison
     from pytest_jsonmatch.results.file import read_results as read_results
     from pytest_jsonmatch.results.model import ResultSet as ResultSet
+    from pytest_jsonmatch.results.record import RecordResult as RecordResult, RunError as RunError
+    from pytest_jsonmatch.results.run import RunResult as RunResult
     from pytest_jsonmatch.semantic.cache import CachedJudge as CachedJudge
     from pytest_jsonmatch.semantic.judging import (
         CallableJudge as CallableJudge,
@@ -119,7 +116,8 @@ _HOMES = {
     "engine.result.figures": ("ErrorEntry", "FieldAggregation"),
     "engine.plan.compile": ("Signature",),
     "engine.result.match": ("MatchResult",),
-    "corpus.result": ("RecordResult", "RunError", "RunResult"),
+    "results.record": ("RecordResult", "RunError"),
+    "results.run": ("RunResult",),
     "engine.value.convert": ("MISSING", "to_json_value"),
     "golden.cases": ("GoldenCase",),
     "golden.decorator": ("golden_cases",),

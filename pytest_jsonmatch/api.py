@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
     from os import PathLike
 
-    from pytest_jsonmatch.corpus.result import RunResult
     from pytest_jsonmatch.corpus.scorer import Keep, PostProcess
-    from pytest_jsonmatch.corpus.tags import TagSource
+    from pytest_jsonmatch.corpus.tagger import TagSource
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.results.run import RunResult
     from pytest_jsonmatch.schema.documents import SchemaSource
     from pytest_jsonmatch.semantic.bench import Bench
 
@@ -269,7 +269,7 @@ def compare_corpus(
     from pytest_jsonmatch.corpus.evaluate import evaluate_corpus
     from pytest_jsonmatch.corpus.records import Reading
     from pytest_jsonmatch.corpus.scorer import Task, processors_of
-    from pytest_jsonmatch.corpus.tags import Tagger
+    from pytest_jsonmatch.corpus.tagger import Tagger
     from pytest_jsonmatch.reading.frames import rows_of
 
     actual, expected = rows_of(actual), rows_of(expected)

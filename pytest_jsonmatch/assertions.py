@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pytest_jsonmatch.api import Comparing
-    from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.limits import Limits, Measured, Threshold
+    from pytest_jsonmatch.results.tags import Tags
     from pytest_jsonmatch.running import RuleSource, RunningTest
 
 
@@ -192,7 +192,7 @@ def _asked(
     if name is not None and not (isinstance(cast("object", name), str) and name):
         raise ConfigurationError(f"name must be a non-empty string; got {name!r}")
     if tags is not None:
-        from pytest_jsonmatch.corpus.tags import read_tags
+        from pytest_jsonmatch.results.tags import read_tags
 
         tags = read_tags(tags)
     sources = {} if run is None else {**marked, **dict.fromkeys((*own, *options), source)}

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pytest_jsonmatch.answer import Spent
-    from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.limits import Limits
+    from pytest_jsonmatch.results.tags import Tags
     from pytest_jsonmatch.semantic.bench import Bench
 
 INI_SKIP: Final = "jsonmatch_skip"

@@ -30,9 +30,9 @@ from pytest_jsonmatch.results.model import ResultSet
 from pytest_jsonmatch.results.origin import with_origin
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.corpus.result import RunResult
     from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.gate.session import Check
+    from pytest_jsonmatch.results.run import RunResult
 
 _SHOWN: Final = 3
 """At most this many errors are named."""

@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
+from pytest_jsonmatch.atomic import write_file
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE
 from pytest_jsonmatch.cli.output import as_text, look_of, write_output
 from pytest_jsonmatch.cli.rules import gates_of
@@ -19,7 +20,6 @@ from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.report.figures import dash, interval_texts
 from pytest_jsonmatch.report.sheetpage import sheet_page
 from pytest_jsonmatch.report.sheets import Gates, Rows, Sheet, SheetFigure, sheet_lines
-from pytest_jsonmatch.results.atomic import write_file
 
 INTERVAL: Final = "95 % interval"
 _NOTES: Final = 5

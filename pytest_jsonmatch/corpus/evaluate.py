@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 from uuid import uuid4
 
 from pytest_jsonmatch.corpus.records import FilePlace, RecordPairing, RecordSource, in_chunks, open_pairing
-from pytest_jsonmatch.corpus.result import MAX_ERRORS, RunError, RunResult
 from pytest_jsonmatch.corpus.scorer import ChunkResult, Task, score_chunk
 from pytest_jsonmatch.engine.plan.fitting import patterns_of
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.paths import parse_pattern
+from pytest_jsonmatch.results.record import MAX_ERRORS, RunError
+from pytest_jsonmatch.results.run import RunResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

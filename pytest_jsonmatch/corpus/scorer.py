@@ -9,9 +9,6 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, cast, final
 
 from pytest_jsonmatch.corpus.records import TEXT, gold_error, read_gold
-from pytest_jsonmatch.corpus.result import MAX_ERRORS, MOST_WORST, RecordResult, RunError, rank_of, worst_of
-from pytest_jsonmatch.corpus.sums import RunSums
-from pytest_jsonmatch.corpus.tags import tag_text
 from pytest_jsonmatch.engine.ask.rounds import answered_all
 from pytest_jsonmatch.engine.plan.compile import Plan
 from pytest_jsonmatch.engine.plan.fitting import fits, patterns_of
@@ -33,16 +30,27 @@ from pytest_jsonmatch.engine.value.sums import figures_of, total_of
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.reading.extract import extract_json, kind_of
 from pytest_jsonmatch.reading.nested import with_texts_read
+from pytest_jsonmatch.results.record import (
+    MAX_ERRORS,
+    MOST_WORST,
+    RecordResult,
+    RunError,
+    rank_of,
+    worst_of,
+)
+from pytest_jsonmatch.results.tags import tag_text
+from pytest_jsonmatch.results.totals import RunSums
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.records import Pair, Reading
-    from pytest_jsonmatch.corpus.tags import Tagger, Tags
+    from pytest_jsonmatch.corpus.tagger import Tagger
     from pytest_jsonmatch.engine.plan.compile import Signature
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.result.absence import Validity
     from pytest_jsonmatch.engine.score.passes import Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Figures, Sums
+    from pytest_jsonmatch.results.tags import Tags
 
 Keep: TypeAlias = Literal["all", "imperfect", "worst", "none"]
 PostProcess: TypeAlias = Callable[[Sequence[FieldResult]], Iterable[FieldResult]]

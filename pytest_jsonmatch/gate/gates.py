@@ -18,7 +18,7 @@ from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.results.comparison import comparisons_of
 from pytest_jsonmatch.results.model import AnswerCounts, counts_extra
-from pytest_jsonmatch.results.tags import candidates, listed, no_tag, tagged
+from pytest_jsonmatch.results.parts import candidates, listed, no_tag, tagged
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.verdict import ANY_DROP, DropGate, compare_several
 from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.results.model import MICRO
-from pytest_jsonmatch.results.tags import part_with, tagged, tags_of
+from pytest_jsonmatch.results.parts import part_with, tagged, tags_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

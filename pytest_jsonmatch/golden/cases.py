@@ -10,7 +10,6 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Final, NoReturn, final
 
-from pytest_jsonmatch.corpus.tags import read_tags
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value, value_at
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.golden.errors import GoldenFileError
@@ -18,6 +17,7 @@ from pytest_jsonmatch.golden.files import is_json_file, outside, read_limited
 from pytest_jsonmatch.golden.marks import marks_of
 from pytest_jsonmatch.golden.matchers import with_matchers
 from pytest_jsonmatch.golden.yamlevents import Position, load, parse
+from pytest_jsonmatch.results.tags import read_tags
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

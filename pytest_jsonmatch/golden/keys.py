@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.corpus.tags import wrong_tag
 from pytest_jsonmatch.defaults import MAX_COUNT
 from pytest_jsonmatch.engine.plan.options import Options, merge_options
 from pytest_jsonmatch.engine.result.absence import VALIDATE
@@ -17,6 +16,7 @@ from pytest_jsonmatch.golden.errors import InvalidValueError
 from pytest_jsonmatch.golden.marks import marks_of
 from pytest_jsonmatch.golden.matchers import with_matchers
 from pytest_jsonmatch.limits import read_limits
+from pytest_jsonmatch.results.tags import wrong_tag
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Final, final
 import pytest
 
 from pytest_jsonmatch.answer import Answer, Spent, answer_of, value_of
+from pytest_jsonmatch.atomic import rename
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.extract import extract_json
-from pytest_jsonmatch.results.atomic import rename
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

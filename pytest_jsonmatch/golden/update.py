@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
+from pytest_jsonmatch.atomic import write_file
 from pytest_jsonmatch.engine.score.field import instance_trail
 from pytest_jsonmatch.engine.value.convert import MISSING, value_at
 from pytest_jsonmatch.engine.value.equality import json_equal
@@ -20,7 +21,6 @@ from pytest_jsonmatch.golden.merge import merge
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.golden.yamlevents import parse
 from pytest_jsonmatch.reading.strict import parse_json
-from pytest_jsonmatch.results.atomic import write_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -8,10 +8,10 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
+from pytest_jsonmatch.atomic import write_file
 from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.report.details import details_of
 from pytest_jsonmatch.report.view import RunView
-from pytest_jsonmatch.results.atomic import write_file
 from pytest_jsonmatch.results.comparison import Case, Comparison
 from pytest_jsonmatch.results.model import AnswerCounts, Corpus, ResultSet
 from pytest_jsonmatch.results.origin import with_origin
@@ -19,8 +19,9 @@ from pytest_jsonmatch.results.origin import with_origin
 if TYPE_CHECKING:
     from collections.abc import Container
 
-    from pytest_jsonmatch.corpus.result import RecordResult, RunResult
     from pytest_jsonmatch.engine.result.match import MatchResult
+    from pytest_jsonmatch.results.record import RecordResult
+    from pytest_jsonmatch.results.run import RunResult
 
 _DETAILED: Final = 1_000
 """At most this many of the worst records get their documents, and alternative pairs."""

@@ -31,7 +31,7 @@ from pytest_jsonmatch.report.view import (
     missed_limit,
 )
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, by_metric, merged_differences
-from pytest_jsonmatch.results.tags import tags_of_case
+from pytest_jsonmatch.results.parts import tags_of_case
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.figures import FieldAggregation

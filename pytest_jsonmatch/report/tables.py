@@ -16,7 +16,7 @@ from pytest_jsonmatch.report.figures import amount_text, dash
 from pytest_jsonmatch.report.sheets import AnySheetCell, Rows, Sentence, SheetBlock, SheetCell, score_cell
 from pytest_jsonmatch.results.comparison import Case, Comparison, by_metric, comparisons_of, mean_of
 from pytest_jsonmatch.results.model import ResultSet
-from pytest_jsonmatch.results.tags import by_tag, tags_of, without_tag
+from pytest_jsonmatch.results.parts import by_tag, tags_of, without_tag
 
 _MAX_ROWS: Final = 30
 _TITLES: Final = ("score", "precision", "recall", "F1", "pass rate")

@@ -42,7 +42,7 @@ from pytest_jsonmatch.results.comparison import (
     comparisons_of,
     merged_differences,
 )
-from pytest_jsonmatch.results.tags import listed
+from pytest_jsonmatch.results.parts import listed
 from pytest_jsonmatch.running import FAILED_BEFORE
 
 if TYPE_CHECKING:

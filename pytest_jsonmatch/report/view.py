@@ -27,7 +27,7 @@ from pytest_jsonmatch.report.sheets import (
 )
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, merged_fields
 from pytest_jsonmatch.results.model import MICRO, Corpus, ResultSet
-from pytest_jsonmatch.results.tags import candidates
+from pytest_jsonmatch.results.parts import candidates
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.headlines import Contest, Headline

@@ -21,10 +21,10 @@ from pytest_jsonmatch.limits import reaches
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.engine.align.audited import ArrayAudit
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
+    from pytest_jsonmatch.results.tags import Tags
 
 # A result file keeps at most this many arrays of a comparison, and this many pairs of each.
 _MAX_ARRAYS = 20

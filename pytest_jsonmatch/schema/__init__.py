@@ -17,7 +17,8 @@ if TYPE_CHECKING:
         propagate_batch_errors as propagate_batch_errors,
         reclassify_nulls as reclassify_nulls,
     )
-    from pytest_jsonmatch.corpus.result import RecordResult as RecordResult, RunResult as RunResult
+    from pytest_jsonmatch.results.record import RecordResult as RecordResult
+    from pytest_jsonmatch.results.run import RunResult as RunResult
     from pytest_jsonmatch.engine.ask.compound import CompoundComparator as CompoundComparator
     from pytest_jsonmatch.engine.compare.base import ComparatorResult as ComparatorResult
     from pytest_jsonmatch.engine.compare.base import BatchItem as BatchItem
@@ -48,7 +49,8 @@ _HOMES = {
     "engine.plan.registry": ("register", "register_comparator"),
     "engine.score.field": ("FieldResult",),
     "engine.result.figures": ("FieldAggregation",),
-    "corpus.result": ("RecordResult", "RunResult"),
+    "results.record": ("RecordResult",),
+    "results.run": ("RunResult",),
     "engine.plan.schemanode": ("SchemaNode",),
     "schema.defaults": ("annotate_xeval", "reset_type_defaults", "set_type_default"),
     "schema.gold": ("GoldWarning", "validate_gold"),

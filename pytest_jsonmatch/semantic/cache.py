@@ -18,10 +18,10 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
+from pytest_jsonmatch.atomic import write_file
 from pytest_jsonmatch.engine.value.convert import JsonValue
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning, JsonParseError
 from pytest_jsonmatch.reading.strict import parse_json
-from pytest_jsonmatch.results.atomic import write_file
 from pytest_jsonmatch.semantic.judging import Answers, Judge, JudgeError, JudgeItem, JudgeUsage, Verdict
 from pytest_jsonmatch.semantic.prompts import value_text
 from pytest_jsonmatch.semantic.settings import check_setting

@@ -12,7 +12,7 @@ from pytest_jsonmatch.session.rules import Looked, WrittenRule
 if TYPE_CHECKING:
     import pytest
 
-    from pytest_jsonmatch.corpus.tags import Tags
+    from pytest_jsonmatch.results.tags import Tags
     from pytest_jsonmatch.semantic.judging import JudgeUsage
 
 _ATTRIBUTE: Final = "jsonmatch"

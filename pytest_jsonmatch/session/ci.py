@@ -69,9 +69,9 @@ def _place(crash: Crash, rootdir: Path, root: Path) -> tuple[str, int]:
 
 def write_files(session: Session, run: RunView) -> bool:
     """Write the requested files, even if one fails; note each, and return whether all were written."""
+    from pytest_jsonmatch.atomic import write_file
     from pytest_jsonmatch.golden.files import display_name
     from pytest_jsonmatch.report.styled import PLAIN, RED, YELLOW
-    from pytest_jsonmatch.results.atomic import write_file
 
     notes, are_written = session.notes, True
     for path, what, data in _files(session, run):

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 
     from pytest_jsonmatch.answer import Spent
-    from pytest_jsonmatch.corpus.tags import Tags
     from pytest_jsonmatch.results.comparison import Comparison
+    from pytest_jsonmatch.results.tags import Tags
     from pytest_jsonmatch.running import Compared, Turn
     from pytest_jsonmatch.session.carried import RunNews
     from pytest_jsonmatch.session.options import Settings
@@ -245,7 +245,7 @@ class Recorder:
         """
         if self.cluster or self._settings.cluster not in self.tags:
             return self.cluster or self.document
-        from pytest_jsonmatch.corpus.tags import value_text
+        from pytest_jsonmatch.results.tags import value_text
 
         return _text(value_text(self.tags[self._settings.cluster]))
 
@@ -286,7 +286,7 @@ def tags_of_marks(item: pytest.Item) -> dict[str, Any]:
     tags: dict[str, Any] = {}
     for mark in reversed(list(item.iter_markers("jsonmatch"))):
         if mark.kwargs.get("tags") is not None:
-            from pytest_jsonmatch.corpus.tags import read_tags
+            from pytest_jsonmatch.results.tags import read_tags
 
             tags.update(read_tags(mark.kwargs["tags"]))
     return tags

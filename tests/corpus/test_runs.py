@@ -21,7 +21,7 @@ from pytest_jsonmatch import (
     reclassify_nulls,
     register_comparator,
 )
-from pytest_jsonmatch.corpus.sums import ExactSum
+from pytest_jsonmatch.results.totals import ExactSum
 
 NUMBERS = st.lists(st.floats(-1e12, 1e12) | st.sampled_from([0.1, 1e-300, 1e16, 5e-324]), max_size=20)
 

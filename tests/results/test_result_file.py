@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_jsonmatch.api import compare_json
+from pytest_jsonmatch.atomic import write_file
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.results.atomic import write_file
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.file import VERSION, from_text, read_results, to_text
 from pytest_jsonmatch.results.model import ResultSet

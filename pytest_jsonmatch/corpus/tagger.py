@@ -1,0 +1,52 @@
+"""Find the tags of gold records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias, final
+
+from pytest_jsonmatch.engine.value.convert import MISSING, value_at
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.paths import parse_path
+from pytest_jsonmatch.results.tags import read_tags
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TagSource: TypeAlias = "Callable[[Any], Mapping[str, Any]] | Mapping[str, str]"
+"""A function of a gold record, or the path in it of each tag, by name."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Tagger:
+    """Finds the tags of gold records.
+
+    >>> Tagger({"source": "meta.source"})({"meta": {"source": "phone"}, "total": 3})
+    {'source': 'phone'}
+    """
+
+    source: TagSource
+
+    def __post_init__(self) -> None:
+        if callable(self.source):
+            return
+        if not isinstance(self.source, Mapping):
+            raise ConfigurationError(
+                f"tags is {self.source!r}; it must be a function of a gold record, or map names to paths: "
+                "{'source': 'meta.source'}"
+            )
+        for path in read_tags(self.source).values():
+            parse_path(path)
+
+    def __call__(self, record: Any) -> dict[str, Any]:
+        """Return the tags of a record.
+
+        Raises:
+            ConfigurationError: a tag is invalid.
+        """
+        if callable(self.source):
+            return read_tags(self.source(record))
+        at = {name: value_at(record, parse_path(path)) for name, path in self.source.items()}
+        return read_tags({name: value for name, value in at.items() if value is not MISSING})
