@@ -7,8 +7,10 @@ import inspect
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
+import pytest
+
 from pytest_jsonmatch.answer import Answer
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, error_text
 from pytest_jsonmatch.engine.value.named import object_named
 from pytest_jsonmatch.golden.errors import GoldenFileError
 
@@ -33,6 +35,7 @@ def default_actual(
     Raises:
         AssertionError: there is no answer, or a file or producer of the case can't be used; raised from the
             line of the YAML file that names it. Exceptions of the producer pass through.
+        RuntimeError: the producer raised a BaseException, after which pytest would fail all other tests.
     """
     __tracebackhide__ = True
     try:
@@ -40,10 +43,15 @@ def default_actual(
             return case.actual
         if case.producer is not None:
             return produce(case)
+        begun = perf_counter()
+        answer = _measured(ask(case), begun)
     except GoldenFileError as error:
         case.fail(str(error), error.line, error.__cause__)
-    begun = perf_counter()
-    answer = _measured(ask(case), begun)
+    except (Exception, KeyboardInterrupt, pytest.skip.Exception, pytest.fail.Exception):
+        raise
+    except BaseException as error:  # noqa: BLE001 - such as SystemExit
+        message = f"{error_text(error)} (a producer must raise an Exception)"
+        raise RuntimeError(message).with_traceback(error.__traceback__) from None
     if answer is None:
         missing = case.error(
             f"the case {case.id!r} has nothing to compare: give it `actual`, `actual_file` or `producer`, "
