@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, final
 
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value, value_at
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.golden.errors import GoldenFileError
+from pytest_jsonmatch.golden.errors import GoldenFileError, Position
 from pytest_jsonmatch.golden.files import is_json_file, outside, read_limited
 from pytest_jsonmatch.golden.marks import marks_of
 from pytest_jsonmatch.golden.matchers import with_matchers
-from pytest_jsonmatch.golden.yamlevents import Position, load, parse
+from pytest_jsonmatch.golden.yamlevents import load, parse
 from pytest_jsonmatch.results.tags import read_tags
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ class GoldenCase:
     def has_expected(self) -> bool:
         """Whether there is an expected value; it may be missing only while expected values are written."""
         if "expected_file" in self._given:
-            return Path(self._folder, self._given["expected_file"]).exists()
+            return os.path.exists(Path(self._folder, self._given["expected_file"]))  # noqa: PTH110 - no OSError
         return "expected" in self._given
 
     @property
@@ -301,36 +301,42 @@ class GoldenCase:
         name = self.name_of_file if self._is_in_row(keys) else self._document.name
         return GoldenFileError(name, line, column, reason)
 
-    def fail(self, message: str, line: int | None = None, cause: BaseException | None = None) -> NoReturn:
-        """Raise `AssertionError(message)` from a line of the case, or from its first."""
+    def fail(self, message: str, at: Position | None = None, cause: BaseException | None = None) -> NoReturn:
+        """Raise `AssertionError(message)` from a place in the golden file, or from the case's first line."""
         __tracebackhide__ = True
+        first, lines = Position(self.line, 1), None
         if self.row is not None:
-            self.row.show()
-            line = self.line  # others are in the golden file
+            at, lines = first, self.row.lines()  # other places are in the golden file
         raise_at(
-            message, path=str(self.path), line=line or self.line, first=self.line, name=self.id, cause=cause
+            message,
+            path=str(self.path),
+            at=at or first,
+            first=self.line,
+            name=self.id,
+            cause=cause,
+            lines=lines,
         )
 
     def gives(self, key: str) -> bool:
         """Tell whether the case has a key, its own or its file's."""
         return key in self._given
 
-    def locate_expected(self, trail: Sequence[Any] = ()) -> tuple[int, str]:
+    def locate_expected(self, trail: Sequence[Any] = ()) -> tuple[Position, str]:
         """Return the place of an entry of the expected value, or the nearest around it.
 
         Returns:
-            The line of the YAML file that gives it, and "file:line" in the file that holds it.
+            The place in the YAML file that gives it, and "file:line" in the file that holds it.
         """
         if "expected_file" not in self._given:
-            line = self.position("expected", *trail).line
-            return line, f"{self.name_of_file}:{line}"
-        line, name = self.position("expected_file").line, self.name_of("expected_file")
+            at = self.position("expected", *trail)
+            return at, f"{self.name_of_file}:{at.line}"
+        at, name = self.position("expected_file"), self.name_of("expected_file")
         try:
             # JSON is YAML, nearly always: good enough to find a line in it.
             data = self._read("expected_file")
-            return line, f"{name}:{load(data, name).position(trail).line}"
+            return at, f"{name}:{load(data, name).position(trail).line}"
         except GoldenFileError:
-            return line, name
+            return at, name
 
     @property
     def marks(self) -> tuple[Mark, ...]:
@@ -383,7 +389,8 @@ class GoldenCase:
         """
         for key in ("input_file", "actual_file", "expected_file"):
             if key in self._given and not (
-                self.named_file(key).exists() or (may_lack_expected and key == "expected_file")
+                os.path.exists(self.named_file(key))  # noqa: PTH110 - Path.exists() raises for long names
+                or (may_lack_expected and key == "expected_file")
             ):
                 self._read(key)  # says why it can't
         if not self.has_actual:  # an answer costs something
@@ -393,7 +400,7 @@ class GoldenCase:
         path = self.named_file(key)
         is_yaml = self._suffix(key) in _YAML_SUFFIXES
         reason = "it is a pipe or a device, not a file"
-        if not path.exists() or path.is_file() or path.is_dir():
+        if not os.path.exists(path) or path.is_file() or path.is_dir():  # noqa: PTH110 - as above
             try:
                 return read_limited(path) if is_yaml else path.read_bytes()
             except (OSError, ValueError) as error:
@@ -425,17 +432,19 @@ class GoldenCase:
 
 _CONTEXT: Final = 5
 """At most this many lines are shown above the failing one in a traceback."""
-_BRACKETS: Final = 50
+_WIDTH: Final = 200
+"""At most this many characters of a line are shown in a traceback."""
 
 
 def raise_at(
     message: str,
     *,
     path: str,
-    line: int,
+    at: Position,
     first: int = 1,
     name: str = "case",
     cause: BaseException | None = None,
+    lines: Sequence[str] | None = None,
 ) -> NoReturn:
     """Raise `AssertionError(message)` from a line of a file, by code that is compiled as if it were there.
 
@@ -444,25 +453,29 @@ def raise_at(
     Args:
         message: the error's text.
         path: the file.
-        line: the line in it, counted from 1.
+        at: the line in it, and the column around which a long line is shown.
         first: no line above this one is shown, unless it is the one that fails.
         name: what tracebacks call the function.
         cause: the cause of the error, if it should be shown too.
+        lines: the lines that tracebacks show as the file's; None to read them.
 
     >>> try:
-    ...     raise_at("no good", path="a.yaml", line=3, first=2)
+    ...     raise_at("no good", path="a.yaml", at=Position(3, 1), first=2)
     ... except AssertionError as error:
     ...     print(error, error.__traceback__.tb_next.tb_next.tb_lineno)
     no good 3
     """
     __tracebackhide__ = True
-    _make_quotable(path)
+    start = max(min(first, at.line), at.line - _CONTEXT)
+    shown = _quotable(linecache.updatecache(path) if lines is None else lines, start, at)
+    # Without a modification time, an entry is never looked up on disk.
+    linecache.cache[path] = (sum(map(len, shown)), None, shown, path)
     function = ast.parse("def case():\n    raise AssertionError(message) from cause").body[0]
     for node in ast.walk(function):
         # Without columns: those of the statement above would put carets in wrong places below the YAML.
-        place = {"lineno": line, "end_lineno": line, "col_offset": -1, "end_col_offset": -1}
+        place = {"lineno": at.line, "end_lineno": at.line, "col_offset": -1, "end_col_offset": -1}
         vars(node).update(place)
-    vars(function).update(lineno=max(min(first, line), line - _CONTEXT))
+    vars(function).update(lineno=start)
     module = compile(ast.Module(body=[function], type_ignores=[]), path, "exec")
     code = next(constant for constant in module.co_consts if isinstance(constant, CodeType))
     # The message is a global, not an argument: pytest shows the arguments and locals of a frame.
@@ -471,19 +484,19 @@ def raise_at(
     run()
 
 
-def _make_quotable(path: str) -> None:
-    """Keep a file from ending the run when pytest quotes it.
+def _quotable(lines: Sequence[str], start: int, at: Position) -> list[str]:
+    """Return the lines of a file so that pytest can quote those from `start` to that of `at`.
 
-    pytest reads what it quotes as Python. NUL characters, and from some 100 brackets inside each other on
-    Python's parser itself, are more than it survives. So NUL characters are replaced, and files with many
-    brackets begin, as far as quoting goes, with a blank that is wrong in Python: it reads no further.
+    Long lines are cut. pytest reads what it quotes as Python: it does not survive NUL characters, nor
+    (Python's parser itself) some 100 brackets inside each other, and quotes whole statements. So NUL
+    characters are replaced, and all lines to quote, and the first one, begin with a blank, which is wrong in
+    Python: it reads no further.
     """
-    lines = linecache.getlines(path)
-    text = "".join(lines)
-    if "\0" not in text and text.count("[") + text.count("{") < _BRACKETS:
-        return
     shown = [line.replace("\0", "\N{SYMBOL FOR NULL}") for line in lines]
-    first = next((at for at, line in enumerate(shown) if line.strip() and line.lstrip()[0] != "#"), 0)
-    shown[first] = f" {shown[first].lstrip()}"
-    # Without a modification time, an entry is never looked up on disk.
-    linecache.cache[path] = (len(text), None, shown, path)
+    first = next((index for index, line in enumerate(shown) if line.strip() and line.lstrip()[0] != "#"), 0)
+    for index in {first, *range(start - 1, at.line)} & {*range(len(shown))}:
+        text = shown[index].rstrip("\r\n")
+        begin = max(0, min(at.column - 1 if index == at.line - 1 else 0, len(text)) - _WIDTH // 2)
+        part = text[begin : begin + _WIDTH]
+        shown[index] = f" {'… ' if begin else ''}{part}{' …' if begin + _WIDTH < len(text) else ''}\n"
+    return shown

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
-    from pytest_jsonmatch.golden.errors import Steps
+    from pytest_jsonmatch.golden.errors import Position, Steps
     from pytest_jsonmatch.golden.loader import GoldenCases
     from pytest_jsonmatch.golden.marks import Mark
     from pytest_jsonmatch.golden.outputs import Outputs
@@ -226,7 +226,7 @@ class GoldenFile(pytest.Module):
         """Raise what is wrong with the file, or what `is_sound` has found, from the line that it is about."""
         __tracebackhide__ = True
         if self._error is not None:
-            raise_at(str(self._error), path=str(self.path), line=self._error.line, name=FILE_ERROR)
+            raise_at(str(self._error), path=str(self.path), at=self._error.at, name=FILE_ERROR)
         if item.name in self._faults and not _is_left_out(item):
             _fail(self.cases[item.originalname], self._faults[item.name], told=self._told)
 
@@ -317,12 +317,12 @@ class GoldenFile(pytest.Module):
         if self.rules.keep is not None:
             self.rules.keep(case, actual)
         updater = self.rules.updater
-        lines: list[int] = []
+        places: list[Position] = []
 
         def locate(field: FieldResult) -> str | None:
             trail = instance_trail(field.place, "actual" if field.expected_key is MISSING else "expected")
-            line, place = case.locate_expected(trail)
-            lines.append(line)
+            at, place = case.locate_expected(trail)
+            places.append(at)
             # The message is shown below the name of the case's file; a row is in another file.
             return place if case.row is not None else place.removeprefix(case.name_of_file)
 
@@ -335,11 +335,11 @@ class GoldenFile(pytest.Module):
         except JsonMatchError as error:
             _fail(case, error)
         # The message shows the worst field first, so the first place requested is that field's.
-        line = lines[0] if lines else None
+        at = places[0] if places else None
         is_recorded = self.rules.has_only_gates and not isinstance(failure, ComparatorError)
         if isinstance(failure, JsonMatchError):
             if not is_recorded:
-                _fail(case, failure, line)
+                _fail(case, failure, at)
         elif failure is not None:
             if value_of(actual) is None and not (case.has_actual or is_recorded):
                 producer = case.producer
@@ -348,7 +348,7 @@ class GoldenFile(pytest.Module):
             note = "" if updater is None else updater.failed(case, result)
             if note is not None and not is_recorded:
                 message = f"{failure}\n{note}" if note else str(failure)
-                case.fail(message, line or case.locate_expected()[0])
+                case.fail(message, at or case.locate_expected()[0])
         elif updater is not None:
             updater.passed(case, result)
 
@@ -468,7 +468,7 @@ _TO_BLAME: Final[tuple[tuple[type[JsonMatchError], tuple[str, ...]], ...]] = (
 
 
 def _fail(
-    case: GoldenCase, error: JsonMatchError, line: int | None = None, told: dict[str, str] | None = None
+    case: GoldenCase, error: JsonMatchError, at: Position | None = None, told: dict[str, str] | None = None
 ) -> NoReturn:
     """Raise one of our own errors from the line of the case that it is about.
 
@@ -477,18 +477,18 @@ def _fail(
     __tracebackhide__ = True
     message = str(error)
     if isinstance(error, GoldenFileError):
-        line = error.line
+        at = error.at
     elif isinstance(error, GoldValidationError):
-        line, place = case.locate_expected(error.keys)
+        at, place = case.locate_expected(error.keys)
         message = f"{place}: {message}"
-    elif line is None:
+    elif at is None:
         blamed = _blamed(case, error)
         placed = case.error(message, *blamed)
-        message, line = str(placed), placed.line
+        message, at = str(placed), placed.at
     first = case.id if told is None else told.setdefault(message, case.id)
     if first != case.id:
         message = f"{message.partition(': ')[0]}: the same error as in the case {first!r}"
-    case.fail(message, line, error.__cause__)
+    case.fail(message, at, error.__cause__)
 
 
 def _blamed(case: GoldenCase, error: JsonMatchError) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias, final
+from typing import Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
@@ -10,6 +10,13 @@ Steps: TypeAlias = "tuple[str | int, ...]"
 """Where a value is: object keys and array indices, from the root of the document."""
 
 _LONGEST: Final = 1_000
+
+
+class Position(NamedTuple):
+    """A place in a text: line and column, both counted from 1."""
+
+    line: int
+    column: int
 
 
 @final
@@ -32,6 +39,11 @@ class GoldenFileError(JsonMatchError, ValueError):
         self.line = line
         self.column = column
         self.reason = reason
+
+    @property
+    def at(self) -> Position:
+        """Where it is in the file."""
+        return Position(self.line, self.column)
 
     def __reduce__(self) -> tuple[object, ...]:
         return GoldenFileError, (self.name, self.line, self.column, self.reason)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, final
 from pytest_jsonmatch.engine.value.convert import MAX_DEPTH, TOO_DEEP, json_type
 from pytest_jsonmatch.engine.value.errors import JsonParseError, nearest
 from pytest_jsonmatch.engine.value.text import parse_number, render
-from pytest_jsonmatch.golden.errors import GoldenFileError, shortened
+from pytest_jsonmatch.golden.errors import GoldenFileError, Position, shortened
 from pytest_jsonmatch.golden.files import MAX_SIZE, is_json_file
 
 if TYPE_CHECKING:
@@ -66,13 +66,6 @@ _BAD_ESCAPE_REASON: Final = (
 
 class _LibyamlDepthError(Exception):
     """The text has more levels than libyaml reads (since 0.2.6, about 1,000)."""
-
-
-class Position(NamedTuple):
-    """A place in a text: line and column, both counted from 1."""
-
-    line: int
-    column: int
 
 
 @final

@@ -212,9 +212,9 @@ def test_places_in_an_expected_file(tmp_path):
     (by_file, not_yaml) = load_cases(
         b"cases:\n- expected_file: e.json\n- expected_file: t.json\n", tmp_path / "x.yaml", "golden/x.yaml"
     ).by_id.values()
-    assert by_file.locate_expected(["a", 0]) == (2, "golden/e.json:3")
+    assert by_file.locate_expected(["a", 0]) == ((2, 3), "golden/e.json:3")
     # YAML has no surrogate pairs: then the file is all that can be said.
-    assert not_yaml.locate_expected(["a"]) == (3, "golden/t.json")
+    assert not_yaml.locate_expected(["a"]) == ((3, 3), "golden/t.json")
     assert not_yaml.expected == {"a": "😀"}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 import pytest
@@ -114,6 +115,24 @@ def test_an_expected_file_is_pointed_into(pytester, write):
         E *d *golden/expected/r.json:4""")
 
 
+def test_a_long_line_is_cut_around_the_field(pytester, write):
+    before = {"id": "before", "actual": 1, "expected": ["x" * 500]}
+    case = {"id": "case", "actual": {"n": 1}, "expected": {"n": 2, "more": ["y" * 500]}}
+    write("a.golden.json", json.dumps({"cases": [before, case, before | {"id": "behind"}]}))
+    outcome = pytester.runpytest("--jsonmatch-summary=none", "-k", "case")
+    outcome.stdout.fnmatch_lines(['>*   … xxx*"id": "case"*"n": 2, "more": [[]"yyy* …', "E*leaf_f1 score*"])
+    assert max(map(len, outcome.outlines)) < 220
+
+
+def test_only_the_lines_above_the_field_are_shown_in_json_as_well(pytester, write):
+    cases = [{"id": name, "actual": 1, "expected": 2} for name in "ab"]
+    write("a.golden.json", json.dumps({"cases": cases}, indent=1))
+    outcome = pytester.runpytest("--jsonmatch-summary=none", "a.golden.json::a")
+    at = outcome.outlines.index('>    "expected": 2')
+    assert outcome.outlines[at - 3 : at] == ["    {", '     "id": "a",', '     "actual": 1,']
+    assert outcome.outlines[at + 1].startswith("E ")
+
+
 def test_yaml_that_is_python_too_is_shown_the_same(pytester, write):
     write("receipt.golden.yaml", "actual: {'a': 1}\nexpected: {'a':\n  2}\nmetric: 'field_match'\n")
     assert failures(pytester.runpytest())[:2] == ["actual: {'a': 1}", "> expected: {'a':"]
@@ -145,6 +164,15 @@ def test_errors_stand_at_the_key_they_are_about(pytester, write, golden, row):
     outcome = pytester.runpytest()
     assert sum(outcome.parseoutcomes().get(kind, 0) for kind in ("failed", "errors")) == 1
     outcome.stdout.fnmatch_lines([f"> *{line.replace('[', '[[]')}", f"E *AssertionError: {message}"])
+
+
+@pytest.mark.parametrize("key", ["input_file", "actual_file", "expected_file"])
+def test_a_file_name_that_is_too_long_is_an_error_at_its_line(pytester, golden, key):
+    rest = {"input_file": "expected: 1", "actual_file": "expected: 1", "expected_file": "actual: 1"}[key]
+    golden(f"cases:\n- id: a\n  {rest}\n  {key}: {'x' * 256}.json\n- {{actual: 1, expected: 1}}\n")
+    outcome = pytester.runpytest()
+    outcome.assert_outcomes(passed=1, errors=1)
+    outcome.stdout.fnmatch_lines([f"E*a.golden.yaml:4:3: {key} 'xxx*' can't be read: file name too long*"])
 
 
 def test_what_a_hook_of_someone_else_raises_keeps_its_traceback(pytester, write):
