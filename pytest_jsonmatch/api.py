@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import json
 import sys
 import warnings
 from collections.abc import Sequence
@@ -13,7 +15,7 @@ from pytest_jsonmatch.answer import value_of
 from pytest_jsonmatch.engine.ask.rounds import answered, answered_all
 from pytest_jsonmatch.engine.plan.compile import plan_for
 from pytest_jsonmatch.engine.plan.fitting import patterns_of, unmatched_text
-from pytest_jsonmatch.engine.plan.options import ALIASES
+from pytest_jsonmatch.engine.plan.options import ALIASES, EVALUATION_TYPES, OPTION_ALIASES, OPTION_NAMES
 from pytest_jsonmatch.engine.plan.registry import registry_state
 from pytest_jsonmatch.engine.result.absence import check_validate, validity_of
 from pytest_jsonmatch.engine.result.match import MatchResult
@@ -21,8 +23,11 @@ from pytest_jsonmatch.engine.score.documents import score
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
+    JsonExtractionError,
     JsonMatchError,
     JsonMatchWarning,
+    JsonParseError,
+    nearest,
 )
 from pytest_jsonmatch.engine.value.matchers import to_expected
 from pytest_jsonmatch.running import current_run
@@ -107,7 +112,32 @@ def read_expected(expected: object) -> JsonValue:
         return to_expected(expected)
     from pytest_jsonmatch.reading.strict import parse_json
 
-    return parse_json(bytes(expected) if isinstance(expected, bytearray) else expected)
+    text = bytes(expected) if isinstance(expected, bytearray) else expected
+    try:
+        return parse_json(text)
+    except JsonParseError as error:
+        error.args = (f"expected is {error}{_remedy(text)}",)
+        raise
+
+
+def _remedy(text: str | bytes) -> str:
+    """Return what to write instead of expected text that is not JSON; empty for JSON with a mistake in it."""
+    written = text if isinstance(text, str) else text.decode("utf-8", "replace")
+    if written.lstrip().startswith(("{", "[", '"')):
+        return ""
+    if "{" in written or "[" in written:
+        return "; text with JSON in it can only be actual, the first argument"
+    return f"; to compare strings, give both as JSON, such as {_as_json(written)}"
+
+
+def _as_json(text: str) -> str:
+    """Return the Python code of a text as JSON."""
+    quoted = json.dumps(text, ensure_ascii=False)
+    return repr(quoted) if len(quoted) <= _SHORT else "json.dumps(text)"
+
+
+_SHORT: Final = 40
+"""Longer texts are not repeated in a hint."""
 
 
 @final
@@ -153,7 +183,12 @@ class Comparing:
             return (MISSING if actual is MISSING else to_json_value(actual, side="actual")), ()
         from pytest_jsonmatch.reading.extract import extract_json, kind_of
 
-        found = extract_json(actual, want=kind_of(expected, self.plan.target), repair=self.repair)
+        try:
+            found = extract_json(actual, want=kind_of(expected, self.plan.target), repair=self.repair)
+        except JsonExtractionError as error:
+            if type(expected) is str and isinstance(actual, str):
+                error.args = (f"{error}; to compare strings, give both as JSON, such as {_as_json(actual)}",)
+            raise
         return found.value, tuple(found.warnings)
 
     def _documents(self, expected: JsonValue, actual: JsonValue) -> tuple[JsonValue, JsonValue]:
@@ -273,6 +308,7 @@ def compare_corpus(
     from pytest_jsonmatch.reading.frames import rows_of
 
     actual, expected = rows_of(actual), rows_of(expected)
+    _check_arguments(options)
     if schema is not None:
         options["schema"] = schema
     how = Comparing(metric, {"validate": validate, **options})
@@ -300,6 +336,16 @@ def compare_corpus(
         text = f"cluster: no gold record has a member {cluster!r}, so each record is a cluster of its own"
         warnings.warn(text, JsonMatchWarning, stacklevel=2)
     return run
+
+
+def _check_arguments(options: Mapping[str, Any]) -> None:
+    """Raise an error for an option that is almost the name of an argument of `compare_corpus`."""
+    arguments = set(inspect.signature(compare_corpus).parameters) - {"options"}
+    for name in options.keys() - OPTION_ALIASES.keys() - EVALUATION_TYPES.keys():
+        begun = (each for each in sorted(arguments) if each.startswith(f"{name}_"))
+        meant = next(begun, None) or nearest(name, [*arguments, *OPTION_NAMES])
+        if meant in arguments:
+            raise ConfigurationError(f"unknown argument {name!r}; did you mean {meant!r}?")
 
 
 def evaluate(

@@ -119,7 +119,7 @@ def test_arrays_and_data_frames_say_what_to_call(library, made, call):
     [
         ({"a": [1, {"b c": {1, 2}}]}, r'a\[1\]\["b c"\]'),
         ({"a": b"x"}, "at a"),
-        ({"a": {1: 2}}, "the object at a has the key 1"),
+        ({"a": {1: 2}}, r"^actual has the key 1 \(int\) in the object at a; "),
         (object(), r"at \$"),
     ],
 )

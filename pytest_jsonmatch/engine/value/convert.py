@@ -283,7 +283,7 @@ def _converted_object(value: dict[Any, Any], rules: ConversionRules, where: Wher
     for key, item in value.items():
         if type(key) is not str:
             if not isinstance(key, str):
-                raise _bad_key(key, where)
+                raise _bad_key(key, rules, where)
             key = str.__str__(key)  # noqa: PLW2901 - a str subclass, made plain
         kind = type(item)
         is_text = kind is str or kind is bool or item is None
@@ -291,9 +291,9 @@ def _converted_object(value: dict[Any, Any], rules: ConversionRules, where: Wher
     return converted
 
 
-def _bad_key(key: object, where: Where) -> UnsupportedValueError:
+def _bad_key(key: object, rules: ConversionRules, where: Where) -> UnsupportedValueError:
     return UnsupportedValueError(
-        f"the object at {format_path(where)} has the key {key!r} ({type(key).__name__}); "
+        f"{rules.side} has the key {key!r} ({type(key).__name__}) in the object at {format_path(where)}; "
         "JSON keys are strings: convert it before comparing"
     )
 
