@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
@@ -177,7 +177,8 @@ def imported(written: str) -> Any:
     >>> imported("json").__name__
     'json'
     """
-    sys.path.insert(0, os.getcwd())  # noqa: PTH109 - sys.path holds strings
+    folder = os.getcwd()  # noqa: PTH109 - sys.path holds strings
+    sys.path.insert(0, folder)
     try:
         # What a module prints must not mix with the command's output.
         with redirect_stdout(sys.stderr):
@@ -185,7 +186,9 @@ def imported(written: str) -> Any:
     except ConfigurationError as error:
         raise CommandError(str(error).splitlines()[0]) from error
     finally:
-        del sys.path[0]
+        # The module may have inserted or removed entries.
+        with suppress(ValueError):
+            sys.path.remove(folder)
 
 
 def schema_source(written: str) -> SchemaSource:

@@ -47,6 +47,17 @@ def test_a_module_from_here(plugin, command):
     assert (list(sys.path), active_registry()) == before
 
 
+def test_a_module_may_insert_a_folder_into_the_path(plugin, command, monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    plugin()
+    (tmp_path / "jm_ours.py").write_text(
+        f"import sys\nsys.path.insert(0, '/opt/receipts')\n{(tmp_path / 'jm_ours.py').read_text()}"
+    )
+    before = list(sys.path)
+    assert command(f"{COMPARE} -p jm_ours").code == 0
+    assert sys.path == ["/opt/receipts", *before]
+
+
 def test_a_module_twice(plugin, command):
     plugin()
     assert command(f"{COMPARE} -p jm_ours -p jm_ours").code == 0

@@ -77,7 +77,9 @@ TOKEN_SORT_RATIO: Final = _rapidfuzz("token_sort_ratio")
 """The similarity of two texts once the words of each are sorted."""
 
 TOKEN_SET_RATIO: Final = _rapidfuzz("token_set_ratio")
-"""As `token_sort_ratio`, but a text whose words are all in the other scores 1."""
+"""As `token_sort_ratio`, but a text whose words are all in the other scores 1.
+
+Two empty texts score 1, as equal texts do under every comparator; in rapidfuzz they score 0."""
 
 COMPARATORS: Final = (TOKEN_F1, PARTIAL_RATIO, TOKEN_SORT_RATIO, TOKEN_SET_RATIO)
 """The comparators of this module."""
