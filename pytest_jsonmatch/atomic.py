@@ -16,8 +16,8 @@ _IN_USE: Final = frozenset({5, 32})
 """Errors of Windows for a file that another program has open."""
 
 
-def write_file(path: Path, data: bytes, *, make_folders: bool = False) -> None:
-    """Write or replace a file in one step; an existing file keeps its permissions.
+def write_file(path: Path, data: bytes) -> None:
+    """Write or replace a file in one step, and create its folder; an existing file keeps its permissions.
 
     The data go to a temporary file beside it first: if several processes write the same file at once, the
     last one wins, and readers always see a whole file. Anything else (`/dev/stdout`, a pipe) is written to.
@@ -25,7 +25,6 @@ def write_file(path: Path, data: bytes, *, make_folders: bool = False) -> None:
     Args:
         path: the file; a link to it is kept.
         data: its content.
-        make_folders: whether missing parent folders are created.
 
     Raises:
         OSError: it can't be written; the error names the file, and an existing file is unchanged.
@@ -35,8 +34,7 @@ def write_file(path: Path, data: bytes, *, make_folders: bool = False) -> None:
             path.write_bytes(data)
             return
         path = Path(os.path.realpath(path))
-        if make_folders:
-            path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         _replace(path, data)
     except OSError as error:
         if error.errno is None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, final
 
 from pytest_jsonmatch.defaults import METRIC, number_reader, read_confidence
-from pytest_jsonmatch.engine.value.errors import JsonMatchError
+from pytest_jsonmatch.engine.value.errors import JsonMatchError, did_you_mean, nearest
 
 FINE: Final = 0
 NOT_FINE: Final = 1
@@ -59,6 +59,22 @@ class Parser(argparse.ArgumentParser):
         """Return the object that adds subcommands (argparse has no public type for it)."""
         # `main` finds a command's function by `prog`: argparse's default may contain colour codes.
         return self.add_subparsers(metavar="COMMAND", required=True, prog=self.prog)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse as argparse does, but with the nearest name for an unknown option; also in subcommands."""
+        found = super().parse_known_args(args, namespace)
+        for unknown in found[1]:
+            name = unknown.partition("=")[0]
+            near = nearest(name, self._option_string_actions) if name.startswith("-") else None
+            if near is not None:
+                self.error(f"unrecognized argument: {name}; did you mean {near}?")
+        return found
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Check a choice or the name of a subcommand as argparse does, but with the nearest name."""
+        if action.choices is not None and value not in action.choices:
+            meant = did_you_mean(value, action.choices)
+            raise argparse.ArgumentError(action, f"invalid choice: {value!r}{meant}")
 
     def error(self, message: str) -> NoReturn:
         """Print the error in one line and exit with code 2."""
@@ -145,13 +161,15 @@ share: Final = number_reader(lambda found: 0 <= found <= 1, "not a number from 0
 def output_file(written: str) -> Path:
     """Return the file that an option names. It must be writable: no hour of work should end in an error."""
     path, folder = Path(written), Path(os.path.realpath(written)).parent
+    while not folder.exists():
+        folder = folder.parent  # missing folders are created
     why = ""
     if written == "-":
         why = "standard output is for the report; name a file"
     elif path.is_dir():
         why = "is a directory"
     elif not folder.is_dir():
-        why = "no such file or directory"
+        why = f"{folder} is not a directory"
     elif (path.is_file() or not path.exists()) and not os.access(folder, os.W_OK):
         why = "permission denied"
     if why:

@@ -6,12 +6,21 @@ import json
 import sys
 import warnings
 from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
-from pytest_jsonmatch.cli.inputs import name_of, refuse_two_stdins, value_of, value_of_answer
+from pytest_jsonmatch.cli.inputs import (
+    content_of,
+    is_json_lines,
+    name_of,
+    refuse_two_stdins,
+    value_of,
+    value_of_answer,
+)
 from pytest_jsonmatch.cli.output import as_text, in_form, look_of, write_output
+from pytest_jsonmatch.cli.records import LINES
 from pytest_jsonmatch.cli.rules import judging, rules_of
 from pytest_jsonmatch.engine.ask.rounds import answered
 from pytest_jsonmatch.engine.plan.fitting import patterns_of, unmatched_text
@@ -45,8 +54,14 @@ def run(options: Namespace) -> int:
         told = "two files are needed, ACTUAL and EXPECTED, or --test and --gt"
         raise CommandError(f"{told} (see {options.command} --help)")
     refuse_two_stdins(actual, expected)
+    contents = [content_of(side) for side in (actual, expected)]
+    for side, content in zip((actual, expected), contents, strict=True):
+        # An answer may be text with several JSON values in it.
+        if (side == expected or Path(side).suffix.lower() in LINES) and is_json_lines(content):
+            told = f"{name_of(side)} has a JSON value in each line; to compare line by line, write"
+            raise CommandError(f"{told} jsonmatch evaluate {actual} {expected}")
     with judging(options) as judge:
-        result = _compared(actual, expected, options, judge)
+        result = _compared(contents, options, judge)
     score = Measured("score", result.score, options.threshold)
     passed = score.is_reached and not result.errors
     name = Path(name_of(expected)).as_posix()
@@ -65,13 +80,15 @@ def run(options: Namespace) -> int:
     return FINE if passed else NOT_FINE
 
 
-def _compared(actual: str, expected: str, options: Namespace, judge: Bench) -> MatchResult:
+def _compared(contents: Sequence[bytes], options: Namespace, judge: Bench) -> MatchResult:
     from pytest_jsonmatch.api import prepare
 
+    actual, expected = options.actual, options.expected
     rules = rules_of(options)
     plan = prepare(options.metric, rules)
-    right = value_of(expected)
-    answer, notes = value_of_answer(actual, kind_of(right, plan.target), repair=options.repair)
+    right = value_of(expected, contents[1])
+    want = kind_of(right, plan.target)
+    answer, notes = value_of_answer(actual, want, repair=options.repair, content=contents[0])
     right, answer = with_texts_read(plan, right), with_texts_read(plan, answer)
     try:
         outcome = answered(plan, right, answer, judge)

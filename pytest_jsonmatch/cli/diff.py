@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.output import as_text, look_of, write_files, write_output
@@ -18,10 +18,13 @@ from pytest_jsonmatch.report.terminal import blocks_lines
 from pytest_jsonmatch.report.view import RunView
 from pytest_jsonmatch.results.file import read_results
 from pytest_jsonmatch.results.model import ResultSet
+from pytest_jsonmatch.results.parts import listed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+_FIRST: Final = 3
+"""At most this many ids of cases are named."""
 _Run: TypeAlias = "tuple[str, ResultSet]"
 """A run and its name."""
 
@@ -73,6 +76,14 @@ def _contests(runs: Sequence[_Run], paths: Sequence[Path], options: Namespace) -
     gate = DropGate(options.max_drop or 0.0, options.confidence, options.drop_mode)
     contests = [contest(runs[0], after, gate, rivals=len(runs) - 1) for after in runs[1:]]
     for path, each in zip(paths[1:], contests):
+        runs_of = each.diff.before, each.diff.after
+        ids = [[case.id for case in results.cases] for results in runs_of]
+        if not each.diff.of_corpora and set(ids[0]).isdisjoint(ids[1]):
+            sides = ", ".join(
+                f"{where} has {listed(list(map(repr, each)), _FIRST) or 'no case'}"
+                for where, each in zip((paths[0], path), ids, strict=True)
+            )
+            raise CommandError(f"no case is in both runs; cases are paired by their ids: {sides}")
         if each.diff.mismatches:
             first, *others = each.diff.mismatches
             more = f" (and {len(others):,} more)" if others else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +16,9 @@ from pytest_jsonmatch.cli.inputs import name_of
 from pytest_jsonmatch.cli.output import as_text, look_of, write_files, write_output
 from pytest_jsonmatch.cli.records import Sides, gold_records, open_sides
 from pytest_jsonmatch.cli.rules import comparing, gates_of, was_asked
-from pytest_jsonmatch.engine.value.errors import JsonMatchWarning
+from pytest_jsonmatch.engine.value.convert import MISSING, value_at
+from pytest_jsonmatch.engine.value.errors import JsonMatchWarning, nearest
+from pytest_jsonmatch.engine.value.paths import parse_path
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
 from pytest_jsonmatch.report.checks import doubt_lines, gate_lines
@@ -50,6 +52,7 @@ def run(options: Namespace) -> int:
         comparing(options) as rules,
         open_sides(options.actual, options.expected, options) as sides,
     ):
+        _check_tags(sides, options)
         run = _evaluated(sides, options, gates, rules)
     results = replace(_results(run, options), judged=was_asked(rules["judge"]))
     view = _view(run, sides, results, check_gates([(gate, True) for gate in gates], results), options)
@@ -85,6 +88,34 @@ def _evaluated(sides: Sides, options: Namespace, gates: Sequence[Gate], rules: d
         if twins := [name for name in run.unmatched_expected if ids[name] > 1]:
             raise CommandError(f"{sides.expected}: the {options.id_field} {twins[0]!r} occurs twice")
     return run
+
+
+def _check_tags(sides: Sides, options: Namespace) -> None:
+    """Raise an error for a tag that no gold record has; standard input can be read only once."""
+    golds = sides.expected
+    if isinstance(golds, Iterator):
+        return
+    for _, path in options.by:
+        paths: dict[str, None] = {}
+        for record in gold_records(golds) if isinstance(golds, str) else _values(golds):
+            if value_at(record, parse_path(path)) is not MISSING:
+                break
+            paths |= dict.fromkeys(_members(record))
+        else:
+            near = nearest(path, paths)
+            meant = "" if near is None else f"; did you mean {near!r}?"
+            raise CommandError(f"--by: no gold record has a value at {path!r}{meant}")
+
+
+def _values(golds: Any) -> Iterable[Any]:
+    return golds.values() if isinstance(golds, Mapping) else golds
+
+
+def _members(record: Any, above: str = "") -> Iterator[str]:
+    """Yield the paths of members of objects, but not those in arrays."""
+    for name, value in record.items() if type(record) is dict else ():
+        yield f"{above}{name}"
+        yield from _members(value, f"{above}{name}.")
 
 
 def _warn_of_order(sides: Sides, run: RunResult) -> None:

@@ -29,7 +29,7 @@ def run(options: Namespace) -> int:
                 f"{path} exists, so nothing was written; name another folder: jsonmatch init FOLDER"
             )
     for path, text in targets.items():
-        write_file(path, text, make_folders=True)
+        write_file(path, text)
     for line in (
         *(f"wrote {path}" for path in targets),
         "",

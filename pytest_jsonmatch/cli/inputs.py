@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
@@ -94,6 +95,19 @@ def values_of_lines(written: str, stream: Iterable[bytes]) -> Iterator[tuple[int
 
             raise CommandError(str(gold_error(number, f"{name_of(written)}:{number}", error))) from None
         yield number, value
+
+
+def is_json_lines(content: bytes) -> bool:
+    r"""Tell whether text has a JSON value in each of its first two lines.
+
+    >>> is_json_lines(b'{"a": 1}\n{"a": 2}\n{'), is_json_lines(b'{\n"a": 1}'), is_json_lines(b'{"a": 1}\n')
+    (True, False, False)
+    """
+    first = [line for _, line in islice(lines_of(content.splitlines()), 2)]
+    try:
+        return len(list(map(parse_json, first))) > 1
+    except JsonParseError:
+        return False
 
 
 def _refuse(written: str, error: JsonParseError) -> NoReturn:

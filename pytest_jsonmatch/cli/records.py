@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from io import BufferedReader
 
 LINES: Final = {".jsonl", ".ndjson"}
+_TABLES: Final = {".csv": "CSV", ".tsv": "TSV", ".xlsx": "Excel", ".parquet": "Parquet"}
 _BLANK: Final = b"\xef\xbb\xbf \t\r\n"
 
 
@@ -70,7 +71,7 @@ def open_sides(actual: str, expected: str, options: Namespace) -> Iterator[Sides
             raise FileNotFoundError(2, "no such file or directory", other)
         raise CommandError(f"{one} is a folder and {name_of(other)} is not; give two folders or two files")
     else:
-        with open_input(expected) as records, open_input(actual) as answers:
+        with _open_records(expected) as records, _open_records(actual) as answers:
             yield _files(actual, answers, expected, records, options)
 
 
@@ -162,7 +163,7 @@ def by_name(written: Sequence[str]) -> dict[str, str]:
 def _gold(written: str) -> Any:
     if written != STDIN and Path(written).is_dir():
         return _Folder(Path(written))
-    with open_input(written) as stream:
+    with _open_records(written) as stream:
         found = _gold_records(written, stream)
         return list(found) if isinstance(found, Iterator) else found
 
@@ -197,7 +198,7 @@ def gold_records(written: str) -> Iterator[Any]:
         folder = Path(written)
         yield from (value_of(str(folder / name)) for name in names_in(folder, (".json",)))
         return
-    with open_input(written) as stream:
+    with _open_records(written) as stream:
         if _is_array(written, stream):
             found = value_of(written, stream.read())
             yield from found if type(found) is list else [found]
@@ -232,6 +233,23 @@ def names_in(folder: Path, suffixes: tuple[str, ...] | None) -> list[str]:
 
 
 # -- files -------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _open_records(written: str) -> Iterator[BufferedReader]:
+    """Open a file of records, or standard input for "-".
+
+    Raises:
+        OSError: it can't be read.
+        CommandError: its name is that of a table.
+    """
+    if (form := _TABLES.get(Path(written).suffix.lower())) is not None and _is_file(written):
+        raise CommandError(
+            f"{written} is {form}, but records must be JSON Lines (.jsonl), a JSON array (.json) or a folder "
+            "of JSON files; in Python, compare_corpus takes data frames"
+        )
+    with open_input(written) as stream:
+        yield stream
 
 
 def _is_file(written: str) -> bool:

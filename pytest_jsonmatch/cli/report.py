@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE
+from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.output import as_text, look_of, write_files, write_output
 from pytest_jsonmatch.cli.rules import gates_of
+from pytest_jsonmatch.engine.value.errors import did_you_mean
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
 from pytest_jsonmatch.report.against import commit_text
@@ -25,18 +26,31 @@ from pytest_jsonmatch.report.terminal import (
 )
 from pytest_jsonmatch.report.view import RunView, extent
 from pytest_jsonmatch.results.file import read_results
+from pytest_jsonmatch.results.model import ResultSet
+from pytest_jsonmatch.results.parts import tags_of
 
 
 def run(options: Namespace) -> int:
     """Run `jsonmatch report`."""
     gates = gates_of(options.gates)
     results = read_results(options.result)
+    _check_tags(results, options.by)
     checks = check_gates([(gate, True) for gate in gates], results)
     view = RunView(results, options.result.name, checks, by=options.by)
     write_files(options, view)
     look = look_of(options)
     write_output(as_text(_lines(view.completed(), look, options.verbose), look))
     return FINE if all(check.passed for check in checks) else NOT_FINE
+
+
+def _check_tags(results: ResultSet, names: Sequence[str]) -> None:
+    known = {tag.partition("=")[0] for tag in tags_of(results)}
+    for name in names:
+        if results.number and name not in known:
+            told = (
+                f"nothing has the tag {name!r}{did_you_mean(name, known)}" if known else "nothing has any tag"
+            )
+            raise CommandError(f"--by: {told}")
 
 
 def _lines(view: RunView, look: Look, verbose: int) -> list[StyledLine]:

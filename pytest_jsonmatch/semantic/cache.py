@@ -308,7 +308,7 @@ class VerdictFile:
                     }
                     if new:
                         lines = sorted(new.union(self._entries))
-                        write_file(self._place, b"".join(line + b"\n" for line in lines), make_folders=True)
+                        write_file(self._place, b"".join(line + b"\n" for line in lines))
                         self._refresh()
             except (OSError, ConfigurationError) as error:
                 warnings.warn(f"verdicts of {model!r} were not kept: {error}", JsonMatchWarning, stacklevel=4)

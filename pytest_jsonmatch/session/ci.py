@@ -77,7 +77,7 @@ def write_files(session: Session, run: RunView) -> bool:
     for path, what, data in _files(session, run):
         name = display_name(path, session.config.invocation_params.dir)
         try:
-            write_file(path, data, make_folders=True)
+            write_file(path, data)
         except OSError as error:
             are_written = False
             notes.append([(f"{name} can't be written: {(error.strerror or str(error)).lower()}", RED)])

@@ -71,8 +71,19 @@ def test_help_names_the_commands_in_the_order_of_a_newcomer(command):
         ("", "jsonmatch: the following arguments are required: COMMAND (see jsonmatch --help)"),
         ("study", "jsonmatch study: the following arguments are required: COMMAND (see jsonmatch study"),
         ("--versoin", "jsonmatch: the following arguments are required: COMMAND (see jsonmatch --help)"),
-        ("cases schema --out x", "jsonmatch: unrecognized arguments: --out x (see jsonmatch --help)"),
-        ("cases schema -o no/s.json", "jsonmatch cases schema: argument -o/--output: no/s.json: no such"),
+        ("cases schema --for x", "jsonmatch: unrecognized arguments: --for x (see jsonmatch --help)"),
+        (
+            "cases schema --out x",
+            "jsonmatch cases schema: unrecognized argument: --out; did you mean --output?",
+        ),
+        ("diff a b --gate=1 --for=1", "jsonmatch: unrecognized arguments: --gate=1 --for=1 (see"),
+        (
+            "evaluate a b --metrik=x",
+            "jsonmatch evaluate: unrecognized argument: --metrik; did you mean --metric?",
+        ),
+        ("evalute a b", "jsonmatch: argument COMMAND: invalid choice: 'evalute'; did you mean 'evaluate'?"),
+        ("study shfit", "jsonmatch study: argument COMMAND: invalid choice: 'shfit'; did you mean 'shift'?"),
+        ("cases schema -o -", "jsonmatch cases schema: argument -o/--output: -: standard output is for"),
         ("schema resolve no.json", "jsonmatch schema resolve: schema file 'no.json' does not exist"),
         # What an argument holds never reaches the terminal raw.
         ("report a.json --\x1b[31m\u202e", "jsonmatch: unrecognized arguments: --\\x1b[31m\\u202e (see"),

@@ -269,6 +269,14 @@ def test_standard_input(files, command, stdin, line):
         ("wrong.json broken.json", "broken.json:2:7: not valid JSON: expected value"),
         ("broken.json right.json", "broken.json:2:7: not valid JSON: expected value"),
         ("empty.json right.json", "empty.json:1:1: not valid JSON: the text is empty"),
+        (
+            "wrong.json two.jsonl",
+            "two.jsonl has a JSON value in each line; to compare line by line, write jsonm",
+        ),
+        (
+            "two.jsonl right.json",
+            "two.jsonl has a JSON value in each line; to compare line by line, write jsonm",
+        ),
         ("prose.txt right.json", "prose.txt: no JSON found in the actual text: there is no object"),
         ("latin.json right.json", "latin.json:1:3: not valid JSON: byte 0xe9 is not valid UTF-8"),
         ("wrong.json latin.json", "latin.json:1:3: not valid JSON: byte 0xe9 is not valid UTF-8"),
@@ -281,7 +289,10 @@ def test_standard_input(files, command, stdin, line):
         ("wrong.json right.json --schema shop.json", "right.json: 'total' is not in the schema; known: shop"),
         ("extra.json shop-only.json --schema shop.json --metric pairwise_f1", "extra.json: "),
         ("list.json right.json --metric field_match", "list.json: field_match compares two objects key by"),
-        ("wrong.json right.json --html no/out.html", "argument --html: no/out.html: no such file"),
+        (
+            "wrong.json right.json --html wrong.json/out.html",
+            "argument --html: wrong.json/out.html: wrong.json is",
+        ),
         ("wrong.json right.json --html .", "argument --html: .: is a directory"),
         ("wrong.json right.json --threshold 1.5", "argument --threshold: '1.5' is not a number from 0 to 1"),
         ("wrong.json right.json --threshold x", "argument --threshold: 'x' is not a number from 0 to 1"),
@@ -295,6 +306,7 @@ def test_bad_input_is_one_line(files, folder, write, refused, line, told):
         prose_txt="I can't say.",
         latin_json=b'{"\xe9": 1}',
         list_json=[1],
+        two_jsonl=[{"a": 1}, {"a": 2}],
         typo_json={"array_threshhold": 0.4},
         shop_json={"type": "object", "properties": {"shop": {"type": "string"}}},
         extra_json={"shop": "Mill", "colour": "red"},
@@ -302,6 +314,11 @@ def test_bad_input_is_one_line(files, folder, write, refused, line, told):
     (folder / "shop-only.json").write_text('{"shop": "Mill"}')
     shown = refused(f"compare {line}").replace(str(folder.resolve()) + "/", "").replace("\\", "/")
     assert shown.startswith(f"jsonmatch compare: {told}")
+
+
+def test_a_missing_folder_is_created(files, folder, command):
+    assert command("compare right.json right.json --html new/folder/page.html").code == 0
+    assert (folder / "new" / "folder" / "page.html").read_text().startswith("<!doctype html>")
 
 
 def test_a_comparator_that_fails(write, command, monkeypatch):

@@ -63,6 +63,16 @@ def test_cases_that_come_and_go(write, command):
     assert out.endswith("\nnew cases:\n  r2\n\ncases vanished:\n  r0\n")
 
 
+def test_without_a_common_case_there_is_no_comparison(write, command, refused):
+    for name in ("old", "new"):
+        write(gold_jsonl=[{"id": f"{name}{number}", "a": 1} for number in range(5)])
+        command(f"evaluate gold.jsonl gold.jsonl --id-field id --keep all --json {name}.json")
+    assert refused("diff old.json new.json") == (
+        "jsonmatch diff: no case is in both runs; cases are paired by their ids: "
+        "old.json has 'old0', 'old1', 'old2' and 2 more, new.json has 'new0', 'new1', 'new2' and 2 more"
+    )
+
+
 def test_one_kept_in_part_names_nothing_new(saved, command):
     saved("a", GOLD)
     saved("b", GOLD, "--keep", "all")

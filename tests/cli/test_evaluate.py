@@ -269,6 +269,7 @@ def bad(folder, write):
         noid_jsonl=[{"a": 1}],
         shop_json={"type": "object", "properties": {"shop": {"type": "string"}}},
     )
+    write(gold_csv="id,a\n1,2\n")
     for name in ("empty", "some", "other", "bad"):
         (folder / name).mkdir()
     (folder / "some" / "a.json").write_text('{"a": 1}')
@@ -307,7 +308,15 @@ def bad(folder, write):
         ("gold.jsonl gold.jsonl --metric leaf", "unknown metric 'leaf'; did you mean 'leaf_f1'?"),
         ("gold.jsonl gold.jsonl --gate f2>1", "--gate 'f2>1': unknown figure 'f2'"),
         ("gold.jsonl gold.jsonl --gate f1", "--gate 'f1': "),
-        ("gold.jsonl gold.jsonl --json no/r.json", "argument --json: no/r.json: no such file or directory"),
+        ("gold.jsonl gold.jsonl --by aa", "--by: no gold record has a value at 'aa'; did you mean 'a'?"),
+        (
+            "gold.jsonl gold.csv",
+            "gold.csv is CSV, but records must be JSON Lines (.jsonl), a JSON array (.json) or",
+        ),
+        (
+            "gold.csv gold.jsonl",
+            "gold.csv is CSV, but records must be JSON Lines (.jsonl), a JSON array (.json) or",
+        ),
         ("gold.jsonl gold.jsonl --json some", "argument --json: some: is a directory"),
         ("gold.jsonl gold.jsonl --keep few", "argument --keep: invalid choice: 'few'"),
     ],

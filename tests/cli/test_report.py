@@ -175,7 +175,7 @@ def test_a_run_of_pytest_is_shown_as_pytest_has_shown_it(pytester, command, fold
         ("bad.json", "bad.json is no result file: line 2 is damaged: "),
         ("binary.json", "binary.json is no result file: it is not UTF-8 text"),
         ("run.json --gate f2>=1", "--gate 'f2>=1': "),
-        ("run.json --html none/a.html", "argument --html: none/a.html: no such file or directory"),
+        ("run.json --by shop", "--by: nothing has any tag"),
     ],
 )
 def test_bad_input_is_one_line(files, write, refused, folder, line, told):

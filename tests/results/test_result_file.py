@@ -164,7 +164,7 @@ def test_a_file_that_is_not_there(tmp_path):
 
 def test_a_file_is_written_as_a_whole_or_not_at_all(tmp_path, monkeypatch):
     path = tmp_path / "new" / "a.json"
-    write_file(path, b"one", make_folders=True)
+    write_file(path, b"one")
     path.chmod(0o640)
     write_file(path, b"two")
     assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"two", 0o640)
