@@ -132,11 +132,17 @@ def test_arrays_pair_for_the_best_of_all_that_is_right():
 
 def test_an_element_without_an_optional_member_is_the_best_partner():
     expected = [{"name": "a", "size": 1, "tip": 2}]
-    actual = [{"name": "a", "size": 1, "tip": 2, "extra": 3}, {"name": "a", "size": 1}]
+    actual = [{"name": "a", "size": 9, "tip": 2}, {"name": "a", "size": 1}]
     accept = {"[].tip": {"optional": True}}
     assert compare_json(actual[1:], expected, arrays="unordered", accept=accept).score == 1.0
     (alignment,) = compare_json(actual, expected, arrays="unordered", accept=accept).alignments
     assert alignment.pairs == ((0, 1, 1.0),)
+
+
+@pytest.mark.parametrize("actual", [{"b": 1}, {"a": "s", "b": 1}, {"a": None, "b": 1}])
+def test_optional_members_do_not_count_where_their_object_is_missing_or_mistyped(actual):
+    expected = {"a": {"x": 1, "tip": 2}, "b": 1}
+    assert compare_json(actual, expected, accept={"a.tip": {"optional": True}}).recall == 1 / 2
 
 
 def test_a_comparator_of_ones_own_is_asked_about_each_alternative_once():

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import permutations
-
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from pytest_jsonmatch import compare_json, register_comparator
 from pytest_jsonmatch.engine.align import audit as audits
@@ -206,102 +202,3 @@ def test_a_large_array_of_which_little_differs():
     # Who has found an equal has no second best: nobody has looked.
     assert [each.next_actual for each in audit.pairs[:2998]] == [None] * 2998
     assert {each.next_actual for each in audit.pairs[2998:]} == {Partner(0, 0.5), Partner(1, 0.5)}
-
-
-# -- the law: every pairing is tried -----------------------------------------------------------------------
-
-VALUES = st.integers(0, 2)
-ELEMENTS = st.fixed_dictionaries(
-    {"a": VALUES},
-    optional={
-        "b": VALUES,
-        "c": st.sampled_from(["x y", "x z", "z"]),
-        "t": st.lists(VALUES, max_size=2).map(sorted),
-        # An object may have several partners here: what nested arrays are worth is only bounded at first.
-        "o": st.lists(st.fixed_dictionaries({"x": VALUES, "y": VALUES}), max_size=2).map(
-            lambda objects: sorted(objects, key=lambda each: (each["x"], each["y"]))
-        ),
-    },
-)
-ARRAYS = st.lists(ELEMENTS, max_size=4)
-
-
-def pairings(rows, columns):
-    """Every way to pair some of the rows with some of the columns."""
-    padded = [*columns, *[None] * len(rows)]
-    return {
-        tuple((i, j) for i, j in zip(rows, chosen, strict=True) if j is not None)
-        for chosen in permutations(padded, len(rows))
-    }
-
-
-def similarity_of(actual, expected, options):
-    return compare_json([actual], [expected], **{**options, "array_threshold": 0}).score
-
-
-def best_margin(pair, paired, all_pairings, worth, expected, actual):
-    """What the best pairing in which one of the two meets another, not equal to its partner, is short of this."""
-    i, j = pair
-
-    def met(pairs):
-        own = sum(expected[at] == expected[i] and actual[to] == actual[j] for at, to in pairs)
-        left = sum(expected[at] == expected[i] for at, _ in pairs)
-        right = sum(actual[to] == actual[j] for _, to in pairs)
-        return own, left - own, right - own
-
-    here = met(paired)
-    total = sum(worth[each] for each in paired)
-    margins = [
-        total - sum(worth[each] for each in other)
-        for other in all_pairings
-        if (there := met(other))[0] < here[0] and (there[1] > here[1] or there[2] > here[2])
-    ]
-    return min(margins, default=None)
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        OPTIONS,
-        {"metric": "pairwise_f1"},
-        {"metric": "json_similarity", "arrays": "unordered"},
-        {
-            "metric": "json_similarity",
-            "arrays": "unordered",
-            "extra": "count",
-            "fields": {"[].a": {"weight": 3}},
-        },
-    ],
-)
-@settings(max_examples=60)
-@given(expected=ARRAYS, actual=ARRAYS, tolerance=st.sampled_from([0.0, 0.05, 0.3, 1.0]))
-def test_the_audit_is_what_trying_every_pairing_finds(options, expected, actual, tolerance):
-    result = compare_json(actual, expected, **options)
-    if not result.alignments:
-        return
-    (audit,) = (each for each in result.audit(tolerance) if each.path == "$")
-    worth = {
-        (i, j): similarity_of(two, one, options)
-        for i, one in enumerate(expected)
-        for j, two in enumerate(actual)
-    }
-    least = 0.3 if options["metric"] == "pairwise_f1" else 0.0
-    rest = [each for each in audit.pairs if expected[each.expected] != actual[each.actual]]
-    twins = [each for each in audit.pairs if each not in rest]
-    rows = sorted({*range(len(expected))} - {each.expected for each in twins})
-    columns = sorted({*range(len(actual))} - {each.actual for each in twins})
-    admissible = {pair for pair, value in worth.items() if value > least + 1e-12}
-    tried = [each for each in pairings(rows, columns) if admissible.issuperset(each)]
-    paired = [(each.expected, each.actual) for each in rest]
-    assert all(each.ambiguous is False for each in twins)
-    assert all(each.score == 1.0 and each.next_actual is None for each in twins)
-    for each in rest:
-        assert each.score == pytest.approx(worth[each.expected, each.actual])
-        others = [worth[each.expected, j] for j in columns if j != each.actual]
-        assert (each.next_actual and each.next_actual.score) == (
-            pytest.approx(max(others)) if others else None
-        )
-        margin = best_margin((each.expected, each.actual), paired, tried, worth, expected, actual)
-        is_near = margin is not None and margin <= tolerance + 1e-9
-        assert each.ambiguous is is_near
-        assert each.margin == (pytest.approx(max(margin, 0.0), abs=1e-9) if is_near else None)

@@ -208,7 +208,7 @@ class Elements(NamedTuple):
         element = self.plan.root.children[ELEMENT]
         grid = Columns(aligner, element, body).grid(element, self.expected, self.actual)
         grid.stands_at(range(len(self.expected)), range(len(self.actual)), self.walked)
-        grid.finish()
+        grid.finish(aligner.leaf_counts(element, self.expected, self.actual))
         return grid
 
     def walked(self, at: int, to: int) -> Cell:
@@ -352,7 +352,7 @@ def test_members_that_few_elements_have_cost_little(monkeypatch):
     add_scores = ArrayGrid.add_scores
 
     def adding(grid, *column):
-        cells.append(len(grid.expected) * len(grid.actual))
+        cells.append(grid.shape[0] * grid.shape[1])
         add_scores(grid, *column)
 
     monkeypatch.setattr(ArrayGrid, "add_scores", adding)

@@ -457,6 +457,11 @@ class Plan:
             **chosen, called=called, config=config, type_defaults=type_defaults, rules=rules, accept=accept
         )
 
+    @property
+    def two_sided(self) -> bool:
+        """Whether the leaves of both sides count in the similarity of two elements."""
+        return (self.reduce, self.extra) == ("f1", "count")
+
     def accepted(self, place: Place) -> Accepted:
         """What is right here beside the expected value: what a rule says, then what the option adds."""
         ruled = self.rule(place, "accept")
@@ -470,6 +475,10 @@ class Plan:
                 (word, words[word]) for word in ("regex", "range", "type", "any") if word in words
             ]
         return found
+
+    def may_lack(self, place: Place, value: object) -> bool:
+        """Whether actual may lack this value of expected."""
+        return self.accepted(place).optional and not isinstance(value, DirtyEquals)
 
     def rule(self, place: Place, word: str) -> object:
         return self.rule_at(place, place.node, word)
@@ -715,8 +724,8 @@ class Place:
 
     `written` is the schema's node as it stands in the schema, `node` the one that holds for the values here.
     `outer` has the weight, the transforms and the leaf threshold that come from above.
-    `alone` is set while two elements are compared only to see how similar they are; `is_unit` at a key whose
-    own weight does not matter.
+    `alone` is set while values are compared only for their figures, `pairing` while these are to say how similar two
+    elements are; `is_unit` at a key whose own weight does not matter.
     """
 
     schema: tuple
@@ -728,6 +737,7 @@ class Place:
     weight: float = 1.0
     transforms: list = field(default_factory=list)
     alone: bool = False
+    pairing: bool = False
     is_unit: bool = False
     form: str = "full"
     limit: float | None = None
@@ -760,6 +770,7 @@ class Place:
             self.outer[0] * (1.0 if weight is None else weight),
             self.outer[1] if transforms is None else transforms,
             self.alone,
+            self.pairing,
             form=here.form,
             limit=self.outer[2] if limit is None else limit,
         )
@@ -783,6 +794,7 @@ class Place:
             (self.weight, self.transforms, self.limit),
             written,
             alone=self.alone,
+            pairing=self.pairing,
         )
         return there.entered(plan, expected, actual)
 
@@ -982,8 +994,7 @@ def one_sided(
 ) -> list[Row]:
     """The leaves of a subtree that only one side has; `itself` is False inside such a subtree."""
     sides = (value, MISSING) if status == "omission" else (MISSING, value)
-    optional = status == "omission" and not mistyped and plan.accepted(place).optional
-    optional = optional and not isinstance(value, DirtyEquals)
+    optional = status == "omission" and not mistyped and plan.may_lack(place, value)
     if plan.rule(place, "skip") or optional:
         return [skipped_row(place, *sides)]
     if plan.rule(place, "compare") or not is_container(value):
@@ -992,15 +1003,11 @@ def one_sided(
     if isinstance(value, dict):
         there = present(plan, value)
         for key, item in there.items():
-            rows += one_sided(
-                plan, place.member(plan, key, item), item, status, itself=False, mistyped=mistyped
-            )
+            rows += one_sided(plan, place.member(plan, key, item), item, status, itself=False)
         empty = not there
     else:
         for i, item in enumerate(value):
-            rows += one_sided(
-                plan, place.element(plan, i, i, item), item, status, itself=False, mistyped=mistyped
-            )
+            rows += one_sided(plan, place.element(plan, i, i, item), item, status, itself=False)
         empty = not value
     if plan.empties == "leaf" and empty:
         rows = [one_row(place, status)]
@@ -1043,7 +1050,7 @@ def walk_accepting(
     plan: Plan, place: Place, expected: object, actual: object, accepted: Accepted
 ) -> list[Row]:
     """Reading 37: the best by score of the expected value and the others, the first among equals; else a predicate."""
-    alone = replace(place, weight=1.0, alone=True)
+    alone = replace(place, weight=1.0, alone=True, pairing=False)
     best, chosen = -1.0, expected
     explicit = plan.rule(place, "compare")
     for value in (expected, *accepted.values):
@@ -1057,11 +1064,51 @@ def walk_accepting(
         if score > best + 1e-12 or best < score == 1:
             best, chosen = score, value
     seen_actual = actual if is_container(actual) else transform_scalar(actual, place.transforms)
-    if best < 1 and accepted.holds(seen_actual):
+    predicate = best < 1 and accepted.holds(seen_actual)
+    if place.pairing and (predicate or chosen is not expected):
+        return [whole_row(plan, place, 1.0 if predicate else best, expected, actual)]
+    if predicate:
         row = both_row(place, "match", 1.0, place.weight, place.weight)
         return contained(plan, place, [row], expected, actual)
     rows = walk(plan, place.entered_for(plan, chosen, actual), chosen, actual, bare=True)
     return contained(plan, place, rows, expected, actual)
+
+
+def whole_row(plan: Plan, place: Place, score: float, expected: object, actual: object) -> Row:
+    """In the similarity of two elements: a place that is right as a whole scores for all its leaves."""
+    theirs = place.entered(plan, actual, MISSING)
+    if place.weight and not place.entered(plan, expected, actual).weight:
+        # Reading 18: this is an element, whose own weight of 0 does not enter.
+        theirs = replace(theirs, weight=theirs.weight or 1.0)
+    leaves = pair_leaves(plan, (place, expected), (theirs, actual))
+    status = "match" if score == 1 else "mismatch"
+    return replace(both_row(place, status, score, leaves, leaves), weight=leaves)
+
+
+def pair_leaves(plan: Plan, ours: tuple[Place, object], theirs: tuple[Place, object]) -> float:
+    """The divisor of a similarity: the mean of the leaves of both sides, or those of expected."""
+    leaves = counted_alone(plan, *ours, of_expected=True)
+    return (leaves + counted_alone(plan, *theirs)) / 2 if plan.two_sided else leaves
+
+
+def counted_alone(plan: Plan, place: Place, value: object, *, of_expected: bool = False) -> float:
+    """The weighted leaves of a value by itself; what is optional in expected does not count."""
+    if plan.rule(place, "skip"):
+        return 0.0
+    if plan.rule(place, "compare") or not is_container(value):
+        return place.weight
+    if isinstance(value, dict):
+        there = present(plan, value)
+        parts = [(place.member(plan, key, item), item) for key, item in there.items()]
+    else:
+        parts = [(place.element(plan, i, i, item), item) for i, item in enumerate(value)]
+    if not parts:
+        return place.weight if plan.empties == "leaf" else 0.0
+    return math.fsum(
+        counted_alone(plan, there, item, of_expected=of_expected)
+        for there, item in parts
+        if not (of_expected and plan.may_lack(there, item))
+    )
 
 
 def walk(plan: Plan, place: Place, expected: object, actual: object, *, bare: bool = False) -> list[Row]:
@@ -1080,6 +1127,8 @@ def walk(plan: Plan, place: Place, expected: object, actual: object, *, bare: bo
         if score and is_container(actual):
             # Of pairs that tie, one leaves more leaves of actual alone: similarities around them hang on that.
             plan.doubts.append("a matcher for an object or array")
+        if place.pairing:
+            return [whole_row(plan, place, score, expected, actual)]
         row = both_row(place, "match" if score else "mismatch", score, place.weight, place.weight)
         return contained(plan, place, [row], expected, actual)
     accepted = Accepted() if bare else plan.accepted(place)
@@ -1303,7 +1352,7 @@ def objections(
     given: list[tuple[int, int]],
     twins: list[tuple[int, int]],
     best: list[tuple[int, int]],
-    admissible: Mapping[tuple[int, int], Figures],
+    admissible: Mapping[tuple[int, int], Alike],
 ) -> list[str]:
     """What keeps the given pairs from being one of the best pairings.
 
@@ -1325,12 +1374,12 @@ def objections(
     return [text for text, found in wrong.items() if found]
 
 
-def worths(pairs: list[tuple[int, int]], admissible: Mapping[tuple[int, int], Figures]) -> list[list[float]]:
+def worths(pairs: list[tuple[int, int]], admissible: Mapping[tuple[int, int], Alike]) -> list[list[float]]:
     """The pairs' similarities, and their Σ."""
     return [[getattr(admissible[pair], name) for pair in pairs] for name in ("score", "matched")]
 
 
-def best_pairs(admissible: Mapping[tuple[int, int], Figures]) -> list[tuple[int, int]]:
+def best_pairs(admissible: Mapping[tuple[int, int], Alike]) -> list[tuple[int, int]]:
     """The one-to-one pairs with the greatest sum of similarities, and of those that tie with the greatest Σ.
 
     Pairs are added by one path after the other that gains most, until none gains anything; a path takes a
@@ -1365,18 +1414,33 @@ def best_pairs(admissible: Mapping[tuple[int, int], Figures]) -> list[tuple[int,
             row_of[column], column = row, before
 
 
-def similarity(plan: Plan, place: Place, expected: list, actual: list, i: int, j: int) -> Figures:
-    """The metric's own figures for the two elements alone.
+def similarity(plan: Plan, place: Place, expected: list, actual: list, i: int, j: int) -> Alike:
+    """How similar two elements are: Σ by the mean of the leaves that each has by itself.
 
     Reading 18: alone means that weights from the element upwards do not enter (only a weight of 0 shows it).
     """
     key = (place.schema, id(place.node), id(expected[i]), id(actual[j]), plan.extra)
     if key not in plan.similarities:
-        there = replace(place.element(plan, i, j, expected[i], actual[j]), weight=1.0, alone=True)
-        alike = figures(plan, walk(plan, there, expected[i], actual[j]))
+        top = replace(place, weight=1.0, alone=True, pairing=True)
+        there = top.element(plan, i, j, expected[i], actual[j])
+        theirs = top.element(plan, i, j, actual[j])
+        if there.weight == 0:
+            there, theirs = replace(there, weight=1.0), replace(theirs, weight=theirs.weight or 1.0)
+        rows = walk(plan, there, expected[i], actual[j])
+        matched = math.fsum(row.weight * row.score for row in rows if row.status in {"match", "mismatch"})
+        leaves = pair_leaves(plan, (there, expected[i]), (theirs, actual[j]))
         # What the ids are of is kept beside the figures, so that they stay theirs.
+        alike = Alike(min(1.0, ratio(matched, leaves)), matched)
         plan.similarities[key] = alike, expected[i], actual[j], place.node
     return plan.similarities[key][0]
+
+
+@dataclass(frozen=True)
+class Alike:
+    """How similar two elements are, and their Σ."""
+
+    score: float
+    matched: float
 
 
 def shuffled(plan: Plan, place: Place, value: object, rng: random.Random) -> object:
@@ -1420,8 +1484,8 @@ def unit(plan: Plan, place: Place, expected: object, actual: object) -> list[Row
     if expected is MISSING:
         return [one_row(place, "hallucination")]
     if actual is MISSING:
-        optional = plan.accepted(place).optional and not isinstance(expected, DirtyEquals)
-        return [skipped_row(place, expected, actual) if optional else one_row(place, "omission")]
+        lacking = skipped_row(place, expected, actual) if plan.may_lack(place, expected) else None
+        return [lacking or one_row(place, "omission")]
     explicit = not isinstance(expected, DirtyEquals) and plan.rule(place, "compare")
     accepted = plan.accepted(place)
     if explicit and not (accepted.values or accepted.predicates):

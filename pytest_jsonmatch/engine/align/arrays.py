@@ -59,7 +59,7 @@ class Aligner(Context):
         else:
             grid = Columns(self, element, body).grid(element, one, other)
         grid.stands_at(rows, columns, measure)
-        grid.finish()
+        grid.finish(self.leaf_counts(element, one, other))
         best = grid.best(range(len(rows)), range(len(columns)))
         if grid.parts:
             for at, to in best.pairs:

@@ -103,11 +103,11 @@ def _audited(
     if not partners:
         return [replace(pair, score=1.0, ambiguous=False) for pair in pairs]
     work.spend(len(rows) * len(columns))
-    grid = Columns(aligner, element, ArrayGrid).grid(
-        element, [array.expected[at] for at in rows], [array.actual[to] for to in columns]
-    )
+    one, other = [array.expected[at] for at in rows], [array.actual[to] for to in columns]
+    grid = Columns(aligner, element, ArrayGrid).grid(element, one, other)
     if grid.walked:
         raise _NotComputedError("comparing them may be slow")
+    grid.finish(aligner.leaf_counts(element, one, other))
     cells = _Cells(grid, work)
     sides = _kinds([keys[at] for at in rows]), _kinds([others[to] for to in columns])
     exchanges = _Exchanges(cells.losses(partners, limit), partners, sides, limit)

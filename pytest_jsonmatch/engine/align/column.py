@@ -283,14 +283,14 @@ class CostlyValues:
             found.append({at: code for at, code in codes if code in scored})
         return found[0], found[1]
 
-    def sums(self, row: int, column: int) -> tuple[float, float]:
-        """Return the weighted score of two values, and 0: they have no fewer leaves."""
+    def sums(self, row: int, column: int) -> float:
+        """Return the weighted score of two values."""
         score: float = score_of(self.block.bound.score, self.left.values[row], self.right.values[column])
         if self.accepted is not None:
             score = max(score, self.accepted[column])
         if self.limit is not None and score <= self.limit and score < 1.0:
             score = 0.0
-        return self.weight * score, 0.0
+        return self.weight * score
 
     def keep(self, row: int, column: int) -> None:
         """Do nothing: values hold no arrays."""

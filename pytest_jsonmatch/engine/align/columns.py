@@ -1,22 +1,30 @@
-"""Sum up all pairs of values at one node, column by column: one recursion for grids of both bodies."""
+"""Add up Σ of all pairs of elements, column by column: one recursion for grids of both bodies.
+
+    similarity(i, j) = Σ over columns k of weight_k · score_k(i, j) / ½ (E_i + A_j)
+
+The divisor is E_i alone under `reduce: ratio` or `extra: ignore`. A similarity is at most 1, and 0/0 is 1.
+
+A column is a place inside the elements, such as `price`. E_i and A_j are constants of the elements: their
+weighted leaf counts, each counted alone. A place that is right as a whole, because a matcher, a predicate or
+another accepted value decides, adds its score times its own divisor: ½ (e + a) or e, for the leaves there.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from itertools import chain, repeat
-from math import isclose
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.align.column import Some, at_places, by_key, by_shape, column_of, flatten
 from pytest_jsonmatch.engine.align.context import refuse_too_large
 from pytest_jsonmatch.engine.align.grid import Nested
 from pytest_jsonmatch.engine.plan.accept import LEAST_GAIN
-from pytest_jsonmatch.engine.plan.node import leaves_alone, most_of, weight_chosen
+from pytest_jsonmatch.engine.plan.node import leaf_count, most_of, weight_chosen
 from pytest_jsonmatch.engine.value.convert import MISSING, Matcher
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_jsonmatch.engine.align.context import Context
     from pytest_jsonmatch.engine.align.grid import Grid
@@ -35,39 +43,19 @@ _RARE: Final = 4
 
 
 @final
-class _Spot(NamedTuple):
-    """The place of some values."""
-
-    node: PlanNode
-    weight: float
-    """Its weight, multiplied from the element down."""
-    lacking: bool = False
-    """Whether a value without a counterpart meets nothing; otherwise it meets a value of another type."""
-
-
-@final
 class Columns:
     """Makes the grid of all pairs of values at one node, including everything below it."""
 
     def __init__(self, aligner: Context, element: PlanNode, body: type[Grid], deepest: int = 0) -> None:
-        options = aligner.plan.options
         self._aligner = aligner
         self._body = body
         self._element = element
         self._deepest = deepest or element.depth + _MOST_LEVELS
-        # A ratio is of expected's leaves, so it needs no leaves of actual.
-        self._count_actual = aligner.count_extra or options.reduce == "ratio"
-        self._empties = options.empties
-        self._nulls_absent = options.nulls == "absent"
-        # Otherwise the number of leaves of a value does not depend on its counterpart.
-        self._uneven = (
-            aligner.plan.has_alternatives or aligner.plan.has_optional or options.empties == "if_absent"
-        )
 
     def grid(
         self, node: PlanNode, expected: Sequence[JsonValue], actual: Sequence[JsonValue], above: float = 1.0
     ) -> Grid:
-        """Return Σ, E and A of all pairs, with weights multiplied from the element down.
+        """Return Σ of all pairs, with weights multiplied from the element down.
 
         Args:
             node: the place of the values.
@@ -91,46 +79,47 @@ class Columns:
     ) -> Grid:
         """Return bounds of all pairs; only the walk can score them."""
         grid = self._body(self._aligner, len(expected), len(actual))
-        self._doubt(grid, _Spot(node, weight), expected, actual)
+        self._doubt(grid, node, weight, expected, actual)
         return grid
 
     def _doubt(
         self,
         grid: Grid,
-        place: _Spot,
+        node: PlanNode,
+        weight: float,
         expected: Sequence[JsonValue],
         actual: Sequence[JsonValue],
-        most: Sequence[Sequence[float]] | None = None,
     ) -> None:
-        """Add bounds of all pairs, given their highest possible scores, if these are known."""
-        node, weight = place.node, place.weight
-        if most is None:
-            most = [[weight * most_of(node, value, self._aligner.most) for value in actual]] * len(expected)
-        own, other = (
-            [weight * leaves_alone(node, value, self._aligner.leaves, lacking=False) for value in values]
-            for values in (expected, actual)
-        )
-        grid.doubt(own, other, most)
+        """Leave all pairs to the walk, and add the most that it may find."""
+        grid.walked = True
+        most = [weight * most_of(node, value, self._aligner.most) for value in actual]
+        for at, value in enumerate(expected):
+            # A place that is right as a whole counts half the leaves of each side, or those of expected.
+            own = weight * leaf_count(node, value, self._aligner.leaves, of_expected=False)
+            grid.credit([at], range(len(actual)), [[own + more for more in most]])
 
     def _accepting(
         self,
         grid: Grid,
-        place: _Spot,
-        accept: Acceptance,
+        node: PlanNode,
+        weight: float,
         expected: Sequence[JsonValue],
         actual: Sequence[JsonValue],
     ) -> None:
         """Add bounds of pairs where values other than the expected one are accepted, containers included."""
-        at_least = place.weight if accept.predicates else 0.0
-        most = [[at_least] * len(actual) for _ in expected]
-        for value in (None, *accept.alternatives) if expected and actual else ():
-            side = expected if value is None else [value.value]
-            block = self._body(self._aligner, len(side), len(actual))
-            self._by_type(block, place.node.bare, place.weight, side, actual)
-            scores = [list(map(float, line)) for line in block.score]
-            lines = scores if value is None else scores * len(expected)
-            most = [list(map(max, *both)) for both in zip(most, lines)]
-        self._doubt(grid, place, expected, actual, most)
+        grid.walked = True
+        block = self._body(self._aligner, len(expected), len(actual))
+        self._by_type(block, node.bare, weight, expected, actual)
+        for at, counts in enumerate(self._wholes(node, weight, expected, actual)):
+            most = [max(float(score), count) for score, count in zip(block.score[at], counts)]
+            grid.credit([at], range(len(actual)), [most])
+
+    def _wholes(
+        self, node: PlanNode, weight: float, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
+    ) -> list[list[float]]:
+        """Return what each pair of values adds to Σ if it is right as a whole: its leaf count."""
+        lines = self._aligner.leaf_counts(node, expected, actual).pairs(len(actual))
+        return [[weight * count for count in line] for line in lines]
 
     def _alternatives(
         self,
@@ -147,19 +136,11 @@ class Columns:
             groups.setdefault(node.chosen(value, MISSING), []).append(at)
         if any(variant.branches is not None or variant.accept is not None for variant in groups):
             # None of them accepts the value, or another value that is right may have another alternative.
-            self._doubt(grid, _Spot(node, weight), expected, actual)
+            self._doubt(grid, node, weight, expected, actual)
             return
-        everyone = range(len(actual))
-        first: list[float] | None = None
         for variant, rows in groups.items():
             block = self.grid(variant, at_places(rows, expected), actual, above)
-            if first is None:
-                first = block.actual
-            elif self._aligner.as_f1:
-                # The leaves of actual are counted once, and may differ between alternatives.
-                grid.lower(rows, everyone, [own - other for own, other in zip(first, block.actual)])
-                block.actual = [0.0] * len(first)
-            grid.absorb(block, rows, everyone)
+            grid.absorb(block, rows, range(len(actual)))
 
     def _scalars(
         self, grid: Grid, node: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
@@ -170,15 +151,6 @@ class Columns:
             return False
         if left.values and right.values:
             grid.add_scores(node, weight, left, right)
-        grid.count(weight, left, right)
-        if node.accept is not None and node.accept.optional and -1 in (right.codes or ()):
-            having = [at for at, value in enumerate(expected) if value is not MISSING]
-            lacking = [at for at, value in enumerate(actual) if value is MISSING]
-            grid.lower(having, lacking, [weight] * len(lacking))
-        if not self._count_actual and left.codes is not None and -1 in left.codes and right.values:
-            lacking = [at for at, value in enumerate(expected) if value is MISSING]
-            having = [at for at, value in enumerate(actual) if value is not MISSING]
-            grid.lower(lacking, having, [weight] * len(having))
         return True
 
     def _by_type(
@@ -191,17 +163,19 @@ class Columns:
     ) -> None:
         """Add pairs of values of one kind: two scalars, two objects or two arrays. Other pairs score 0."""
         if Matcher in set(map(type, expected)):
-            self._matched(grid, _Spot(node, weight), expected, actual)
+            self._matched(grid, node, weight, expected, actual)
             return
         scalars = node
         if node.accept is not None:
             if not node.accept.is_of_scalars:
-                self._accepting(grid, _Spot(node, weight), node.accept, expected, actual)
+                self._accepting(grid, node, weight, expected, actual)
                 return
             node = node.bare
         left, right = by_shape(expected), by_shape(actual)
-        for shape in dict.fromkeys((*left, *right)):
-            one, other = Some.at(left.get(shape, []), expected), Some.at(right.get(shape, []), actual)
+        for shape, places in left.items():
+            one, other = Some.at(places, expected), Some.at(right.get(shape, []), actual)
+            if not other.values:
+                continue
             everything = one.is_all and other.is_all
             block = grid if everything else self._body(self._aligner, len(one.places), len(other.places))
             if shape is object:
@@ -211,110 +185,53 @@ class Columns:
                 add(block, node, weight, one.values, other.values)
             if everything:
                 return
-            if shape is object:
-                grid.absorb(block, one.places, other.places)
-            else:
-                self._absorb(grid, _Spot(node, weight), block, (one, other))
+            grid.absorb(block, one.places, other.places)
         if scalars.accept is not None:
             containers = [at for shape, some in left.items() if shape is not object for at in some]
             sides = Some.at(containers, expected), Some.at(right.get(object, []), actual)
-            self._accepted(grid, _Spot(node, weight), scalars.accept, sides)
+            self._accepted(grid, scalars, scalars.accept, weight, sides)
 
     def _matched(
-        self, grid: Grid, place: _Spot, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
+        self,
+        grid: Grid,
+        node: PlanNode,
+        weight: float,
+        expected: Sequence[JsonValue],
+        actual: Sequence[JsonValue],
     ) -> None:
-        """Add the pairs of matchers, each of which is one leaf on either side, and those of other values."""
-        node, weight = place.node, place.weight
+        """Add the pairs of matchers, and those of other values."""
         everyone = range(len(actual))
         matched = Some.at([at for at, value in enumerate(expected) if type(value) is Matcher], expected)
         others = at_places(matched.others, expected)
         block = self._body(self._aligner, len(others), len(actual))
         if not self._scalars(block, node, weight, others, list(actual)):
             self._by_type(block, node, weight, others, actual)
-        leaves = list(block.actual)
         grid.absorb(block, matched.others, everyone)
-        for at in matched.places:
-            grid.expected[at] += weight
+        (wholes,) = self._wholes(node, weight, matched.values[:1], actual)
         scores = {
-            each: [weight * _score(each, value) for value in actual] for each in dict.fromkeys(matched.values)
+            each: [whole * _score(each, value) for whole, value in zip(wholes, actual)]
+            for each in dict.fromkeys(matched.values)
         }
         grid.credit(matched.places, everyone, [scores[each] for each in matched.values])
-        if self._aligner.as_f1 and any(more != weight for more in leaves):
-            grid.lower(matched.places, everyone, [more - weight for more in leaves])
 
-    def _accepted(self, grid: Grid, place: _Spot, acceptance: Acceptance, sides: tuple[Some, Some]) -> None:
-        """Add the scores of scalars of actual that are accepted in place of containers of expected.
-
-        In such a pair, the container counts as one leaf.
-        """
-        weight, limit = place.weight, max(LEAST_GAIN, place.node.leaf_threshold or 0.0)
-        scores = {
-            to: score
-            for to, value in zip(sides[1].places, sides[1].values)
-            if (score := acceptance.ceiling(place.node.prepare(value))) > limit or score == 1.0
-        }
-        by_leaves: dict[float, list[int]] = {}
-        for at, value in zip(sides[0].places, sides[0].values):
-            leaves = leaves_alone(place.node, value, self._aligner.leaves, lacking=False)
-            by_leaves.setdefault(leaves, []).append(at)
-        for leaves, rows in by_leaves.items():
-            # Under a ratio, a container without leaves scores 1 by itself.
-            if leaves or self._aligner.as_f1:
-                grid.credit(rows, list(scores), [weight * score for score in scores.values()])
-                if leaves != 1.0:
-                    grid.lower(rows, list(scores), [weight * (leaves - 1.0)] * len(scores))
-
-    def _absorb(self, grid: Grid, place: _Spot, block: Grid, sides: tuple[Some, Some]) -> None:
-        """Add a block of pairs, and correct the leaves of pairs with a value in it and one outside.
-
-        Args:
-            grid: the grid to add to.
-            place: the place of the block's values.
-            block: the pairs of some values of each side.
-            sides: these values.
-        """
+    def _accepted(
+        self, grid: Grid, node: PlanNode, accept: Acceptance, weight: float, sides: tuple[Some, Some]
+    ) -> None:
+        """Add the scores of scalars of actual that are accepted in place of containers of expected."""
         one, other = sides
-        grid.absorb(block, one.places, other.places)
-        if not other.is_all:
-            alone = self._alone(place, one.values, block.expected, lacking=place.lacking)
-            surplus: dict[float, list[int]] = {}
-            for at, leaves, fewer in zip(one.places, block.expected, alone):
-                if not isclose(leaves, fewer):
-                    surplus.setdefault(leaves - fewer, []).append(at)
-            for less, rows in surplus.items():
-                grid.lower(rows, other.others, [less] * len(other.others))
-        if not one.is_all and (self._aligner.as_f1 or not self._count_actual):
-            own: Iterable[float] = repeat(0.0)
-            if self._count_actual:
-                own = self._alone(place, other.values, block.actual, lacking=False)
-            less_of = [
-                0.0 if isclose(each, alone) else each - alone for each, alone in zip(block.actual, own)
-            ]
-            if any(less_of):
-                grid.lower(one.others, other.places, less_of)
-
-    def _alone(
-        self, place: _Spot, values: Sequence[JsonValue], leaves: list[float], *, lacking: bool
-    ) -> list[float]:
-        """Return the leaves of values whose counterpart is missing or of another type.
-
-        Args:
-            place: the place of the values.
-            values: the values.
-            leaves: how many they have where their counterpart is of the same type.
-            lacking: whether actual lacks them.
-        """
-        if not self._uneven:
-            return leaves
-        known = self._aligner.leaves
-        return [place.weight * leaves_alone(place.node, value, known, lacking=lacking) for value in values]
+        limit = max(LEAST_GAIN, node.leaf_threshold or 0.0)
+        scores = [accept.ceiling(node.prepare(value)) for value in other.values]
+        scores = [score if score > limit or score == 1.0 else 0.0 for score in scores]
+        wholes = self._wholes(node, weight, one.values, other.values)
+        lines = [[score * count for score, count in zip(scores, counts)] for counts in wholes]
+        grid.credit(one.places, other.places, lines)
 
     # -- containers ----------------------------------------------------------------------------------------
 
     def _objects(
         self, grid: Grid, node: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
     ) -> None:
-        if self._nulls_absent:
+        if self._aligner.plan.options.nulls == "absent":
             expected, actual = list(map(_without_nulls, expected)), list(map(_without_nulls, actual))
         self._members(grid, node.children.__getitem__, weight, expected, actual)
         self._empty(grid, weight, expected, actual)
@@ -328,11 +245,11 @@ class Columns:
         actual: Sequence[dict[Any, JsonValue]],
     ) -> None:
         """Add the members of objects, or the elements of arrays by their index."""
-        counts = [Counter(chain.from_iterable(values)) for values in (expected, actual)]
-        keys = dict.fromkeys(chain(*counts))
+        counts, others = [Counter(chain.from_iterable(values)) for values in (expected, actual)]
+        keys = [key for key in counts if key in others]
         pairs = len(expected) * len(actual)
         # Few enough elements have these to score their pairs apart from the others.
-        rare = {key for key in keys if counts[0][key] * counts[1][key] * _RARE < pairs}
+        rare = {key for key in keys if counts[key] * others[key] * _RARE < pairs}
         apart = [by_key(rare, values) for values in (expected, actual)]
         for key in keys:
             child = child_of(key)
@@ -353,31 +270,16 @@ class Columns:
 
     def _some(self, grid: Grid, child: PlanNode, weight: float, one: Some, other: Some) -> None:
         """Add the members of the elements that have one."""
-        place = _Spot(child, weight * child.own_weight, lacking=True)
-        if one.values and other.values:
-            self._absorb(grid, place, self.grid(child, one.values, other.values, weight), (one, other))
-            return
-        for leaves, some, lacking in ((grid.expected, one, True), (grid.actual, other, False)):
-            if lacking or self._count_actual:
-                for at, value in zip(some.places, some.values):
-                    alone = leaves_alone(child, value, self._aligner.leaves, lacking=lacking)
-                    leaves[at] += place.weight * alone
+        grid.absorb(self.grid(child, one.values, other.values, weight), one.places, other.places)
 
     def _empty(
         self, grid: Grid, weight: float, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
     ) -> None:
-        """Count an empty container as a leaf, except against a non-empty one of its kind."""
-        if self._empties != "leaf":
-            return
-        rows = [at for at, value in enumerate(expected) if not value]
-        columns = [at for at, value in enumerate(actual) if not value]
-        grid.count_empty(weight, rows, columns)
-        if rows:
-            full = [at for at, value in enumerate(actual) if value]
-            grid.lower(rows, full, [weight] * len(full))
-        if columns and self._aligner.as_f1:
-            full = [at for at, value in enumerate(expected) if value]
-            grid.lower(full, columns, [weight] * len(columns))
+        """Count two empty containers as a leaf."""
+        if self._aligner.plan.options.empties == "leaf":
+            rows = [at for at, value in enumerate(expected) if not value]
+            columns = [at for at, value in enumerate(actual) if not value]
+            grid.credit(rows, columns, [weight] * len(columns))
 
     def _arrays(
         self, grid: Grid, node: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
@@ -399,17 +301,10 @@ class Columns:
         if element.skip:
             return
         sides = flatten(self._aligner.canon, node, (expected, actual))
-        inner = self._inner(node, sides[0].values, sides[1].values)
-        inner.finish()
-        alone = [
-            self._alone(_Spot(element, 1.0), flat.values, leaves, lacking=is_expected)
-            for flat, leaves, is_expected in zip(sides, (inner.expected, inner.actual), (True, False))
-        ]
-        if not self._aligner.as_f1:
-            alone[1] = inner.actual
-        elif not self._count_actual:
-            alone[1] = [0.0] * len(inner.actual)
-        grid.nest(Nested(self._aligner, node, inner, sides, alone), weight * element.own_weight)
+        if sides[0].values and sides[1].values:
+            inner = self._inner(node, sides[0].values, sides[1].values)
+            inner.finish(self._aligner.leaf_counts(element, sides[0].values, sides[1].values))
+            grid.nest(Nested(self._aligner, node, inner, sides), weight * element.own_weight)
 
     def _inner(self, node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]) -> Grid:
         """Return the grid of all elements of nested arrays."""

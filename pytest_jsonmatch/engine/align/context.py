@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.align.keys import Canon
+from pytest_jsonmatch.engine.plan.node import leaf_count
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.node import Known, PlanNode
@@ -39,8 +40,6 @@ class Cell(NamedTuple):
     similarity: float
     score: float
     """Σ weight·score."""
-    less: float = 0.0
-    """How many leaves fewer than its two elements it has, if it comes from a grid."""
     questions: tuple[Any, ...] = ()
     """The open questions to batch comparators."""
 
@@ -52,8 +51,6 @@ class Pairing(NamedTuple):
     pairs: IndexPairs
     score: float = 0.0
     """Σ of the pairs, if they come from a grid."""
-    less: float = 0.0
-    """How many leaves fewer than their elements the pairs have, if they come from a grid."""
     questions: tuple[Any, ...] = ()
     """The questions to batch comparators that are open until the pairs are final."""
 
@@ -67,9 +64,29 @@ class Arrays(NamedTuple):
     actual: list[JsonValue]
 
 
-def similarity_of(score: float, whole: float) -> float:
-    """Return Σ divided by the weighted leaves: at most 1, and 1 if there are no leaves."""
-    return 1.0 if whole <= NOTHING else min(score / whole, 1.0)
+@final
+class LeafCounts(NamedTuple):
+    """E and A: the weighted leaf count of each value of two sides, counted alone."""
+
+    expected: list[float]
+    actual: list[float] | None
+    """None where similarities are divided by the leaves of expected only."""
+
+    def pair(self, row: int, column: int) -> float:
+        """Return the leaf count of a pair: the divisor of its similarity."""
+        own = self.expected[row]
+        return own if self.actual is None else (own + self.actual[column]) * 0.5
+
+    def pairs(self, columns: int) -> list[list[float]]:
+        """Return the leaf counts of all pairs, given the number of columns."""
+        if self.actual is None:
+            return [[own] * columns for own in self.expected]
+        return [[(own + other) * 0.5 for other in self.actual] for own in self.expected]
+
+
+def similarity_of(score: float, leaf_count: float) -> float:
+    """Return Σ divided by the leaf count of a pair: at most 1, and 1 if there are no leaves."""
+    return 1.0 if leaf_count <= NOTHING else min(score / leaf_count, 1.0)
 
 
 def refuse_too_large(node: PlanNode, rows: int, columns: int) -> None:
@@ -91,7 +108,8 @@ class Context:
         options = plan.options
         self.plan = plan
         self.count_extra = count_extra
-        self.as_f1: bool = options.reduce == "f1"
+        self.is_two_sided: bool = options.reduce == "f1" and count_extra
+        """Whether similarities are divided by the leaves of both sides, not only by those of expected."""
         # "Greater" than the threshold by more than rounding.
         self.threshold: float = options.array_threshold + _SLACK
         self.canon: Canon = Canon(nulls_absent=options.nulls == "absent")
@@ -105,6 +123,15 @@ class Context:
         self.kept: dict[tuple[int, int], Pairing] = {}
         """Pairings by the identity of two arrays, which the documents keep alive: equal elements share a row
         of a grid, but not the order inside their arrays."""
+
+    def leaf_counts(
+        self, node: PlanNode, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
+    ) -> LeafCounts:
+        """Return E and A of values at a node."""
+        own = [leaf_count(node, value, self.leaves, of_expected=True) for value in expected]
+        if not self.is_two_sided:
+            return LeafCounts(own, None)
+        return LeafCounts(own, [leaf_count(node, value, self.leaves, of_expected=False) for value in actual])
 
     def keep(self, expected: list[JsonValue], actual: list[JsonValue], pairing: Pairing) -> None:
         """Keep the pairing of two arrays for the walk."""

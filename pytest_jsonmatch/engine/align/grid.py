@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from itertools import chain
-from math import isclose
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.align.context import Cell, Pairing, similarity_of
 from pytest_jsonmatch.engine.align.keys import key_of, key_value, pair_by_key, twins
@@ -15,35 +14,15 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
     from pytest_jsonmatch.engine.align.column import Column, CostlyValues, Flat
-    from pytest_jsonmatch.engine.align.context import Context, IndexPairs, Measure
+    from pytest_jsonmatch.engine.align.context import Context, IndexPairs, LeafCounts, Measure
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
-
-LeafWeights: TypeAlias = "Sequence[list[float]]"
-"""Weighted leaves of each value, of expected and of actual."""
 
 ROUNDING: Final = 3 * 2.0**6
 """Adding and subtracting it rounds a worth to a multiple of 2^-45, so that sums of worths are exact in any
 order."""
 TIE: Final = 2.0**-31
 """The most that a larger Σ adds to the worth of a pair: sums within 1e-9 a pair are tied."""
-
-
-@final
-class Bounds(NamedTuple):
-    """The highest possible scores of pairs, and how many leaves fewer than their elements they may have."""
-
-    score: Any
-    less: Any
-    """None: no pair has fewer."""
-
-
-@final
-class Total(NamedTuple):
-    """Σ weight·score of some pairs, and how many leaves fewer than their elements they have."""
-
-    score: float
-    less: float
 
 
 @final
@@ -55,12 +34,12 @@ class Part(NamedTuple):
     """The number of each row's array or value; rows without one, or with an empty array, are left out."""
     columns: dict[int, int]
     weight: float
-    bound: Bounds | None
-    """The bounds that were added to the grid; None if what was added is exact."""
+    bound: Any
+    """The bounds that were added to the grid, (arrays, arrays); None if what was added is exact."""
 
 
 class Grid(ABC):
-    """Σ of all pairs of values at one node, and the weighted leaves of each side; columns fill it.
+    """Σ of all pairs of values at one node, which columns fill, and the leaf counts of both sides.
 
     A pair is exact at once, or a bound until it is chosen: because of arrays inside it (`parts`), or because
     only the walk can score it (`walked`).
@@ -68,14 +47,11 @@ class Grid(ABC):
 
     def __init__(self, aligner: Context, rows: int, columns: int) -> None:
         self.aligner = aligner
-        self.expected: list[float] = [0.0] * rows
-        """The weighted leaves of each element of expected."""
-        self.actual: list[float] = [0.0] * columns
-        """The same of actual."""
+        self.shape: tuple[int, int] = rows, columns
+        self.leaf_counts: LeafCounts
+        """E and A."""
         self.score: Any = self._zeros()
         """(n, m) Σ weight·score of the pairs, exact or bounds."""
-        self.less: Any = None
-        """(n, m) how many leaves fewer than its two elements a pair has, or may have; None: no pair has."""
         self.walked: bool = False
         """Whether only the walk can score the pairs."""
         self.bounded: bool = False
@@ -86,11 +62,6 @@ class Grid(ABC):
         self._columns: Sequence[int] = ()
         self._walk: Measure
         self._cells: dict[tuple[int, int], Cell] = {}
-
-    @property
-    def _counted_sides(self) -> int:
-        """The number of sides on which a leaf of both sides counts."""
-        return 2 if self.aligner.as_f1 else 1
 
     @property
     def is_exact(self) -> bool:
@@ -112,11 +83,11 @@ class Grid(ABC):
         """Add the scores of a column. The node's comparators score each pair of distinct values once."""
 
     @abstractmethod
-    def _sums_of(self, nested: Nested, weight: float) -> tuple[Bounds, bool]:
+    def _sums_of(self, nested: Nested, weight: float) -> tuple[Any, bool]:
         """Return the weighted scores of all pairs of nested arrays, and whether they are exact."""
 
     @abstractmethod
-    def finish(self) -> None:
+    def finish(self, leaf_counts: LeafCounts) -> None:
         """Compute the worth of each pair: its similarity, and a shade more for a larger Σ."""
 
     @abstractmethod
@@ -127,66 +98,18 @@ class Grid(ABC):
     def _solve(self, block: Any) -> IndexPairs:
         """Return the pairs of the greatest total worth."""
 
-    def _promising(self, block: Any, known: dict[tuple[int, int], Cell]) -> IndexPairs:  # noqa: ARG002 - of a body
-        """Return pairs to make exact along with the chosen ones: none by default, as a walk is costly."""
-        return []
-
     # -- filling -------------------------------------------------------------------------------------------
-
-    def count(self, weight: float, left: Column, right: Column) -> None:
-        """Count a leaf for every element that has a value."""
-        for own, column in ((self.expected, left), (self.actual, right)):
-            if column.codes is not None and -1 in column.codes:
-                own[:] = [leaves + weight if code >= 0 else leaves for leaves, code in zip(own, column.codes)]
-            else:
-                own[:] = [leaves + weight for leaves in own]
-
-    def count_empty(self, weight: float, rows: Sequence[int], columns: Sequence[int]) -> None:
-        """Count a leaf for some elements of both sides, which match each other."""
-        for at in rows:
-            self.expected[at] += weight
-        for to in columns:
-            self.actual[to] += weight
-        self.credit(rows, columns, [weight] * len(columns))
-
-    def doubt(self, expected: list[float], actual: list[float], most: Sequence[Sequence[float]]) -> None:
-        """Leave every pair to the walk, given the leaves of each value and the most that each pair can score.
-
-        The number of leaves may depend on both values, but a pair has at least as many as it scores. A place
-        with the highest score and no more leaves than that bounds what the pair can add to a similarity.
-        """
-        self.walked = True
-        rows, columns = range(len(expected)), range(len(actual))
-        self.expected = [leaves + more for leaves, more in zip(self.expected, expected)]
-        self.actual = [leaves + more for leaves, more in zip(self.actual, actual)]
-        self.credit(rows, columns, most)
-        for at, (own, line) in enumerate(zip(expected, most)):
-            sides = [own + other for other in actual] if self.aligner.as_f1 else [own] * len(actual)
-            self.lower([at], columns, [both - self._counted_sides * each for both, each in zip(sides, line)])
 
     def credit(self, rows: Sequence[int], columns: Sequence[int], by: Any) -> None:
         """Add to the scores of a block of pairs: a matrix, or one line for every row."""
         if rows and columns:
             self._add(self.score, rows, columns, by)
 
-    def lower(self, rows: Sequence[int], columns: Sequence[int], by: Any) -> None:
-        """Subtract leaves from a block of pairs: a matrix, or one line for every row."""
-        if rows and columns:
-            if self.less is None:
-                self.less = self._zeros()
-            self._add(self.less, rows, columns, by)
-
     def absorb(self, block: Grid, rows: Sequence[int], columns: Sequence[int]) -> None:
         """Add the sums of a block of pairs."""
         self.walked = self.walked or block.walked
         self.bounded = self.bounded or block.bounded
-        for at, leaves in zip(rows, block.expected):
-            self.expected[at] += leaves
-        for to, leaves in zip(columns, block.actual):
-            self.actual[to] += leaves
         self.credit(rows, columns, block.score)
-        if block.less is not None:
-            self.lower(rows, columns, block.less)
         for part in block.parts:
             own = {rows[at]: array for at, array in part.rows.items()}
             other = {columns[to]: array for to, array in part.columns.items()}
@@ -195,14 +118,9 @@ class Grid(ABC):
     def nest(self, nested: Nested, weight: float) -> None:
         """Add nested arrays, one for each row and one for each column."""
         codes, others = nested.left.codes, nested.right.codes
-        for own, leaves in zip((self.expected, self.actual), nested.leaves):
-            own[:] = [before + weight * more for before, more in zip(own, leaves)]
         if any(codes) and any(others):
             sums, is_exact = self._sums_of(nested, weight)
-            everyone = range(len(self.expected)), range(len(self.actual))
-            self.credit(*everyone, sums.score)
-            if sums.less is not None:
-                self.lower(*everyone, sums.less)
+            self.credit(range(self.shape[0]), range(self.shape[1]), sums)
             if nested.inner.walked:
                 self.walked = True
                 return
@@ -216,16 +134,6 @@ class Grid(ABC):
         self._rows, self._columns, self._walk = rows, columns, measure
 
     # -- solving -------------------------------------------------------------------------------------------
-
-    def less_of(self, row: int, column: int) -> float:
-        """Return how many leaves fewer than its two elements a pair has, or may have."""
-        return 0.0 if self.less is None else float(self.less[row][column])
-
-    def whole(self, row: int, column: int, less: float) -> float:
-        """Return the divisor of a pair's Σ, given how many leaves fewer than its two elements it has."""
-        if self.aligner.as_f1:
-            return (self.expected[row] + self.actual[column] - less) * 0.5
-        return self.expected[row] - less
 
     def _set_share(self, most: float) -> None:
         """Set the share of Σ that is added to similarities, given the greatest Σ of a pair, or a bound."""
@@ -245,24 +153,20 @@ class Grid(ABC):
         if self.walked:
             cell = self._walk(self._rows[row], self._columns[column])
         else:
-            score, less = float(self.score[row][column]), self.less_of(row, column)
+            score = float(self.score[row][column])
             for part in self.parts:
                 if part.bound is not None and row in part.rows and column in part.columns:
                     at, to = part.rows[row], part.columns[column]
-                    own, own_less = part.inside.sums(at, to)
-                    score += part.weight * own - float(part.bound.score[at][to])
-                    if part.bound.less is not None:
-                        less += part.weight * own_less - float(part.bound.less[at][to])
-            cell = Cell(similarity_of(score, self.whole(row, column, less)), score, less)
+                    score += part.weight * part.inside.sums(at, to) - float(part.bound[at][to])
+            cell = Cell(similarity_of(score, self.leaf_counts.pair(row, column)), score)
         self._cells[row, column] = cell
         return cell
 
-    def sums(self, pairs: IndexPairs) -> Total:
-        """Return the total of some pairs, none of which needs a walk."""
+    def sums(self, pairs: IndexPairs) -> float:
+        """Return Σ of some pairs, none of which needs a walk."""
         if self.is_exact:
-            return Total(self._scores_of(pairs), sum([self.less_of(*pair) for pair in pairs]))
-        cells = [self.measure(row, column) for row, column in pairs]
-        return Total(sum([cell.score for cell in cells]), sum([cell.less for cell in cells]))
+            return self._scores_of(pairs)
+        return sum([self.measure(row, column).score for row, column in pairs])
 
     def _scores_of(self, pairs: IndexPairs) -> float:
         """Return Σ of some pairs, exact or a bound."""
@@ -285,18 +189,17 @@ class Grid(ABC):
         block = self._block(rows, columns)
         pairs = self._solve(block)
         if self.is_exact:
-            return Pairing(pairs, *self.sums([(rows[at], columns[to]) for at, to in pairs]))
+            return Pairing(pairs, self.sums([(rows[at], columns[to]) for at, to in pairs]))
         known: dict[tuple[int, int], Cell] = {}
         while True:
             fresh = [pair for pair in pairs if pair not in known]
             if not fresh:
                 break
-            for at, to in (*fresh, *self._promising(block, known)):
-                if (at, to) not in known:
-                    cell = known[at, to] = self.measure(rows[at], columns[to])
-                    block[at][to] = self.worth(cell)
+            for at, to in fresh:
+                cell = known[at, to] = self.measure(rows[at], columns[to])
+                block[at][to] = self.worth(cell)
             pairs = self._solve(block)
-        score, less = sum([known[pair].score for pair in pairs]), sum([known[pair].less for pair in pairs])
+        score = sum([known[pair].score for pair in pairs])
         questions = [question for pair in pairs for question in known[pair].questions]
         ahead = pairs
         for _ in range(self.aligner.solutions_ahead if questions else 0):
@@ -309,7 +212,7 @@ class Grid(ABC):
                 if (at, to) not in known:
                     known[at, to] = self.measure(rows[at], columns[to])
                 questions += known[at, to].questions
-        return Pairing(pairs, score, less, tuple(questions))
+        return Pairing(pairs, score, tuple(questions))
 
     def keep(self, row: int, column: int) -> None:
         """Give the aligner the pairings of the arrays inside a pair of elements."""
@@ -322,39 +225,22 @@ class Grid(ABC):
 class Nested:
     """The arrays at one path in the elements of both sides, paired by contents or by key."""
 
-    __slots__ = ("_aligner", "_node", "_sums", "gains", "inner", "leaves", "left", "right")
+    __slots__ = ("_aligner", "_node", "_sums", "inner", "left", "right")
 
-    def __init__(
-        self, aligner: Context, node: PlanNode, inner: Grid, sides: tuple[Flat, Flat], alone: LeafWeights
-    ) -> None:
-        """Take the arrays' node, their elements, and the leaves of each value where it has no partner."""
+    def __init__(self, aligner: Context, node: PlanNode, inner: Grid, sides: tuple[Flat, Flat]) -> None:
+        """Take the arrays' node, and their elements."""
         self._aligner = aligner
         self._node = node
         self.inner: Grid = inner
         """All elements of expected's arrays against all of actual's."""
         self.left: Flat = sides[0]
         self.right: Flat = sides[1]
-        self.leaves: LeafWeights = tuple(
-            [[sum([own[code] for code in codes]) for codes in flat.codes] for flat, own in zip(sides, alone)]
-        )
-        """For each side, the leaves of each array while its elements have no partners."""
-        gains = [
-            [0.0 if isclose(most, own) else most - own for most, own in zip(*both)]
-            for both in zip((inner.expected, inner.actual), alone)
-        ]
-        self.gains: LeafWeights | None = gains if any(map(any, gains)) else None
-        """How many more leaves each value has when it has a partner; None if none has more."""
-        self._sums: dict[tuple[int, int], Total] = {}
+        self._sums: dict[tuple[int, int], float] = {}
 
     @property
     def is_keyed(self) -> bool:
         """Whether the arrays are paired by a member or by position, not by their contents."""
         return self._node.align != "unordered"
-
-    @property
-    def has_less(self) -> bool:
-        """Whether the leaves of two arrays depend on how they pair."""
-        return self.gains is not None or self.inner.less is not None
 
     @property
     def keys(self) -> list[list[Hashable]]:
@@ -386,24 +272,20 @@ class Nested:
                 pairs = list(zip(range(len(codes)), range(len(others))))
             else:
                 pairs = pair_by_key(self._node.children[ELEMENT], key, *arrays)
-        score, less = self.inner.sums([(codes[at], others[to]) for at, to in pairs])
+        score = self.inner.sums([(codes[at], others[to]) for at, to in pairs])
         if rows and columns:
             rows, columns = _in(self.left.orders[row], rows), _in(self.right.orders[column], columns)
             best = self.inner.best([codes[at] for at in rows], [others[to] for to in columns])
-            score, less = score + best.score, less + best.less
+            score += best.score
             pairs += [(rows[at], columns[to]) for at, to in best.pairs]
-        if self.gains is not None:
-            left, right = self.gains
-            less -= sum([left[codes[at]] + right[others[to]] for at, to in pairs])
-        return Pairing(sorted(pairs), score, less)
+        return Pairing(sorted(pairs), score)
 
-    def sums(self, row: int, column: int) -> Total:
-        """Return the total of two of the paired arrays, computed once."""
+    def sums(self, row: int, column: int) -> float:
+        """Return Σ of two of the paired arrays, computed once."""
         found = self._sums.get((row, column))
         if found is None:
             # Few of these pairs matter: they are computed again when they are kept.
-            pairing = self.pair(row, column)
-            found = self._sums[row, column] = Total(pairing.score, pairing.less)
+            found = self._sums[row, column] = self.pair(row, column).score
         return found
 
     def keep(self, row: int, column: int) -> None:

@@ -8,8 +8,8 @@ import numpy as np
 
 from pytest_jsonmatch.engine.align.column import CostlyValues, blocks_of
 from pytest_jsonmatch.engine.align.context import NOTHING
-from pytest_jsonmatch.engine.align.grid import ROUNDING, Bounds, Grid, Part
-from pytest_jsonmatch.engine.align.solve import assign, dual_prices
+from pytest_jsonmatch.engine.align.grid import ROUNDING, Grid, Part
+from pytest_jsonmatch.engine.align.solve import assign
 from pytest_jsonmatch.engine.compare.tables import row_blocks
 from pytest_jsonmatch.engine.value.convert import MISSING, NO_SCALARS
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_jsonmatch.engine.align.column import Block, Column, Flat
-    from pytest_jsonmatch.engine.align.context import Cell, Context
+    from pytest_jsonmatch.engine.align.context import Context, LeafCounts
     from pytest_jsonmatch.engine.align.grid import Nested
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -27,15 +27,6 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float64]
     Indices = NDArray[np.intp]
 
-_PRICE_STEPS: Final = 10
-_PRICED_CELLS: Final = 250_000
-"""In larger grids prices take more time than they save."""
-_FIRST_STEP: Final = 0.15
-"""The first step of prices, in shares of the greatest score."""
-_FEWEST_CELLS: Final = 1_000
-"""In smaller problems only what is chosen is made exact."""
-_PATIENCE: Final = 2
-"""After this many walks per element, pairs that were not chosen are scored as well."""
 _CHUNK: Final = 4_000_000
 """At most this many cells are computed at a time where a whole matrix is not needed."""
 
@@ -94,7 +85,7 @@ class ArrayGrid(Grid):
     # -- filling -------------------------------------------------------------------------------------------
 
     def _zeros(self) -> Matrix:
-        return np.zeros((len(self.expected), len(self.actual)))
+        return np.zeros(self.shape)
 
     def _add(self, into: Matrix, rows: Sequence[int], columns: Sequence[int], by: Any) -> None:
         everything = into.shape == (len(rows), len(columns))
@@ -132,9 +123,9 @@ class ArrayGrid(Grid):
 
     def _leave_open(self, values: CostlyValues, table: Matrix) -> None:
         """Note that the scores of a column are bounds until a pair is chosen."""
-        rows, columns = values.places(len(self.expected), len(self.actual))
+        rows, columns = values.places(*self.shape)
         self.bounded = True
-        self.parts.append(Part(values, rows, columns, 1.0, Bounds(table, None)))
+        self.parts.append(Part(values, rows, columns, 1.0, table))
 
     def _table(self, node: PlanNode, left: Column, right: Column) -> tuple[Matrix, Block | None]:
         """Return the scores of all pairs of distinct values, and the block of bounds, if any."""
@@ -161,15 +152,11 @@ class ArrayGrid(Grid):
             table[np.array(rows)[:, None], columns] = scores
         return np.zeros((len(left.values), len(right.values))) if table is None else table, costly
 
-    def _sums_of(self, nested: Nested, weight: float) -> tuple[Bounds, bool]:
+    def _sums_of(self, nested: Nested, weight: float) -> tuple[Matrix, bool]:
         left, right = Owners(nested.left), Owners(nested.right)
         inner: Any = nested.inner
-        exact = None if inner.walked or nested.has_less else inner.intersections(nested, left, right)
-        if exact is not None:
-            return Bounds(weight * exact, None), True
-        score = inner.bounds(nested, left, right)
-        less = inner.less_bounds(nested, (left, right), score) if nested.has_less else None
-        return Bounds(weight * score, None if less is None else weight * less), False
+        exact = None if inner.walked else inner.intersections(nested, left, right)
+        return weight * (inner.bounds(nested, left, right) if exact is None else exact), exact is not None
 
     def intersections(self, nested: Nested, left: Owners, right: Owners) -> Matrix | None:
         """Return the exact Σ of all pairs of nested arrays if no element has a choice of partners, else None.
@@ -200,50 +187,28 @@ class ArrayGrid(Grid):
             score = np.where((self._worth > 0.0) | _same(*nested.keys), self.score, 0.0)
         return np.minimum(_bounds(score, left, right), _bounds(np.ascontiguousarray(score.T), right, left).T)
 
-    def less_bounds(self, nested: Nested, owners: tuple[Owners, Owners], score: Matrix) -> Matrix:
-        """Return how many leaves fewer than their elements nested arrays may have.
-
-        Args:
-            nested: the arrays.
-            owners: the values of each array, on both sides.
-            score: the most that the arrays can score. What scores is a leaf on both sides.
-        """
-        left, right = owners
-        gains = nested.gains or [[0.0] * len(self.expected), [0.0] * len(self.actual)]
-        own, other = map(np.array, gains)
-        if self.less is None:
-            rows, columns = -own - other.min(initial=0.0), -other - own.min(initial=0.0)
-        else:
-            less = self.less - own[:, None] - other
-            rows, columns = less.max(axis=1), less.max(axis=0)
-        expected, actual = map(np.array, nested.leaves)
-        most = (
-            expected[:, None] + actual if self.aligner.as_f1 else expected[:, None]
-        ) - self._counted_sides * score
-        by_side = np.minimum(left.sums(rows.clip(0.0))[:, None], right.sums(columns.clip(0.0)))
-        return np.minimum(most, by_side)
-
     # -- solving -------------------------------------------------------------------------------------------
 
     def similarities(self) -> Matrix:
         """Return the similarities of all pairs, exact or bounds; 1 where there is nothing to compare."""
-        half = 0.5 if self.aligner.as_f1 else 1.0
-        wholes: Matrix = np.array(self.expected)[:, None] * half
-        wholes = wholes + np.array(self.actual) * (half if self.aligner.as_f1 else 0.0)
-        if self.less is not None:
-            wholes -= self.less * half
-        empty = wholes <= NOTHING if wholes.min(initial=1.0) <= NOTHING else None
+        expected, actual = self.leaf_counts
+        counts: Matrix = np.array(expected)[:, None]
+        if actual is None:
+            counts = np.repeat(counts, self.shape[1], axis=1)
+        else:
+            counts = (counts + np.array(actual)) * 0.5
+        empty = counts <= NOTHING if counts.min(initial=1.0) <= NOTHING else None
         if empty is not None:
-            wholes[empty] = 1.0
-        found: Matrix = np.divide(self.score, wholes, out=wholes)
-        if self.less is not None or self.parts:
-            np.minimum(found, 1.0, out=found)
+            counts[empty] = 1.0
+        found: Matrix = np.divide(self.score, counts, out=counts)
+        np.minimum(found, 1.0, out=found)
         if empty is not None:
             found[empty] = 1.0
         return found
 
-    def finish(self) -> None:
+    def finish(self, leaf_counts: LeafCounts) -> None:
         """Compute the worth of each pair: its similarity, and a shade more for a larger Σ."""
+        self.leaf_counts = leaf_counts
         self._set_share(float(self.score.max(initial=0.0)))
         self._worth = self.similarities()
         for some in row_blocks(*self._worth.shape):
@@ -271,58 +236,11 @@ class ArrayGrid(Grid):
         item: Callable[[int, int], float] = self.score.item
         return sum([item(row, column) for row, column in pairs])
 
-    def _promising(self, block: Matrix, known: dict[tuple[int, int], Cell]) -> list[tuple[int, int]]:
-        """Return the pairs that must be made exact to prove an optimum.
-
-        These are the bounds above the prices of their row and column in the optimum that is expected if all
-        bounds are as loose as those made exact so far.
-        """
-        # A walk is costly, and so may be a user's comparator: at first only chosen pairs are made exact.
-        if block.size < _FEWEST_CELLS or len(known) < (_PATIENCE * len(block) if self.walked else 1):
-            return []
-        rows, columns = np.array(list(known), dtype=np.intp).T
-        is_open = block > 0.0
-        is_open[rows, columns] = False
-        loose = float((self._bounds[rows, columns] - block[rows, columns]).mean())
-        likely = np.where(is_open, np.maximum(block - loose, 0.0), block)
-        partners = np.full(len(block), -1, dtype=np.intp)
-        paired, others = assign(likely)
-        partners[paired] = others
-        partners[likely[np.arange(len(block)), partners] <= 0.0] = -1
-        row_prices, column_prices = dual_prices(likely, partners)
-        must = is_open & (block > row_prices[:, None] + column_prices)
-        found = np.nonzero(must)
-        return list(zip(found[0].tolist(), found[1].tolist()))
-
 
 def _bounds(score: Matrix, left: Owners, right: Owners) -> Matrix:
-    """Return the most that arrays on the left can score: each element with its best partner on the right.
-
-    Partners that many elements want have a price. For any prices, the sum of all prices and of what each
-    element gets beyond its partner's price is a bound (linear programming duality). A few steps of
-    subgradient descent find prices for each array on the right against the average array on the left.
-    """
-    owned = left.matrix(len(score))
-    bounds: Matrix = owned @ right.best(score)
-    if len(score) * len(right.codes) > _PRICED_CELLS:
-        return bounds
-    having = np.flatnonzero(right.sizes)
-    starts, sizes = right.starts[having], right.sizes[having]
-    average = np.bincount(left.codes, minlength=len(score)) / np.count_nonzero(left.sizes)
-    columns = score.take(right.codes, axis=1)
-    prices = np.zeros(len(right.codes))
-    for step in range(_PRICE_STEPS):
-        beyond = columns - prices
-        best = np.maximum.reduceat(beyond, starts, axis=1)
-        wanted = (beyond >= np.repeat(best, sizes, axis=1)) & (beyond > 0.0)
-        excess = np.einsum("i,ij->j", average, wanted) - 1.0
-        prices = np.maximum(prices + _FIRST_STEP / (1.0 + 0.5 * step) * float(score.max()) * excess, 0.0)
-    priced = np.zeros((len(score), len(right.sizes)))
-    priced[:, having] = np.maximum(np.maximum.reduceat(columns - prices, starts, axis=1), 0.0)
-    total = np.zeros(len(right.sizes))
-    total[having] = np.add.reduceat(prices, starts)
-    prices_too: Matrix = np.minimum(bounds, owned @ priced + total)
-    return prices_too
+    """Return the most that arrays on the left can score: each element with its best partner on the right."""
+    bounds: Matrix = left.matrix(len(score)) @ right.best(score)
+    return bounds
 
 
 def _same(expected: Sequence[Hashable], actual: Sequence[Hashable]) -> NDArray[np.bool_]:
@@ -367,7 +285,6 @@ class RelatedGrid(ArrayGrid):
     """
 
     def __init__(self, aligner: Context, element: PlanNode, scores: Any) -> None:
-        rows, columns = scores.shape
         super().__init__(aligner, 0, 0)
         limit = element.leaf_threshold
         if limit is not None:
@@ -376,10 +293,8 @@ class RelatedGrid(ArrayGrid):
         scores.eliminate_zeros()
         self._scores = scores
         self._lines: dict[int, dict[int, float]] = {}
-        self.expected: Any = [1.0] * rows
-        self.actual: Any = [1.0] * columns
 
-    def finish(self) -> None:
+    def finish(self, leaf_counts: LeafCounts) -> None:
         """Do nothing: the worth of a pair is its score."""
 
     def intersections(self, nested: Nested, left: Owners, right: Owners) -> None:

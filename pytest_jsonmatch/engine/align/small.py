@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import repeat
 from operator import add
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.align.column import blocks_of
-from pytest_jsonmatch.engine.align.context import NOTHING
-from pytest_jsonmatch.engine.align.grid import ROUNDING, Bounds, Grid, Total
+from pytest_jsonmatch.engine.align.context import NOTHING, similarity_of
+from pytest_jsonmatch.engine.align.grid import ROUNDING, Grid
 from pytest_jsonmatch.engine.align.solve import assign_lists
 from pytest_jsonmatch.engine.compare.base import rows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_jsonmatch.engine.align.column import Column
-    from pytest_jsonmatch.engine.align.context import Context
+    from pytest_jsonmatch.engine.align.context import Context, LeafCounts
     from pytest_jsonmatch.engine.align.grid import Nested
     from pytest_jsonmatch.engine.compare.base import Bound
     from pytest_jsonmatch.engine.plan.node import PlanNode
@@ -38,7 +39,7 @@ class ListGrid(Grid):
     # -- filling -------------------------------------------------------------------------------------------
 
     def _zeros(self) -> list[list[float]]:
-        return [[0.0] * len(self.actual) for _ in self.expected]
+        return [[0.0] * self.shape[1] for _ in range(self.shape[0])]
 
     def _add(self, into: list[list[float]], rows: Sequence[int], columns: Sequence[int], by: Any) -> None:
         lines = by if by and type(by[0]) is list else repeat(by)
@@ -62,7 +63,7 @@ class ListGrid(Grid):
                 for line in lines
             ]
         limit = node.leaf_threshold
-        own, others = left.places(len(self.expected)), right.places(len(self.actual))
+        own, others = left.places(self.shape[0]), right.places(self.shape[1])
         if limit is not None:
             lines = [{to: each for to, each in line.items() if each > limit or each == 1.0} for line in lines]
         if weight != 1.0:
@@ -97,58 +98,47 @@ class ListGrid(Grid):
                 lines[at].update(zip(map(columns.__getitem__, scores), scores.values()))
         return lines
 
-    def _sums_of(self, nested: Nested, weight: float) -> tuple[Bounds, bool]:
+    def _sums_of(self, nested: Nested, weight: float) -> tuple[list[list[float]], bool]:
         walked = nested.inner.walked
-        sums = [
-            [
-                self._bounds_of(nested, at, to) if walked else nested.sums(at, to)
-                for to in range(len(self.actual))
-            ]
-            for at in range(len(self.expected))
-        ]
-        score = [[weight * each for each, _ in line] for line in sums]
-        less = [[weight * each for _, each in line] for line in sums] if nested.has_less else None
-        return Bounds(score, less), not walked
-
-    def _bounds_of(self, nested: Nested, at: int, to: int) -> Total:
-        """Return the most that two arrays can score, each element with its best partner, and leaves fewer."""
-        codes, others = nested.left.codes[at], nested.right.codes[to]
-        lines = [[nested.inner.score[code][other] for other in others] for code in codes]
-        most = min(sum([max(line, default=0.0) for line in lines]), sum(map(max, zip(*lines))))
-        leaves = nested.leaves[0][at] + (nested.leaves[1][to] if self.aligner.as_f1 else 0.0)
-        return Total(most, leaves - self._counted_sides * most)
+        sums_of: Callable[[int, int], float] = partial(_bound_of, nested) if walked else nested.sums
+        sums = [[weight * sums_of(at, to) for to in range(self.shape[1])] for at in range(self.shape[0])]
+        return sums, not walked
 
     # -- solving -------------------------------------------------------------------------------------------
 
-    def finish(self) -> None:
+    def finish(self, leaf_counts: LeafCounts) -> None:
         """Compute the worth of each pair: its similarity, and a shade more for a larger Σ."""
-        as_f1 = self.aligner.as_f1
-        self._set_share(max(map(max, self.score)) if self.expected and self.actual else 0.0)
+        self.leaf_counts = leaf_counts
+        self._set_share(max(map(max, self.score)) if self.shape[0] and self.shape[1] else 0.0)
         limit, share = self.aligner.threshold, self._share
-        half = [leaves * 0.5 if as_f1 else 0.0 for leaves in self.actual]
-        for at, line in enumerate(self.score):
-            own = self.expected[at] * (0.5 if as_f1 else 1.0)
-            if self.less is not None or own <= NOTHING:
-                wholes = [self.whole(at, to, self.less_of(at, to)) for to in range(len(line))]
+        for scores, counts in zip(self.score, leaf_counts.pairs(self.shape[1])):
+            if min(counts, default=1.0) <= NOTHING:
+                similarities = list(map(similarity_of, scores, counts))
             else:
-                wholes = [own + other for other in half]
-            worth = [
-                (score / whole if score < whole else 1.0) + share * score + ROUNDING - ROUNDING
-                if score > limit * whole > 0.0
-                else 0.0
-                for score, whole in zip(line, wholes)
-            ]
-            if min(wholes, default=1.0) <= NOTHING:
-                worth = [
-                    float(limit < 1.0) if whole <= NOTHING else value for whole, value in zip(wholes, worth)
+                similarities = [
+                    score / count if score < count else 1.0 for score, count in zip(scores, counts)
                 ]
-            self._worth.append(worth)
+            self._worth.append(
+                [
+                    similarity + share * score + ROUNDING - ROUNDING if similarity > limit else 0.0
+                    for similarity, score in zip(similarities, scores)
+                ]
+            )
 
     def _block(self, rows: Sequence[int], columns: Sequence[int]) -> list[list[float]]:
         return [[line[column] for column in columns] for line in [self._worth[row] for row in rows]]
 
     def _solve(self, block: list[list[float]]) -> list[tuple[int, int]]:
         return [(at, to) for at, to in enumerate(assign_lists(block)) if to >= 0 and block[at][to] > 0.0]
+
+
+def _bound_of(nested: Nested, at: int, to: int) -> float:
+    """Return the most that two arrays can score, each element with its best partner."""
+    codes, others = nested.left.codes[at], nested.right.codes[to]
+    lines = [[nested.inner.score[code][other] for other in others] for code in codes]
+    by_row = sum([max(line, default=0.0) for line in lines])
+    by_column = sum(map(max, zip(*lines)))
+    return float(min(by_row, by_column))
 
 
 def _scores(bound: Bound, expected: list[JsonValue], actual: list[JsonValue]) -> list[dict[int, float]]:

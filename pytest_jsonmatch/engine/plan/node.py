@@ -295,7 +295,7 @@ def refuse_matchers(bound: Bound, path: str, value: JsonValue) -> None:
 
 
 Known: TypeAlias = "dict[tuple[PlanNode, int, bool], Leaves]"
-"""Leaves of containers, by their place, their identity, and whether actual lacks them."""
+"""Leaves of containers, by their place, their identity, and whether they are of expected."""
 
 
 def without_nulls(value: JsonValue) -> JsonValue:
@@ -305,16 +305,16 @@ def without_nulls(value: JsonValue) -> JsonValue:
     return value
 
 
-def leaves_of(node: PlanNode, value: JsonValue, known: Known, *, lacking: bool = False) -> Leaves:
+def leaves_of(node: PlanNode, value: JsonValue, known: Known, *, of_expected: bool) -> Leaves:
     """Count the leaves of a container: scalars, values that a comparator takes whole, maybe empty containers.
 
     Args:
         node: its place.
         value: an object or array.
         known: caches the counts of it and of all containers in it.
-        lacking: actual lacks it, so what is optional in it does not count.
+        of_expected: whether it is a value of expected, whose optional members and elements do not count.
     """
-    ident = node, id(value), lacking
+    ident = node, id(value), of_expected
     if ident in known:
         return known[ident]
     options = node.plan.options
@@ -323,36 +323,37 @@ def leaves_of(node: PlanNode, value: JsonValue, known: Known, *, lacking: bool =
     for child, member in _members(node, whole):
         if child.branches is not None:
             child = child.chosen(member, MISSING)  # noqa: PLW2901 - the one for this value
-        if child.skip or (lacking and child.may_lack(member)):
+        if child.skip or (of_expected and child.may_lack(member)):
             continue
         if (type(member) is not dict and type(member) is not list) or child.explicit is not None:
             number += 1
             weight += child.own_weight
         else:
-            leaves = leaves_of(child, member, known, lacking=lacking)
+            leaves = leaves_of(child, member, known, of_expected=of_expected)
             number += leaves.number
             weight += child.own_weight * leaves.weight
     known[ident] = Leaves(number, weight)
     return known[ident]
 
 
-def leaves_alone(node: PlanNode, value: JsonValue, known: Known, *, lacking: bool) -> float:
-    """Return the weight of the leaves of a value that only one side has, though both have its container.
+def leaf_count(node: PlanNode, value: JsonValue, known: Known, *, of_expected: bool) -> float:
+    """Return the weighted leaf count of a value, counted alone.
+
+    Under alternatives of a schema, it counts as under the one that it chooses by itself.
 
     Args:
         node: its place, whose own weight is left out.
         value: any value.
-        known: as for `leaves_of`.
-        lacking: actual lacks it; else expected does, or the other value is of another type.
+        known: caches the counts of all containers in it.
+        of_expected: whether it is a value of expected, whose optional members and elements do not count.
     """
-    child = node.chosen(value, MISSING)
-    if child.skip or (lacking and child.may_lack(value)):
+    child = node if node.branches is None else node.chosen(value, MISSING)
+    if child.skip:
         return 0.0
     weight = weight_chosen(node, child)
     if (type(value) is not dict and type(value) is not list) or child.explicit is not None:
         return weight
-    leaves = leaves_of(child, value, known, lacking=lacking)
-    return weight * (1.0 if not leaves.number and node.plan.options.empties == "if_absent" else leaves.weight)
+    return weight * leaves_of(child, value, known, of_expected=of_expected).weight
 
 
 def weight_chosen(node: PlanNode, chosen: PlanNode) -> float:

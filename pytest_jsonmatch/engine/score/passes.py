@@ -8,6 +8,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
 
+from pytest_jsonmatch.engine.plan.node import leaf_count
 from pytest_jsonmatch.engine.score.field import BATCH_ERROR
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
@@ -108,6 +109,8 @@ class Pass:
     rounds: int = 0
     """How often batch comparators have been asked."""
     count_extra: bool = False
+    two_sided: bool = False
+    """Whether similarities are divided by the leaves of both sides, not only by those of expected."""
     known: dict[Place, float | ComparatorResult | Question | Exception] = field(default_factory=dict)
     """What comparators without a table said or raised: none is called twice for one place."""
     choices: dict[Place, BestValue] = field(default_factory=dict)
@@ -116,17 +119,28 @@ class Pass:
     """How the arrays of the result are paired."""
     leaves: Known = field(default_factory=dict)
     aligner: Aligner | None = None
-    nested: dict[Place, tuple[Sums, dict[Place, Asked]]] = field(default_factory=dict)
+    nested: dict[Place, tuple[Sums, dict[Place, Asked], float]] = field(default_factory=dict)
     """The sums of arrays in the elements of other arrays, and the questions in them."""
+    alike: dict[Place, tuple[Sums, dict[Place, Asked], float]] = field(default_factory=dict)
+    """The same for similarities."""
 
     def __post_init__(self) -> None:
         """Take options of the plan that every walk looks at."""
         self.count_extra = self.units or self.plan.options.extra == "count"
+        self.two_sided = self.count_extra and self.plan.options.reduce == "f1"
+
+    def leaf_count(self, node: PlanNode, expected: JsonValue, actual: JsonValue) -> float:
+        """Return the leaf count of two values, each counted alone: what they add to Σ if they are right."""
+        own = leaf_count(node, expected, self.leaves, of_expected=True)
+        if not self.two_sided:
+            return own
+        return (own + leaf_count(node, actual, self.leaves, of_expected=False)) * 0.5
 
     def finish(self) -> None:
         """Forget what walking again does not need."""
         self.aligner = None
         self.nested = {}
+        self.alike = {}
         self.leaves = {}
 
 

@@ -54,9 +54,11 @@ class Places:
     __slots__ = (
         "_base",
         "_details",
+        "_pairing",
         "_plan",
         "alignments",
         "findings",
+        "left_out",
         "matches",
         "own",
         "parts",
@@ -64,15 +66,19 @@ class Places:
         "seen",
     )
 
-    def __init__(self, own: Pass, *, base: PlanNode | None = None, details: bool = False) -> None:
+    def __init__(
+        self, own: Pass, *, base: PlanNode | None = None, details: bool = False, pairing: bool = False
+    ) -> None:
         """Begin a walk.
 
         Args:
             own: the pass it belongs to.
             base: the node above which weights do not count; None: the walk is for a result, not for sums.
             details: write plain matches, too.
+            pairing: the sums are for the similarity of two elements.
         """
         self.own: Pass = own
+        self._pairing = pairing
         self._plan = own.plan
         self._base = base
         # Plain matches that weigh differently can't be counted in one number.
@@ -82,6 +88,8 @@ class Places:
         """The number of plain matches that are not written."""
         self.parts: list[Sums] = []
         """Sums of nested arrays, in a walk for sums."""
+        self.left_out: float = 0.0
+        """The leaves of each side that an error or a comparator has left out of a similarity."""
         self.alignments: list[Aligned] = []
         self.questions: dict[Place, Asked] = {}
         self.seen: Seen = Seen()
@@ -125,8 +133,16 @@ class Places:
 
     def matcher(self, node: PlanNode, where: Place, expected: Matcher, actual: JsonValue) -> None:
         """Score a place where a matcher decides: one leaf, whatever actual has there."""
-        said = self._said(where, expected.score, expected, actual)
-        self.add(node, where, self._rated(node, said), expected, actual)
+        rating = self._rated(node, self._said(where, expected.score, expected, actual))
+        if self._pairing and type(actual) in CONTAINERS:
+            self.whole(node, rating.score, expected, actual)
+        else:
+            self.add(node, where, rating, expected, actual)
+
+    def whole(self, node: PlanNode, score: float, expected: JsonValue, actual: JsonValue) -> None:
+        """Score a place that is right as a whole, for all its leaves: for the similarity of two elements."""
+        total = self._weight(node) * score * self.own.leaf_count(node, expected, actual)
+        self.parts.append(Sums(total, 0.0, 0.0, perfect=False))
 
     def leaf(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
         """Score two values that are present and not entered, of whatever types."""
@@ -161,7 +177,7 @@ class Places:
             except ValueError as error:
                 said = error
         if type(said) is not Question:
-            self.add(node, where, self._rated(node, said), expected, actual)
+            self._add_rated(node, where, said, expected, actual)
             return
         answer = self.own.answers.get(where)
         if answer is None:
@@ -173,9 +189,27 @@ class Places:
             answer = 1.0  # the highest possible one: the worth of a pair becomes a bound
         if type(answer) is str:
             failed = Detail(comparator=said.batch.name, error=answer)
+            self._leave_out(node)
             self.add(node, where, Rating(BATCH_ERROR, 0.0, failed), expected, actual)
         else:
-            self.add(node, where, self._rated(node, answer), expected, actual)
+            self._add_rated(node, where, answer, expected, actual)
+
+    def _add_rated(
+        self, node: PlanNode, where: Place, said: Any, expected: JsonValue, actual: JsonValue
+    ) -> None:
+        rating = self._rated(node, said)
+        if rating.status == SKIPPED:
+            self._leave_out(node)
+        self.add(node, where, rating, expected, actual)
+
+    def _leave_out(self, node: PlanNode) -> None:
+        """Leave a leaf of both sides out of the similarity of two elements."""
+        if self._pairing:
+            self.left_out += self._weight(node)
+
+    def _weight(self, node: PlanNode) -> float:
+        """Return the weight of a place in this walk."""
+        return weight_between(self._base, node) if self._base and self._plan.weighted else 1.0
 
     def _said(self, where: Place, score: Callable[..., Said], one: JsonValue, other: JsonValue) -> Said:
         """Return what a comparator says, or what it raises; it is called once for a place."""
@@ -215,18 +249,18 @@ class Places:
             self.add(node, where, _DIFFERS, expected, actual)
             return
         counts_actual = self.own.count_extra or type(actual) not in CONTAINERS
-        own = self._leaves(node, expected)
-        other = self._leaves(node, actual) if counts_actual else _NO_LEAVES
+        own = self._leaves(node, expected, of_expected=True)
+        other = self._leaves(node, actual, of_expected=False) if counts_actual else _NO_LEAVES
         if type(expected) in CONTAINERS:
             self.seen.mistyped.append((node, expected))
         detail = Detail(leaves=(own.number, other.number), weights=(own.weight, other.weight))
         self.add(node, where, Rating(MISMATCH, 0.0, detail), expected, actual)
 
-    def _leaves(self, node: PlanNode, value: JsonValue) -> Leaves:
+    def _leaves(self, node: PlanNode, value: JsonValue, *, of_expected: bool) -> Leaves:
         """Return the leaves of a mistyped value."""
         if type(value) not in CONTAINERS:
             return _ONE_LEAF
-        leaves = leaves_of(node, value, self.own.leaves)
+        leaves = leaves_of(node, value, self.own.leaves, of_expected=of_expected)
         return _ONE_LEAF if not leaves.number and self._plan.options.empties == "if_absent" else leaves
 
     def empty(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:

@@ -69,7 +69,7 @@ class Walk(Places):
         elif expected is MISSING or actual is MISSING:
             self._one_sided(node, where, expected, actual)
         elif kind is Matcher:
-            self.matcher(node, where, expected, actual)
+            self.matcher(undecided, where, expected, actual)
         elif node.explicit is not None or kind is not type(actual) or kind not in CONTAINERS:
             self.leaf(node, where, expected, actual)
         elif not expected and not actual:
@@ -151,11 +151,12 @@ class Walk(Places):
         """Score the elements of two arrays: by position, by key, or paired."""
         own, walk = self.own, self
         is_part = self._base is not None and node.align == "unordered" and bool(expected and actual)
+        known = own.alike if self._pairing else own.nested
         if is_part:
-            if where in own.nested:
-                self._take(node, *own.nested[where])
+            if where in known:
+                self._take(node, *known[where])
                 return
-            walk = Walk(own, base=node)
+            walk = Walk(own, base=node, pairing=self._pairing)
         walk.seen.enter(node, expected)
         pairs = own.pairs.get(where)
         if pairs is None and node.align == "unordered":
@@ -185,14 +186,16 @@ class Walk(Places):
             else:
                 walk.matches += 1
         if is_part:
-            own.nested[where] = walk.sums(), walk.questions
-            self._take(node, *own.nested[where])
+            known[where] = walk.sums(), walk.questions, walk.left_out
+            self._take(node, *known[where])
 
-    def _take(self, node: PlanNode, sums: Sums, questions: dict[Place, Asked]) -> None:
+    def _take(self, node: PlanNode, sums: Sums, questions: dict[Place, Asked], left_out: float) -> None:
         """Add the sums of nested arrays."""
         if self._plan.weighted and self._base is not None:
-            sums = sums.times(weight_between(self._base, node))
+            weight = weight_between(self._base, node)
+            sums, left_out = sums.times(weight), left_out * weight
         self.parts.append(sums)
+        self.left_out += left_out
         self.questions.update(questions)
 
     def _one_sided(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
@@ -204,7 +207,7 @@ class Walk(Places):
             return
         is_itself_missing = where.expected_key is not MISSING and where.actual_key is not MISSING
         if_absent = empties == "if_absent" and is_itself_missing
-        if if_absent and not leaves_of(node, value, own.leaves, lacking=lacking).number:
+        if if_absent and not leaves_of(node, value, own.leaves, of_expected=lacking).number:
             # It counts once, its empty containers do not, and members of it may be skipped.
             self.alone(node, where, expected, actual)
             if not value:
@@ -250,6 +253,12 @@ class Walk(Places):
         choice = self.own.choices.get(where)
         if choice is None:
             choice = self.own.choices[where] = accept.choose(actual, figure)
+        if self._pairing and choice.predicate is not None:
+            self.whole(undecided, 1.0, expected, actual)
+            return
+        if self._pairing and choice.number:
+            self.whole(undecided, figure(choice.number), expected, actual)
+            return
         if choice.predicate is not None:
             detail = Detail(reason=f"accepted: {choice.predicate}")
             self.add(node, where, Rating(MATCH, 1.0, detail), expected, actual)
@@ -274,11 +283,11 @@ def measuring(
     element = node.children[ELEMENT]
 
     def measure(at: int, to: int) -> Cell:
-        walk = Walk(own, base=element)
+        walk = Walk(own, base=element, pairing=True)
         walk.place(element, Place(where, at, to), expected[at], actual[to])
-        sums = walk.sums()
-        whole = (sums.expected + sums.actual) * 0.5 if own.plan.options.reduce == "f1" else sums.expected
-        return Cell(similarity_of(sums.score, whole), sums.score, questions=tuple(walk.questions.values()))
+        score = walk.sums().score
+        leaf_count = own.leaf_count(element, expected[at], actual[to]) - walk.left_out
+        return Cell(similarity_of(score, leaf_count), score, tuple(walk.questions.values()))
 
     return measure
 
