@@ -21,7 +21,7 @@ from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.extract import extract_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Generator, Iterable
     from typing import BinaryIO
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -93,12 +93,21 @@ class OutputWriter:
                 self._file.write(line.encode("ascii") + b"\n")
             self._file.flush()
         except OSError as error:
-            self._give_up(error)
+            self._give_up(self._file, error)
 
-    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Give the file its name, if there is anything in it and the run has finished."""
-        is_over = exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}
-        self.close(is_whole=is_over and not (session.shouldfail or session.shouldstop))
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self) -> Generator[None, object, object]:
+        """Give the file its name once all tests have run: an interrupted or stopped run raises here.
+
+        The exit status does not tell: a second Ctrl-C leaves it at that of a run that passed.
+        """
+        result = yield
+        self.close(is_whole=True)
+        return result
+
+    def pytest_sessionfinish(self) -> None:
+        """Close the file of a run that did not finish."""
+        self.close(is_whole=False)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Say why the file is missing, or is not from this run."""
@@ -113,13 +122,14 @@ class OutputWriter:
 
     def close(self, *, is_whole: bool) -> None:
         """Give the file its name if it is from a whole run; else say where it is."""
-        if self._file is None:
+        file, self._file = self._file, None
+        if file is None:
             return
-        partial = Path(self._file.name)
+        partial = Path(file.name)
         try:
-            self._file.flush()
-            os.fsync(self._file.fileno())
-            self._file.close()
+            file.flush()
+            os.fsync(file.fileno())
+            file.close()
             if not partial.stat().st_size:
                 partial.unlink()
             elif is_whole:
@@ -127,17 +137,15 @@ class OutputWriter:
             else:
                 self._note = f"the run did not finish; its answers so far are in {partial}"
         except OSError as error:
-            self._give_up(error)
-        self._file = None
+            self._give_up(file, error)
 
-    def _give_up(self, error: OSError) -> None:
+    def _give_up(self, file: BinaryIO, error: OSError) -> None:
         """Stop writing and remove the partial file; a file that was there before stays as it is."""
-        if self._file is not None:
-            with suppress(OSError):  # closing tries to write what is left once more
-                self._file.close()
-            with suppress(OSError):
-                Path(self._file.name).unlink()
-            self._file = None
+        self._file = None
+        with suppress(OSError):  # closing tries to write what is left once more
+            file.close()
+        with suppress(OSError):
+            Path(file.name).unlink()
         reason = (error.strerror or str(error)).lower()
         left = "; the file of an earlier run stays as it was" if self.path.exists() else ""
         self.problem = f"{self.path} can't be written: {reason}{left}"

@@ -74,6 +74,8 @@ def write_files(session: Session, run: RunView) -> bool:
     from pytest_jsonmatch.report.styled import PLAIN, RED, YELLOW
 
     notes, are_written = session.notes, True
+    if session.settings.save is not None and not session.outcomes.are_complete:
+        notes.append([(f"baseline {session.settings.save} is not written: the run did not finish", YELLOW)])
     for path, what, data in _files(session, run):
         name = display_name(path, session.config.invocation_params.dir)
         try:
@@ -95,7 +97,7 @@ def _files(session: Session, run: RunView) -> Iterator[tuple[Path, str, bytes]]:
     targets = []
     if settings.json is not None:
         targets.append(here / settings.json)
-    if settings.save is not None:
+    if settings.save is not None and session.outcomes.are_complete:
         targets.append(rootdir / settings.baselines / f"{settings.save}.jsonl")
     if targets:
         from pytest_jsonmatch.results.file import to_text

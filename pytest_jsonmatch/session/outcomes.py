@@ -6,15 +6,15 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, final
 
+import pytest
+
 from pytest_jsonmatch.golden.files import is_golden
 from pytest_jsonmatch.running import FAILED_BEFORE, Turn
 from pytest_jsonmatch.session.carried import TestNews, carried_by
 from pytest_jsonmatch.session.rules import RulesOfRun
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    import pytest
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
     from pytest_jsonmatch.report.view import CaseText
     from pytest_jsonmatch.results.comparison import Case, Comparison
@@ -127,6 +127,18 @@ class Outcomes:
         """The rules that apply to several tests, and whether they have matched anything."""
         self.collected: set[str] = set()
         """The ids of the collected cases, deselected ones too; empty if nothing needs them."""
+        self.are_complete = False
+        """Whether all tests have run: the run was neither interrupted nor stopped early."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self) -> Generator[None, object, object]:
+        """Note that all tests have run.
+
+        The exit status does not tell: a second Ctrl-C leaves it at that of a run that passed.
+        """
+        result = yield
+        self.are_complete = True
+        return result
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take what one report carries. As a registered plugin, this sees reports of its own run only."""

@@ -16,7 +16,7 @@ from pytest_jsonmatch.session.rules import warn_of_rules
 from pytest_jsonmatch.session.session import Baseline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from pytest_jsonmatch.gate.session import Check
     from pytest_jsonmatch.report.view import RunView
@@ -98,25 +98,28 @@ _NARROWING: Final = (
     ("deselect", "--deselect"),
     ("stepwise", "--stepwise"),
 )
-_HIDING: Final = frozenset({"--lf", "node ids"})
+_INTERRUPTED: Final = "interrupted"
+_STOPPED: Final = "stopped early"
+_LF: Final = "--lf"
+_HIDING: Final = frozenset({_LF, "node ids"})
 """Options that keep cases from being collected, so that their number is unknown."""
 
 
 def finish(pytest_session: pytest.Session, session: Session) -> None:
     """Check a run against its gates and its baseline, write files, and set the exit status."""
     option, settings = session.config.option, session.settings
-    status = pytest_session.exitstatus
+    status, narrowed = pytest_session.exitstatus, _narrowed(pytest_session, session)
     failed = False
     wanted = settings.asks_of_run or session.outcomes.runs or (session.outcomes and settings.reports)
     only_shows = any(getattr(option, name, False) for name in ("collectonly", "setuponly", "setupplan"))
     if wanted and status not in _WITHOUT_RESULTS and not only_shows:
         from pytest_jsonmatch.session import ci
 
-        session.view = view = _view_of_run(session, _narrowed(pytest_session))
+        session.view = view = _view_of_run(session, narrowed)
         _remember(session, view)
         failed = not ci.write_files(session, view) or view.is_refused
     # If the run was interrupted, or nothing ran, golden files are left alone.
-    if settings.writes_cases and status in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
+    if settings.writes_cases and status not in _WITHOUT_RESULTS and _INTERRUPTED not in narrowed:
         from pytest_jsonmatch.session import updating
 
         session.updates = updating.write(session)
@@ -124,7 +127,7 @@ def finish(pytest_session: pytest.Session, session: Session) -> None:
         failed |= not settings.dry_run and any(each.refused for each in session.updates)
     failed |= session.writer is not None and bool(session.writer.problem)
     if not only_shows:
-        whole = not _narrowed(pytest_session) and not session.outcomes.left_out
+        whole = not narrowed and not session.outcomes.left_out
         is_suite = session.config.args_source is not pytest.Config.ArgsSource.ARGS
         unmatched = session.outcomes.rules.unmatched(is_whole=whole, is_suite=is_suite)
         session.rule_errors = warn_of_rules(session.config, unmatched)
@@ -134,16 +137,15 @@ def finish(pytest_session: pytest.Session, session: Session) -> None:
     pytest_session.exitstatus = status
 
 
-def _narrowed(pytest_session: pytest.Session) -> tuple[str, ...]:
-    """Return the options that may have kept cases from running, as written."""
+def _narrowed(pytest_session: pytest.Session, session: Session) -> tuple[str, ...]:
+    """Return what may have kept cases from running: options as they are written, or an early end."""
     option = pytest_session.config.option
     reasons = [written for name, written in _NARROWING if getattr(option, name, None)]
     if any("::" in argument for argument in pytest_session.config.args):
         reasons.append("node ids")
-    if pytest_session.exitstatus not in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
-        reasons.append("interrupted")
-    elif pytest_session.shouldfail or pytest_session.shouldstop:
-        reasons.append("stopped early")
+    if not session.outcomes.are_complete:
+        is_stopped = pytest_session.exitstatus == pytest.ExitCode.TESTS_FAILED
+        reasons.append(_STOPPED if is_stopped else _INTERRUPTED)
     return tuple(reasons)
 
 
@@ -171,9 +173,10 @@ def _view_of_run(session: Session, narrowed: tuple[str, ...]) -> RunView:
     if before is not None:
         gate = DropGate(settings.max_drop or 0.0, settings.confidence, settings.drop_mode)
         against = contest((settings.baseline or "", before), (THIS, results), gate, by=settings.by)
+    checks = check_gates(settings.gates, results, confidence=settings.confidence)
     view = RunView(
         results,
-        gates=check_gates(settings.gates, results, confidence=settings.confidence),
+        gates=checks,
         baseline=settings.baseline or "",
         contest=against,
         level=settings.confidence,
@@ -185,7 +188,32 @@ def _view_of_run(session: Session, narrowed: tuple[str, ...]) -> RunView:
         link=ci.link(),
         by=settings.by,
     )
-    return replace(view, gates=(*view.gates, *_baseline_checks(session, view)))
+    return replace(view, gates=_judged(session, checks, [*_baseline_checks(session, view)], narrowed))
+
+
+def _judged(
+    session: Session, gates: list[Check], of_baseline: list[Check], narrowed: Collection[str]
+) -> list[Check]:
+    """Return all checks; a note says why some are only shown.
+
+    Gates of the configuration file are for the whole suite, while `--lf` runs only what has failed in it.
+    """
+    from pytest_jsonmatch.report.styled import YELLOW
+
+    asked = [is_asked for _, is_asked in session.settings.gates]
+    shown: list[Check] = []
+    why = ""
+    if _INTERRUPTED in narrowed:
+        shown, gates, of_baseline = [*gates, *of_baseline], [], []
+        why = "gates are not judged: the run was interrupted"
+    elif _LF in narrowed:
+        # Those of the file come first; the check for batch errors, the last, is of all gates.
+        number = asked.count(False) if any(asked) else len(gates)
+        shown, gates = gates[:number], gates[number:]
+        why = "gates of the configuration file are not judged under --lf"
+    if shown:
+        session.notes.append([(why, YELLOW)])
+    return [*(replace(check, passed=None) for check in shown), *gates, *of_baseline]
 
 
 def _baseline_checks(session: Session, run: RunView) -> Iterator[Check]:

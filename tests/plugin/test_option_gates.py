@@ -181,6 +181,24 @@ def test_last_failed(suite, workers):
     ]
 
 
+def test_last_failed_does_not_judge_gates_of_the_file(suite, workers):
+    suite.makeini("[pytest]\njsonmatch_gates = score >= 0.9\n")
+    test = SUITE.replace("0.5", "1")
+    suite.makepyfile(test_it=test)
+    suite.runpytest()
+    run = suite.runpytest("--lf", *workers)
+    run.stdout.fnmatch_lines(["gates of the configuration file are not judged under --lf"])
+    assert gate_lines(run) == [
+        "gates, on 2 cases (--lf):",
+        "SKIPPED  score >= 0.9  0.50  slack -0.40 (mean of 2 cases)",
+    ]
+    run = suite.runpytest("--lf", "--jsonmatch-gate=score >= 0.8", *workers)
+    assert gate_lines(run)[1:] == [
+        "SKIPPED  score >= 0.9  0.50  slack -0.40 (mean of 2 cases)",
+        "FAILED   score >= 0.8  0.50  slack -0.30 (mean of 2 cases)",
+    ]
+
+
 def test_stopped_at_the_first_failure(suite):
     suite.makepyfile(test_it=SUITE.replace("0.5", "1"))
     run = suite.runpytest("-x", "--jsonmatch-gate=score >= 0.9")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -38,9 +40,10 @@ def suite(pytester):
     return pytester
 
 
-def check_files(folder: Path, cases: int) -> None:
-    """Each file is there, whole, and nothing is left beside it."""
-    for name in ("out/results.json", "jsonmatch-baselines/main.jsonl"):
+def check_files(folder: Path, cases: int, *, baseline: bool = True) -> None:
+    """Each file is there, whole, and nothing is left beside it; a baseline only of a run that finished."""
+    assert (folder / "jsonmatch-baselines").exists() == baseline
+    for name in ("out/results.json", *(["jsonmatch-baselines/main.jsonl"] if baseline else [])):
         assert len(read_results(folder / name).cases) == cases
     assert (folder / "out/report.md").read_text(encoding="utf-8").startswith("## ")
     assert (folder / "out/report.html").read_text(encoding="utf-8").rstrip().endswith("</html>")
@@ -185,10 +188,11 @@ def test_an_interrupt_leaves_all_files(suite, monkeypatch):
     process = start(suite.path, *FILES, "--jsonmatch-gate=completeness == 1")
     output, _ = process.communicate(timeout=120)
     assert process.returncode == pytest.ExitCode.INTERRUPTED
-    check_files(suite.path, 4)
+    check_files(suite.path, 4, baseline=False)
     assert "interrupted" in read_results(suite.path / "out/results.json").narrowed
+    assert "gates are not judged: the run was interrupted" in output
     assert "gates, on 4 of 5 cases (interrupted):" in output
-    assert "FAILED   completeness == 1  0.80  slack -0.20" in output
+    assert "SKIPPED  completeness == 1  0.80  slack -0.20" in output
     assert "4 of 5 cases (interrupted)" in (suite.path / "summary.md").read_text(encoding="utf-8")
 
 
@@ -200,7 +204,59 @@ def test_an_interrupt_leaves_all_files_with_workers_too(suite):
     assert process.returncode == pytest.ExitCode.INTERRUPTED
     results = read_results(suite.path / "out/results.json")
     assert "interrupted" in results.narrowed
-    check_files(suite.path, len(results.cases))
+    check_files(suite.path, len(results.cases), baseline=False)
+
+
+PAID = """
+import os
+import signal
+import time
+
+def answer(n):
+    print("call", n, flush=True)
+    time.sleep(0.2)
+    return {"n": n}
+"""
+CASES = "producer: app:answer\ncases:\n" + "".join(
+    f"- {{id: c{n}, input: {n}, expected: {{n: {n}}}}}\n" for n in range(4)
+)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT to send")
+@pytest.mark.parametrize("concurrency", [1, 4])
+@pytest.mark.parametrize("pause", [0.02, 0.1, "in the handler of the first"])
+def test_two_interrupts_never_replace_a_whole_file_by_fewer_answers(pytester, pause, concurrency):
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    pytester.makepyfile(app=PAID)
+    pytester.path.joinpath("a.golden.yaml").write_text(CASES, "utf-8")
+    options = ("--jsonmatch-record=answers.jsonl", "--jsonmatch-save=main")
+    pytester.runpytest_subprocess(*options).assert_outcomes(passed=4)
+    paths = [pytester.path / name for name in ("answers.jsonl", "jsonmatch-baselines/main.jsonl")]
+    whole = [path.read_bytes() for path in paths]
+
+    if isinstance(pause, str):
+        kill = (
+            "import os, signal\n\ndef pytest_keyboard_interrupt():\n    os.kill(os.getpid(), signal.SIGINT)\n"
+        )
+        pytester.makeconftest(kill)
+    more = (
+        "--jsonmatch-json=r.jsonl",
+        "--jsonmatch-gate=score > 1",
+        f"--jsonmatch-concurrency={concurrency}",
+    )
+    process = start(pytester.path, "-s", *options, *more)
+    calls = iter(process.stdout.readline, "")
+    assert next(line for line in calls if "call 2" in line)
+    process.send_signal(signal.SIGINT)
+    if not isinstance(pause, str):
+        time.sleep(pause)
+        process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=120)
+
+    assert [path.read_bytes() for path in paths] == whole
+    assert "FAILED   score" not in output
+    results = pytester.path / "r.jsonl"
+    assert not results.exists() or read_results(results).narrowed == ("interrupted",)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
