@@ -339,12 +339,12 @@ class _Asked:
                 return None
 
         options = {key: value for key, value in self.options.items() if key != "judge"}
-        head = "would pass with  "
-        for change in suggestions(result, options, Trial(again, self.passes)):
-            for line in as_yaml(change):
-                yield head + printable(line)
-                head = " " * len(head)
-            head = "or               "
+        for number, change in enumerate(suggestions(result, options, Trial(again, self.passes))):
+            if not number:
+                yield "if this difference is acceptable, the case would pass with"
+            first, *others = map(printable, as_yaml(change))
+            yield f"  {'or' if number else '  '} {first}"
+            yield from (f"     {line}" for line in others)
 
 
 def _no_judge(item: object) -> object:

@@ -1,7 +1,8 @@
 """Suggestions: changes that would let a failing case pass, each tried before it is shown.
 
 Only common ways to loosen a comparison are tried: spelling and white space, tolerances, the order of arrays,
-nulls. Skipping a field or lowering the threshold is never suggested.
+nulls. A rule keeps its comparator, with more tolerance. Skipping a field or lowering the threshold is never
+suggested.
 """
 
 from __future__ import annotations
@@ -122,9 +123,26 @@ def _by_path(result: MatchResult) -> dict[str, list[FieldResult]]:
 
 def _rules(fields: list[FieldResult]) -> Iterator[Rule]:
     """Yield the rules that may resolve the differences at one path."""
-    pairs = [(field.expected, field.actual) for field in fields]
     if any(field.status != "mismatch" for field in fields):
         return
+    bound = fields[0].node.explicit
+    if bound is None:
+        yield from _usual_rules(fields)
+        return
+    # A rule that names a comparator keeps it.
+    name, params = bound.comparator.name, dict(bound.params)
+    for rule in _usual_rules(fields):
+        if isinstance(rule, dict) and "transform" in rule:
+            yield {"compare": {name: params} if params else name, **rule}
+    if "tolerance" in (bound.comparator.params or ()):
+        for limit in _TOLERANCES:
+            tolerance = {"tolerance": {"rel": limit}}
+            yield tolerance if name == "numeric" else {"compare": {name: {**params, **tolerance}}}
+
+
+def _usual_rules(fields: list[FieldResult]) -> Iterator[Rule]:
+    """Yield the rules that may resolve differences where no comparator is set."""
+    pairs = [(field.expected, field.actual) for field in fields]
     if all(isinstance(one, str) and isinstance(other, str) for one, other in pairs):
         yield from _SPELLINGS
     elif all(_is_number(one) and _is_number(other) for one, other in pairs):

@@ -7,13 +7,13 @@ import pytest
 from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.golden.suggest import Trial, suggestions, with_change
 
-HEADS = ("would pass with  ", "or               ")
+HEAD = "if this difference is acceptable, the case would pass with"
 
 
 def said(outcome):
     """The suggestions in the output that are one line of YAML."""
     texts = [line[1:].strip() for line in outcome.outlines if line.startswith("E")]
-    return [text[len(HEADS[0]) :] for text in texts if text.startswith(HEADS)]
+    return [text.removeprefix("or ") for text in texts[texts.index(HEAD) + 1 :]] if HEAD in texts else []
 
 
 # Metric, expected, actual, and what is suggested.
@@ -43,12 +43,34 @@ def test_what_is_said(pytester, golden, row):
     wanted = [each.strip() for each in suggested.split(" ;; ") if each.strip()]
     case = f"metric: {metric}\nactual: {actual}\nexpected: {expected}\n"
     golden(case)
-    outcome = pytester.runpytest()
+    outcome = pytester.runpytest("--jsonmatch-summary=none")
     outcome.assert_outcomes(failed=1)
     assert said(outcome) == wanted
     for line in wanted:
         golden(f"{line}\n{case}")
         pytester.runpytest().assert_outcomes(passed=1)
+
+
+# A rule, expected, actual, and what is suggested in place of the rule.
+KEPT = r"""
+amount | 100 | 103 => {compare: {amount: {tolerance: {rel: 0.05}}}}
+{ compare: { amount: { decimal: '.' } } } | 100 EUR | 101 EUR => {compare: {amount: {decimal: ., tolerance: {rel: 0.01}}}}
+{ tolerance: 0.5 } | 100 | 102 => {tolerance: {rel: 0.02}}
+exact | Acme | acme => {compare: exact, transform: [casefold]}
+amount | 100 | 200 =>
+date | 2026-01-31 | 2026-02-01 =>
+{ compare: { threshold: { threshold: 1 } } } | 100 | 102 =>
+"""
+
+
+@pytest.mark.parametrize("row", KEPT.strip().splitlines())
+def test_a_rule_keeps_its_comparator(pytester, golden, row):
+    compared, _, suggested = row.partition(" =>")
+    rule, expected, actual = compared.split(" | ")
+    golden(f"fields: {{v: {rule}}}\nactual: {{v: {actual}}}\nexpected: {{v: {expected}}}\n")
+    outcome = pytester.runpytest("--jsonmatch-summary=none")
+    outcome.assert_outcomes(failed=1)
+    assert said(outcome) == ([f"fields: {{v: {suggested.strip()}}}"] if suggested else [])
 
 
 def test_several_fields_together(pytester, golden):
@@ -58,7 +80,7 @@ actual: { items: [{ n: 2, v: AB }, { n: 1, v: CD }], t: X, w: 101 }
 expected: { items: [{ n: 1, v: cd }, { n: 2, v: ab }], t: x, w: 100 }
 """
     golden(case)
-    outcome = pytester.runpytest()
+    outcome = pytester.runpytest("--jsonmatch-summary=none")
     (rules,) = said(outcome)
     assert rules == (
         'fields: {items: {align: unordered}, "items[].v": {transform: [casefold]}, t: {transform: [casefold]}, '
@@ -79,9 +101,9 @@ def test_a_rule_that_is_there_stays():
 def test_what_is_not_valid_would_not_pass(pytester, golden):
     case = "actual: { v: ' Acme' }\nexpected: { v: Acme }\nschema: { properties: { v: { maxLength: 4 } } }\n"
     golden(case)
-    assert said(pytester.runpytest()) == ["fields: {v: {transform: [strip]}}"]
+    assert said(pytester.runpytest("--jsonmatch-summary=none")) == ["fields: {v: {transform: [strip]}}"]
     golden(f"validate: require\n{case}")
-    assert said(pytester.runpytest()) == []
+    assert said(pytester.runpytest("--jsonmatch-summary=none")) == []
 
 
 def test_a_users_comparator_is_not_asked_again(pytester, golden):
