@@ -13,6 +13,7 @@ from pytest_jsonmatch.engine.value.errors import JsonMatchError, did_you_mean
 from pytest_jsonmatch.golden.cases import GoldenCase
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError
 from pytest_jsonmatch.golden.expansion import expansions, filled
+from pytest_jsonmatch.golden.files import is_json_file
 from pytest_jsonmatch.golden.keys import (
     CASE_KEYS,
     FILE_KEYS,
@@ -124,7 +125,12 @@ class _Reader:
         if top is None:
             raise GoldenFileError(self.document.name, 1, 1, EMPTY)
         if type(top) is not dict:
-            raise self.document.error((), f"the file is {article(json_type(top))}, not a case or `cases:`")
+            hint = ""
+            if type(top) is list:
+                is_json = is_json_file(self.document.name)
+                hint = '; write {"cases": …} around it' if is_json else "; write `cases:` above it"
+            kind = article(json_type(top))
+            raise self.document.error((), f"the file is {kind}, not a case or `cases:`{hint}")
         several = not SEVERAL.isdisjoint(top)
         if several:
             self._several(top)

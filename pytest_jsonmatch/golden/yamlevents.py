@@ -42,6 +42,7 @@ _OLD_BREAKS: Final = "\x85\u2028\u2029"
 _PRIVATE_USE: Final = range(0xE000, 0xF900)
 
 _TAB: Final = "a tab can't indent in YAML; use spaces"
+_COLON: Final = "text with a colon and a space must be in quotes; quote the text behind `{}:`"
 _SECOND_DOCUMENT: Final = (
     "a second document begins here; keep one document per file, and list several cases below `cases:`"
 )
@@ -497,9 +498,13 @@ class _Builder:
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         problem = error.problem or error.context or "not YAML"
         lines = re.split("\r\n|\r|\n", self.text)
-        is_tab = line <= len(lines) and lines[line - 1][column - 1 : column] == "\t"
+        whole = lines[line - 1] if line <= len(lines) else ""
+        key, colon, _ = whole[: column - 1].partition(": ")
+        is_tab = whole[column - 1 : column] == "\t"
         if "tab character" in problem or (is_tab and "cannot start any token" in problem):
             reason = _TAB
+        elif colon and problem.startswith("mapping values are not allowed"):
+            reason = _COLON.format(key.strip(" -"))
         elif problem == _BAD_ESCAPE:
             reason = _BAD_ESCAPE_REASON
         else:

@@ -25,7 +25,9 @@ def in_case(key):
 
 # What is after `+` is a line of the one case of a file, its fourth.
 ERRORS = r"""
-- a\n => 1:1: the file is an array, not a case or `cases:`
+- a\n => 1:1: the file is an array, not a case or `cases:`; write `cases:` above it
+id: a\ntitle: Total: 5 EUR\nexpected: 1\n => 2:13: text with a colon and a space must be in quotes; quote the text behind `title:`
+id: a\n  title: x\n => 2:8: not YAML: mapping values are not allowed in this context
 just text\n => 1:1: the file is a string, not a case or `cases:`
 ---\n~\n => 1:1: the file is empty; it should hold a case, or `cases:`
 id: a\n => 1:1: the case has no `expected` and no `expected_file`; a file of several cases lists them below `cases:`
