@@ -6,7 +6,6 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.compare.parameters import check_names, number_parameter, required, shown
-from pytest_jsonmatch.engine.compare.transforms import map_scalars
 from pytest_jsonmatch.engine.plan.accept import READERS
 from pytest_jsonmatch.engine.value.convert import MISSING, NUMBERS, Matcher
 from pytest_jsonmatch.engine.value.equality import json_equal
@@ -16,7 +15,7 @@ from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.errors import InvalidValueError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.errors import Steps
@@ -99,16 +98,13 @@ def data_of(value: JsonValue) -> JsonValue:
     return MISSING if type(value) is Matcher else value
 
 
-def lost_matcher(old: JsonValue, new: JsonValue) -> Matcher | None:
-    """Return a matcher in an old value that a new one lacks; None if there is none."""
-    kept = set(map(id, _matchers_in(new)))
-    return next((each for each in _matchers_in(old) if id(each) not in kept), None)
-
-
-def _matchers_in(value: JsonValue) -> list[Matcher]:
-    found: list[JsonValue] = []
-    map_scalars(value, found.append)
-    return [each for each in found if type(each) is Matcher]
+def matchers_in(value: JsonValue) -> Iterator[Matcher]:
+    """Yield the matchers in an expected value."""
+    if type(value) is Matcher:
+        yield value
+    elif type(value) in {dict, list}:
+        for item in value.values() if type(value) is dict else value:
+            yield from matchers_in(item)
 
 
 def _one_of(said: Any) -> Accepts:

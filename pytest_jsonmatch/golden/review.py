@@ -11,6 +11,8 @@ from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.engine.value.text import count, render
+from pytest_jsonmatch.golden.errors import InvalidValueError
+from pytest_jsonmatch.golden.matchers import as_written, with_matchers
 from pytest_jsonmatch.golden.merge import merge
 from pytest_jsonmatch.golden.update import expected_in
 from pytest_jsonmatch.golden.writing import ascii_json
@@ -59,18 +61,26 @@ def review(
     writes = list(dict.fromkeys(request for request in requests if request.action == "write"))
     answered: list[Request] = []
     for number, request in enumerate(writes, start=1):
-        old = _now(request, request.trail)
+        # An expected value in a golden file may have matchers, and has `accept` beside it.
+        taker = request if request.trail[-1:] == ("expected",) else None
+        old, new = _now(request, request.trail), parse_json(request.value)
+        if taker is not None:
+            try:
+                old, new = with_matchers(old), with_matchers(new)
+            except InvalidValueError:
+                old = MISSING
         if old is MISSING:
             answered.append(request)  # the file has changed: planning the edit will say so
             continue
         show(f"\n{request.case} ({number} of {len(writes)})")
-        # An expected value in a file of its own has no `accept` beside it.
-        taker = request if request.trail[-1:] == ("expected",) else None
         asker = _Asker(show, ask, taker, no_accept)
-        new = merge(old, parse_json(request.value), asker.accept)
+        new = merge(old, new, asker.accept)
         if not asker.has_skipped:
             if not json_equal(old, new, strict=True):
-                answered.append(replace(request, value=ascii_json(new)))
+                text = ascii_json(new if taker is None else as_written(new))
+                answered.append(replace(request, value=text))
+            elif request.reason:
+                answered.append(replace(request, action="refused"))
             if asker.accepted:
                 answered.append(_accepting(request, asker.accepted))
         if asker.has_quit:

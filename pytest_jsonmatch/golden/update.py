@@ -6,7 +6,7 @@ import hashlib
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.atomic import write_file
 from pytest_jsonmatch.engine.score.field import instance_trail
@@ -16,7 +16,7 @@ from pytest_jsonmatch.engine.value.errors import JsonMatchError, JsonParseError
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.golden.edit import edit, edit_lines
 from pytest_jsonmatch.golden.files import is_lines_file
-from pytest_jsonmatch.golden.matchers import as_written, lost_matcher
+from pytest_jsonmatch.golden.matchers import as_written, matchers_in
 from pytest_jsonmatch.golden.merge import merge
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.golden.yamlevents import parse
@@ -52,7 +52,7 @@ class Request:
         trail: where the expected value is in the file.
         digest: the digest of the file's content when it was read.
         value: the new value, as JSON text.
-        reason: why it was refused.
+        reason: why it, or a part of the value, was refused.
     """
 
     action: Action
@@ -111,7 +111,7 @@ class Updater:
 
         Raises JsonMatchError if the answer is not JSON.
         """
-        refusal = self._write(case, MISSING, self.answer(case, actual))
+        refusal = self._write(case, Updated(self.answer(case, actual)))
         if refusal is None and (self.dry_run or self.is_exempt()):
             return f"the case {case.id!r} has no expected value yet, and none was written"
         return refusal
@@ -123,37 +123,37 @@ class Updater:
         """
         if self.mode == "new" or self.is_exempt():
             return ""
-        value = updated(result)
-        if json_equal(case.expected, value, strict=True):
+        new = updated(result)
+        if not new.refused and json_equal(case.expected, new.value, strict=True):
             return ""  # no value is wrong
-        refusal = self._write(case, result.documents[0], value)
+        refusal = self._write(case, new)
         return "" if refusal is None and self.dry_run else refusal
 
     def passed(self, case: GoldenCase, result: MatchResult) -> None:
         """Request the new value in mode "all", else that the old one stays."""
         if self.mode == "new" or self.is_exempt():
             return
-        if self.mode == "all" and not json_equal(case.expected, value := updated(result), strict=True):
-            self._write(case, result.documents[0], value)
+        new = updated(result) if self.mode == "all" else None
+        if new is not None and (new.refused or not json_equal(case.expected, new.value, strict=True)):
+            self._write(case, new)
         elif _no_place_in(case) is None:
             self._request(case, "keep")
 
-    def _write(self, case: GoldenCase, old: JsonValue, value: JsonValue) -> str | None:
-        """Request that a value is written in place of an old one; return why that can't be."""
-        reason, text = _no_place_in(case), ascii_json(value if case.expected_file else as_written(value))
-        lost = lost_matcher(old, value)
-        if reason is None and lost is not None:
-            reason = f"the matcher {lost} would be lost; change it by hand"
+    def _write(self, case: GoldenCase, new: Updated) -> str | None:
+        """Request that a value is written in place of the old one; return why it, or a part, can't be."""
+        text = ascii_json(new.value if case.expected_file else as_written(new.value))
+        reason = _no_place_in(case)
+        action: Action = "refused"
         if reason is None:
-            try:
-                parse_json(text)
-            except JsonParseError:
-                reason = "the answer holds NaN or an infinity, which JSON does not have"
-            else:
-                self._request(case, "write", value=text)
-                return None
-        self._request(case, "refused", reason=reason)
-        return f"not updated: {reason}"
+            reason = "; ".join(new.refused)
+            if not (reason and json_equal(case.expected, new.value, strict=True)):
+                try:
+                    parse_json(text)
+                    action = "write"
+                except JsonParseError:
+                    reason = "the answer holds NaN or an infinity, which JSON does not have"
+        self._request(case, action, value=text, reason=reason)
+        return f"not updated: {reason}" if reason else None
 
     def _request(self, case: GoldenCase, action: Action, *, value: str = "null", reason: str = "") -> None:
         path = case.expected_file
@@ -188,20 +188,31 @@ def _no_place_in(case: GoldenCase) -> str | None:
 _RIGHT: Final = frozenset({"match", "skipped", "batch_error"})
 
 
-def updated(result: MatchResult) -> JsonValue:
+@final
+class Updated(NamedTuple):
+    """An expected value as it should be, and why parts of it can't be replaced."""
+
+    value: JsonValue
+    refused: Sequence[str] = ()
+
+
+def updated(result: MatchResult) -> Updated:
     """Return expected with whatever is wrong replaced by the answer.
 
-    The order of members and of unordered arrays stays; additional items of actual are appended.
+    The order of members and of unordered arrays stays; additional items of actual are appended. A value that
+    holds a matcher stays, too.
 
     >>> from pytest_jsonmatch import compare_json
     >>> expected = {"name": "ANN", "tags": ["x", "y"], "age": 3}
     >>> rules = {"name": {"transform": ["lowercase"]}, "tags": {"align": {"match_by": "hungarian"}}}
-    >>> updated(compare_json({"age": 4, "name": "ann", "tags": ["z", "y", "x"]}, expected, fields=rules))
+    >>> result = compare_json({"age": 4, "name": "ann", "tags": ["z", "y", "x"]}, expected, fields=rules)
+    >>> updated(result).value
     {'name': 'ANN', 'tags': ['x', 'y', 'z'], 'age': 4}
     """
     wrong = [leaf for field in result.field_results if field.status not in _RIGHT for leaf in _leaves(field)]
     pairs = {each.expected_path: {i: j for i, j, _ in each.pairs} for each in result.alignments}
-    return _Merge(_around(wrong, "expected"), _around(wrong, "actual"), pairs).of(*result.documents, (), ())
+    merge = _Merge(_around(wrong, "expected"), _around(wrong, "actual"), pairs)
+    return Updated(merge.of(*result.documents, (), ()), merge.refused)
 
 
 def _leaves(field: FieldResult) -> Iterator[FieldResult]:
@@ -231,11 +242,13 @@ class _Merge:
         expected: the places in expected at or below which something is wrong.
         actual: the same in actual.
         pairs: the partners in actual, by the path of each array that is not compared by position.
+        refused: why values stay that should be replaced.
     """
 
     expected: set[Steps]
     actual: set[Steps]
     pairs: Mapping[str, Mapping[int, int]]
+    refused: list[str] = field(default_factory=list)
 
     def of(self, old: JsonValue, new: JsonValue, at: Steps, to: Steps) -> JsonValue:
         """Return the value for a place, which is `at` in expected and `to` in actual."""
@@ -246,19 +259,26 @@ class _Merge:
         elif type(old) is type(new) is list:
             partners = self.pairs.get(format_path(at), {i: i for i in range(min(len(old), len(new)))})
         else:
-            return new
+            return old if self._has_matcher(old, at) else new
         items: list[tuple[Any, Any]] = []
         for key, value in _items(old):
             if key in partners:
                 partner = partners[key]
                 items.append((key, self.of(value, new[partner], (*at, key), (*to, partner))))
-            elif (*at, key) not in self.expected:
+            elif (*at, key) not in self.expected or self._has_matcher(value, (*at, key)):
                 items.append((key, value))
         found = set(partners.values())
         items += [
             (key, value) for key, value in _items(new) if key not in found and (*to, key) in self.actual
         ]
         return dict(items) if type(old) is dict else [value for _, value in items]
+
+    def _has_matcher(self, old: JsonValue, at: Steps) -> bool:
+        """Return whether a value holds a matcher, and so stays, which is noted."""
+        matcher = next(matchers_in(old), None)
+        if matcher is not None:
+            self.refused.append(f"{format_path(at)}: the matcher {matcher} would be lost; change it by hand")
+        return matcher is not None
 
 
 def _items(container: Any) -> Iterable[tuple[Any, JsonValue]]:
@@ -318,7 +338,7 @@ def _plan_file(path: Path, requests: Sequence[Request]) -> FileUpdate:
     update = FileUpdate(path, requests[0].name)
     by_trail: dict[Steps, list[Request]] = {}
     for request in requests:
-        if request.action == "refused":
+        if request.reason:
             update.refused[request.case] = request.reason
         by_trail.setdefault(request.trail, []).append(request)
     changes: dict[Steps, JsonValue] = {}

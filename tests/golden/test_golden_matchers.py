@@ -224,9 +224,10 @@ cases:
   expected:
     id: {$any: integer}
 - id: block
-  actual: {a: 5}
+  actual: {a: 5, n: 2}
   expected:
     a: [{x: {$any: true}}]
+    n: 1
 """
 
 
@@ -234,10 +235,12 @@ def test_updates_keep_matchers_and_refuse_to_lose_one(pytester, write):
     write("a.golden.yaml", UPDATED)
     result = pytester.runpytest("--jsonmatch-update=all", "-p", "no:randomly")
     result.assert_outcomes(passed=2, failed=2)
+    assert result.ret == 1
     assert (pytester.path / "a.golden.yaml").read_text() == (
         UPDATED.replace("total: 9\n", "total: 9.5\n")
         .replace("{$literal: {$any: 0}}", "{$literal: {$any: 1}}")
         .replace("n: 4}", "n: 5}")
+        .replace("    n: 1\n", "    n: 2\n")
         .replace(
             "    id: {$any: integer}\n- id: refused",
             "    id: {$any: integer}\n    more:\n      $literal:\n        $regx: 1\n- id: refused",
@@ -245,9 +248,11 @@ def test_updates_keep_matchers_and_refuse_to_lose_one(pytester, write):
     )
     result.stdout.fnmatch_lines(
         [
-            'E*not updated: the matcher {"$any": "integer"} would be lost; change it by hand',
-            'E*not updated: the matcher {"$any": true} would be lost; change it by hand',
-            'not updated: a.golden.yaml::refused: the matcher {"$any": "integer"} would be lost; change it by hand',
+            'E*not updated: id: the matcher {"$any": "integer"} would be lost; change it by hand',
+            'E*not updated: a: the matcher {"$any": true} would be lost; change it by hand',
+            "updated 3 cases in a.golden.yaml",
+            'not updated: a.golden.yaml::block: a: the matcher {"$any": true} would be lost; change it by hand',
+            'not updated: a.golden.yaml::refused: id: the matcher {"$any": "integer"} would be lost; change it by hand',
         ]
     )
 

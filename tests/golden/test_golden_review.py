@@ -186,6 +186,19 @@ def test_a_file_that_is_gone_is_left_to_the_writer(tmp_path):
     assert review([request], show=print, ask=print) == [request]
 
 
+def test_data_that_looks_like_a_matcher_is_accepted_as_plain_data(pytester, golden, converse):
+    cases = (
+        "cases:\n- id: a\n  actual: {q: {$any: 2}, r: {$any: 1}}\n"
+        "  expected: {q: {$literal: {$any: 1}}, r: 1}\n"
+    )
+    golden(cases)
+    converse(["w\n", "w\n"])
+    assert (pytester.path / "a.golden.yaml").read_text() == (
+        f'{cases}  accept:\n    q["$any"]:\n      - 2\n    r:\n      - {{$any: 1}}\n'
+    )
+    pytester.runpytest().assert_outcomes(passed=1)
+
+
 def test_matchers_stay(pytester, golden, converse):
     cases = (
         "cases:\n- id: a\n  actual: {id: 7, n: 2}\n  expected:\n    id: {$any: integer}\n    n: 1\n"
@@ -194,4 +207,4 @@ def test_matchers_stay(pytester, golden, converse):
     golden(cases)
     _, text = converse(["a\n"])
     assert (pytester.path / "a.golden.yaml").read_text() == cases.replace("n: 1\n", "n: 2\n")
-    assert 'not updated: a.golden.yaml::b: the matcher {"$any": "integer"} would be lost' in text
+    assert 'not updated: a.golden.yaml::b: id: the matcher {"$any": "integer"} would be lost' in text
