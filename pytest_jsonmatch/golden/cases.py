@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, final
 
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value, value_at
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.golden.errors import GoldenFileError, Position
+from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError, Position
 from pytest_jsonmatch.golden.files import is_json_file, outside, read_limited
 from pytest_jsonmatch.golden.marks import marks_of
-from pytest_jsonmatch.golden.matchers import with_matchers
+from pytest_jsonmatch.golden.matchers import check_places, matchers_in, with_matchers
 from pytest_jsonmatch.golden.yamlevents import load, parse
 from pytest_jsonmatch.results.tags import read_tags
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+    from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.value.convert import JsonValue, Side
     from pytest_jsonmatch.golden.errors import Steps
@@ -395,6 +396,17 @@ class GoldenCase:
                 self._read(key)  # says why it can't
         if not self.has_actual:  # an answer costs something
             _ = self.input, self.has_expected and self.expected
+
+    def check_matchers(self, plan: Plan) -> None:
+        """Raise GoldenFileError for a matcher of `expected` where the plan needs a value."""
+        if self.row is not None or "expected" not in self._given:
+            return  # plain data
+        expected = self.expected
+        if any(matchers_in(expected)):
+            try:
+                check_places(plan, expected)
+            except InvalidValueError as error:
+                raise self.error(f"`expected`{error.reason}", "expected", *error.at) from None
 
     def _read(self, key: str) -> bytes:
         path = self.named_file(key)

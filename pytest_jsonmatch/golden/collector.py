@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from types import CodeType
 
+    from pytest_jsonmatch.api import Comparing
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.golden.errors import Position, Steps
@@ -65,7 +66,7 @@ class CaseRules:
         check: compares the expected value of a case with the answer; returns the result and, if it is not
             good enough, the error that says so. It requests the places of fields, the worst first, and of the
             case's patterns. It raises JsonMatchError if the two can't be compared.
-        check_configuration: raises JsonMatchError if the case is not configured correctly.
+        comparing_of: returns how a case is compared; raises JsonMatchError if it is not configured correctly.
         folders: real paths of the folders in which cases may name files; None for anywhere.
         repeat: how often each case without a recorded answer runs, whatever its file says.
         updater: writes answers as expected values.
@@ -80,7 +81,7 @@ class CaseRules:
         [GoldenCase, object, Callable[[FieldResult], str | None], RuleSource],
         tuple[MatchResult, Exception | None],
     ]
-    check_configuration: Callable[[GoldenCase], object]
+    comparing_of: Callable[[GoldenCase], Comparing]
     folders: tuple[str, ...] | None
     repeat: int | None = None
     updater: Updater | None = None
@@ -210,8 +211,9 @@ class GoldenFile(pytest.Module):
         try:
             if (fault := case.fault) is not None:
                 raise fault
-            self.rules.check_configuration(case)
+            plan = self.rules.comparing_of(case).plan
             case.check_files(may_lack_expected=updater is not None and updater.writes_new)
+            case.check_matchers(plan)
             if case.producer is not None and not case.has_actual and self.rules.outputs is None:
                 find_producer(case)
         except JsonMatchError as error:

@@ -5,18 +5,23 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final
 
+from pytest_jsonmatch.engine.align.keys import key_of, key_value
 from pytest_jsonmatch.engine.compare.parameters import check_names, number_parameter, required, shown
 from pytest_jsonmatch.engine.plan.accept import READERS
-from pytest_jsonmatch.engine.value.convert import MISSING, NUMBERS, Matcher
+from pytest_jsonmatch.engine.plan.node import refuse_matchers
+from pytest_jsonmatch.engine.value.convert import MISSING, NUMBERS, Matcher, value_at
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.matchers import matcher_of
+from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.errors import InvalidValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from pytest_jsonmatch.engine.plan.compile import Plan
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.errors import Steps
 
@@ -82,6 +87,41 @@ def as_written(value: JsonValue) -> JsonValue:
     if type(value) is not dict:
         return value
     return {_LITERAL: value} if _word(value) else {key: as_written(item) for key, item in value.items()}
+
+
+def check_places(plan: Plan, expected: JsonValue) -> None:
+    """Check that the plan asks for no value where expected has a matcher.
+
+    Raises:
+        InvalidValueError: a matcher is the key of an element, or inside a value that is compared as a whole.
+    """
+    node, at = plan.root, plan.target
+    for step in at:
+        node = node.chosen(expected, MISSING).children[ELEMENT if type(step) is int else step]
+        expected = value_at(expected, (step,))
+    _check_places(node, expected, at)
+
+
+def _check_places(node: PlanNode, value: JsonValue, at: Steps) -> None:
+    if type(value) not in {dict, list}:
+        return
+    node = node.chosen(value, MISSING)
+    if node.skip:
+        return
+    try:
+        if node.explicit is not None:
+            refuse_matchers(node.explicit, node.path, value)
+            return
+        if type(value) is list and (key := key_of(node, value, [])) is not None:
+            member = node.children[ELEMENT].children[key]
+            for index, item in enumerate(value):
+                if type(item) is dict and type(item.get(key)) is Matcher:
+                    at = (*at, index)
+                    key_value(member, item, key)
+    except ConfigurationError as error:
+        raise InvalidValueError(f": {error}", *at) from None
+    for step, item in value.items() if type(value) is dict else enumerate(value):
+        _check_places(node.children[ELEMENT if type(step) is int else step], item, (*at, step))
 
 
 def data_of(value: JsonValue) -> JsonValue:

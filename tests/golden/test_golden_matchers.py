@@ -94,6 +94,49 @@ def test_errors_are_at_their_line(expected, place, message):
     assert str(caught.value).startswith(f"x.golden.yaml:3:{place}: `expected`: {message}")
 
 
+MISPLACED = """\
+producer: app:answer
+input: 1
+cases:
+- id: key
+  fields: {l: {align: {key: id}}}
+  expected:
+    l: [{id: 1}, {id: {$any: true}}]
+- id: comparator
+  options: {target_key: d}
+  fields: {d.o: exact}
+  expected:
+    d:
+      o: {a: [{$any: true}]}
+- id: recorded
+  actual: {o: {a: 1}}
+  fields: {o: exact}
+  expected: {o: {a: {$any: true}}}
+- id: skipped
+  fields: {"**.id": skip, n: skip, l: {align: {key: id}}}
+  options: {arrays: unordered}
+  expected: {n: {a: {$any: true}}, l: [{id: 1, n: {$any: true}}], m: [{id: {$any: true}, n: 2}]}
+"""
+
+
+def test_a_matcher_in_place_of_a_value_that_is_needed_is_found_before_any_producer_is_called(pytester, write):
+    write(
+        "app.py",
+        "def answer(given):\n    print('asked')\n    return {'l': [{'id': 1, 'n': 3}], 'm': [{'n': 2}]}\n",
+    )
+    write("a.golden.yaml", MISPLACED)
+    result = pytester.runpytest("-s", "-p", "no:randomly", "-o", "pythonpath=.")
+    result.assert_outcomes(passed=1, errors=3)
+    assert result.stdout.str().count("asked") == 1
+    result.stdout.fnmatch_lines(
+        [
+            'E*a.golden.yaml:7:18: `expected`: l[[][]].id: elements pair by this member*matcher {"$any": true}',
+            "E*a.golden.yaml:13:7: `expected`: d.o: 'exact' compares this value as a whole, so no matcher*",
+            "E*a.golden.yaml:17:14: `expected`: o: 'exact' compares this value as a whole, so no matcher*",
+        ]
+    )
+
+
 @pytest.mark.parametrize(
     "data",
     [
