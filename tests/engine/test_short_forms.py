@@ -68,7 +68,7 @@ WORDS = ["Acme Ltd", "Acme Inc", "Acme", "none of it", ""]
 
 @pytest.mark.parametrize(
     ("limit", "scores"),
-    [(0.625, [0.0, 0.625]), (0.6, [0.625, 0.625]), (None, [0.625, 0.625])],
+    [(0.626, [0.0, 0.625]), (0.625, [0.625, 0.625]), (None, [0.625, 0.625])],
 )
 def test_the_leaf_threshold_of_a_field_goes_over_that_of_the_metric(limit, scores):
     result = compare_json(
@@ -88,6 +88,23 @@ def test_the_leaf_threshold_of_a_field_goes_over_that_of_the_metric(limit, score
     assert over.score == scores[0]
 
 
+@pytest.mark.parametrize("paired", ["ordered", "unordered"])
+@pytest.mark.parametrize("size", [1, 80])
+def test_a_leaf_threshold_is_reached_by_a_score_equal_to_it(paired, size):
+    # 1 - 0.9 is a little less than 0.1 in doubles: a threshold is not missed by rounding.
+    rule = {"compare": "levenshtein", "leaf_threshold": 0.1}
+    expected = [{"v": "abcdefghij", "n": number} for number in range(size)]
+    actual = [{"v": "azzzzzzzzz", "n": number} for number in range(size)]
+    result = compare_json(actual, expected, arrays=paired, fields={"[].v": rule})
+    assert round(result.score, 4) == 0.55
+
+
+def test_a_leaf_threshold_of_1_leaves_matches_only():
+    result = compare_json({"a": "Acme Inc"}, {"a": "Acme Ltd"}, metric="json_similarity", leaf_threshold=1)
+    assert result.score == 0.0
+    assert compare_json({"a": "Acme"}, {"a": "Acme"}, metric="json_similarity", leaf_threshold=1).score == 1.0
+
+
 def test_the_leaf_threshold_of_a_container_holds_below_it():
     value = {"a": {"b": "Acme Ltd"}, "c": "Acme Ltd"}, {"a": {"b": "Acme Inc"}, "c": "Acme Inc"}
     result = compare_json(*value, metric="json_similarity", fields={"a": {"leaf_threshold": 0.7}})
@@ -102,7 +119,7 @@ records = st.lists(st.fixed_dictionaries({"v": names, "w": names}), max_size=4)
 def test_arrays_pair_as_under_a_comparator_with_the_limit_inside(expected, actual, limit):
     def clipped(one, other, _params):
         score = compare_json([other], [one], metric="json_similarity").score
-        return score if score > limit else 0.0
+        return score if score >= limit else 0.0
 
     register_comparator("short_clipped", clipped, overwrite=True)
     options = {"metric": "pairwise_f1", "arrays": "unordered"}

@@ -968,9 +968,14 @@ def compare_leaf(plan: Plan, place: Place, expected: object, actual: object, spe
         score = by_oneof(e, a, seen_lists(place, params))
     else:
         score = COMPARATORS[name](e, a, params)
-    if place.limit is not None and score <= place.limit:
+    if not reaches(score, place.limit):
         score = 0.0
     return both_row(place, "match" if score == 1 else "mismatch", score, place.weight, place.weight)
+
+
+def reaches(score: float, limit: float | None) -> bool:
+    """Whether a score is at least the limit; within rounding, unless the limit is 1."""
+    return limit is None or score >= limit or (limit < 1 and score >= limit - 1e-12)
 
 
 def seen_lists(place: Place, params: Mapping) -> Mapping:
@@ -1501,7 +1506,7 @@ def unit(plan: Plan, place: Place, expected: object, actual: object) -> list[Row
     else:
         # Reading 23: a scalar's comparator gives the unit's score, wherever the comparator comes from.
         score = inner[0].score
-    if place.limit is not None and score <= place.limit:
+    if not reaches(score, place.limit):
         score = 0.0
     return [both_row(place, "match" if score == 1 else "mismatch", score, place.weight, place.weight)]
 

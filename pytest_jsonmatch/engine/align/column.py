@@ -269,8 +269,8 @@ class CostlyValues:
     left: Column
     right: Column
     weight: float
-    limit: float | None
-    """Up to this limit a score counts as 0."""
+    lowest: float
+    """A score below this counts as 0."""
     accepted: list[float] | None
     """The least score of each value of actual, because it is accepted."""
 
@@ -288,7 +288,7 @@ class CostlyValues:
         score: float = score_of(self.block.bound.score, self.left.values[row], self.right.values[column])
         if self.accepted is not None:
             score = max(score, self.accepted[column])
-        if self.limit is not None and score <= self.limit and score < 1.0:
+        if score < self.lowest:
             score = 0.0
         return self.weight * score
 

@@ -219,9 +219,9 @@ class Columns:
     ) -> None:
         """Add the scores of scalars of actual that are accepted in place of containers of expected."""
         one, other = sides
-        limit = max(LEAST_GAIN, node.leaf_threshold or 0.0)
+        lowest = max(LEAST_GAIN, node.lowest_score)
         scores = [accept.ceiling(node.prepare(value)) for value in other.values]
-        scores = [score if score > limit or score == 1.0 else 0.0 for score in scores]
+        scores = [score if score >= lowest else 0.0 for score in scores]
         wholes = self._wholes(node, weight, one.values, other.values)
         lines = [[score * count for score, count in zip(scores, counts)] for counts in wholes]
         grid.credit(one.places, other.places, lines)

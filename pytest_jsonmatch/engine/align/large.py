@@ -101,13 +101,13 @@ class ArrayGrid(Grid):
         elif node.accept is not None:
             accepted = list(map(node.accept.ceiling, right.values))
             np.maximum(table, accepted, out=table)
-        limit = node.leaf_threshold
-        if limit is not None:
-            table[(table <= limit) & (table < 1.0)] = 0.0
+        lowest = node.lowest_score
+        if lowest > 0.0:
+            table[table < lowest] = 0.0
         if weight != 1.0:
             table *= weight
         if costly is not None:
-            self._leave_open(CostlyValues(costly, left, right, weight, limit, accepted), table)
+            self._leave_open(CostlyValues(costly, left, right, weight, lowest, accepted), table)
         if right.codes is not None:
             columns = np.array(right.codes, dtype=np.intp)
             table = table.take(columns, axis=1, mode="clip")
@@ -286,9 +286,7 @@ class RelatedGrid(ArrayGrid):
 
     def __init__(self, aligner: Context, element: PlanNode, scores: Any) -> None:
         super().__init__(aligner, 0, 0)
-        limit = element.leaf_threshold
-        if limit is not None:
-            scores.data[(scores.data <= limit) & (scores.data < 1.0)] = 0.0
+        scores.data[scores.data < element.lowest_score] = 0.0
         scores.data[scores.data <= aligner.threshold] = 0.0
         scores.eliminate_zeros()
         self._scores = scores

@@ -62,10 +62,10 @@ class ListGrid(Grid):
                 {**line, **{to: max(most, line.get(to, 0.0)) for to, most in ceilings.items()}}
                 for line in lines
             ]
-        limit = node.leaf_threshold
+        lowest = node.lowest_score
         own, others = left.places(self.shape[0]), right.places(self.shape[1])
-        if limit is not None:
-            lines = [{to: each for to, each in line.items() if each > limit or each == 1.0} for line in lines]
+        if lowest > 0.0:
+            lines = [{to: each for to, each in line.items() if each >= lowest} for line in lines]
         if weight != 1.0:
             lines = [{to: each * weight for to, each in line.items()} for line in lines]
         for places, scores in zip(own, lines):

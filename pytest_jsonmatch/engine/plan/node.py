@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.compare.transforms import UserFunction, map_scalars
 from pytest_jsonmatch.engine.plan.accept import Acceptance
@@ -51,6 +51,17 @@ class _Children(dict["Segment", "PlanNode"]):
         child.origin = node, step
         self[step] = child
         return child
+
+
+_ROUNDING: Final = 1e-12
+"""Scores that differ by no more may be equal: tables and single scores agree to this."""
+
+
+def _lowest(threshold: float | None) -> float:
+    """Return the lowest score that reaches a threshold; 1 is reached by a match only."""
+    if threshold is None:
+        return 0.0
+    return threshold - _ROUNDING if threshold < 1.0 else 1.0
 
 
 @final
@@ -112,7 +123,8 @@ class PlanNode:
         """Whether 42 and 42.0 differ here."""
         self.skip: bool = said.get("skip", False)
         self.leaf_threshold: float | None = said.get("leaf_threshold", above.leaf_threshold)
-        """A leaf that scores no more than this counts 0."""
+        self.lowest_score: float = _lowest(self.leaf_threshold)
+        """A leaf that scores less than this counts 0."""
         self.align: Alignment = said.get("align", plan.options.arrays)
         self.own_weight: float = float(said.get("weight", 1.0))
         self.weight: float = self.own_weight if parent is None else parent.weight * self.own_weight

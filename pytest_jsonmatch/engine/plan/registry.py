@@ -140,7 +140,7 @@ class Registry:
             ConfigurationError: the name is taken, the base unknown, or an option invalid.
 
         >>> from pytest_jsonmatch import compare_json, register_metric
-        >>> register_metric("lenient", {"base": "json_similarity", "leaf_threshold": 0.5})
+        >>> register_metric("lenient", {"base": "json_similarity", "leaf_threshold": 0.6})
         >>> compare_json(["apple", "orange"], ["apple", "grape"], metric="lenient").score
         0.5
         """

@@ -240,8 +240,7 @@ class Places:
             said = number
         if said == 1.0:
             return Rating(MATCH, 1.0, detail)
-        limit = node.leaf_threshold
-        return Rating(MISMATCH, 0.0 if limit is not None and said <= limit else said, detail)
+        return Rating(MISMATCH, 0.0 if said < node.lowest_score else said, detail)
 
     def _mistyped(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
         """Add one mismatch that counts the leaves of both sides."""

@@ -138,8 +138,7 @@ class Walk(Places):
             except ValueError:  # texts too long for an edit distance
                 self.leaf(node, Place(around, key, other_key), expected, actual)
                 return
-            limit = node.leaf_threshold
-            if limit is not None and score <= limit and score < 1.0:
+            if score < node.lowest_score:
                 score = 0.0
             status = MATCH if score == 1.0 else MISMATCH
             found = node, around, key, other_key, status, score, expected, actual, None
