@@ -130,7 +130,7 @@ OPTIONS = st.fixed_dictionaries(
         "compare": st.dictionaries(st.sampled_from(["string", "number"]), SPECS, min_size=1),
         "fields": st.dictionaries(PATTERNS, RULES, min_size=1, max_size=3),
     },
-)
+).filter(lambda options: (options.get("extra"), options.get("reduce")) != ("count", "ratio"))
 KINDS = [
     {"properties": {"a": {"const": "a"}, "b": {"x-eval-weight": 3}, "c": {}}, "required": ["a"]},
     {"properties": {"a": {"x-eval-skip": True}, "b": {"items": {"x-eval-compare": "letters"}}, "c": {}}},

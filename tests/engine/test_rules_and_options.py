@@ -141,6 +141,29 @@ def test_options(options, score):
     assert compare_json({"a": 1, "b": 2}, {"a": 1}, metric="leaf_f1", **options).score == score
 
 
+ITEMS = {"items": [{"sku": "A", "price": 1}]}
+INVENTED = {"items": [{"sku": "A", "price": 1}, {"sku": "B", "price": 9}]}
+
+
+@pytest.mark.parametrize("metric", ["json_similarity", "field_match", "field_match_normalized"])
+def test_extra_count_makes_a_ratio_an_f1(metric):
+    assert compare_json({"a": 1, "b": 2}, {"a": 1}, metric=metric, extra="count").score == 2 / 3
+    with session_registry() as registry:
+        registry.metric("counting", {"base": metric, "extra": "count"})
+        assert compare_json({"a": 1, "b": 2}, {"a": 1}, metric="counting").score == 2 / 3
+    assert compare_json(INVENTED, ITEMS, metric=metric, extra="count").score < 1.0
+
+
+@pytest.mark.parametrize("metric", ["leaf_f1", "pairwise_f1", "json_similarity"])
+def test_a_ratio_does_not_count_extras(metric):
+    result = compare_json(INVENTED, ITEMS, metric=metric, reduce="ratio")
+    assert (result.score, result.precision, result.counts) == (1.0, 1.0, {"match": 2})
+    with pytest.raises(
+        ConfigurationError, match=r"extra is 'count' and reduce is 'ratio', .* leave out reduce"
+    ):
+        compare_json(INVENTED, ITEMS, metric=metric, reduce="ratio", extra="count")
+
+
 def test_nulls_absent_and_empties():
     absent = {"metric": "leaf_f1", "nulls": "absent"}
     assert compare_json({"a": 1}, {"a": 1, "b": None}, **absent).score == 1.0

@@ -132,7 +132,7 @@ def options(comparators, alignments, **more):
             "fields": st.dictionaries(st.sampled_from(PATTERNS), rules(comparators, alignments), max_size=3),
             **more,
         },
-    )
+    ).filter(lambda options: (options.get("extra"), options.get("reduce")) != ("count", "ratio"))
 
 
 def schema_for(draw, comparators, *documents):

@@ -72,10 +72,37 @@ def test_a_mark_wins_over_ini_and_gives_options(pytester, python):
 
             def test_the_call_wins_option_by_option(self):
                 result = assert_json_match({"a": "abcd", "b": 1}, {"a": "abcx"}, threshold=0, leaf_threshold=0.1)
-                assert (result.score, result.counts["hallucination"]) == (0.75, 1)
+                assert (result.score, result.counts["hallucination"]) == (0.5, 1)
         """)
     pytester.makeini("[pytest]\njsonmatch_metric = field_match\n")
     pytester.runpytest().assert_outcomes(passed=2)
+
+
+def test_an_invented_item_fails_wherever_extra_count_is_given(pytester, python):
+    pytester.makeconftest("""
+        def pytest_jsonmatch_register(registry):
+            registry.metric("counting", {"base": "json_similarity", "extra": "count"})
+        """)
+    python("""
+        import pytest
+
+        def test_call():
+            assert_json_match([1, 2], [1], metric="json_similarity", extra="count")
+
+        @pytest.mark.jsonmatch(metric="json_similarity", extra="count")
+        def test_mark():
+            assert_json_match([1, 2], [1])
+
+        def test_ini():
+            assert_json_match([1, 2], [1])
+        """)
+    pytester.path.joinpath("cases.golden.yaml").write_text(
+        "metric: json_similarity\noptions: {extra: count}\n"
+        "cases:\n- {id: file, actual: [1, 2], expected: [1]}\n"
+        "- {id: registered, metric: counting, options: {}, actual: [1, 2], expected: [1]}\n"
+    )
+    pytester.makeini("[pytest]\njsonmatch_metric = counting\njsonmatch_threshold = 1.0\n")
+    pytester.runpytest().assert_outcomes(failed=5)
 
 
 def test_it_is_registered(pytester):

@@ -298,6 +298,8 @@ def some_options(rng: random.Random, metrics: list[str]) -> dict[str, Any]:
         options.update(
             {name: rng.choice(values) for name, values in choices.items() if rng.random() < chance}
         )
+        if options.get("extra") == "count" and options.get("reduce") == "ratio":
+            del options[rng.choice(("extra", "reduce"))]  # both together are an error
     if options["metric"] == "pairwise_f1" and rng.random() < 0.15:
         config = some_source_4_config(rng, STRING_SPECS, NUMBER_SPECS)
         if "array_matching_threshold" in config:

@@ -444,6 +444,10 @@ class Plan:
         for name, kinds in SOURCE_4_TYPES.items():
             if name in given:
                 config.update(dict.fromkeys(kinds, as_source_5(given.pop(name))))
+        if given.get("extra") == "count":
+            given.setdefault("reduce", "f1")
+        elif given.get("reduce") == "ratio":
+            given["extra"] = "ignore"
         chosen.update(given)  # Reading 6: a `transform` option takes the place of the preset's own
         if isinstance(compare, Mapping) and set(compare) <= set(TYPE_WORDS):
             # `number` is for both kinds of number unless `integer` is given as well.

@@ -270,6 +270,7 @@ def merge_options(base: Options, given: Mapping[str, Any]) -> Options:
         if name in changes:
             raise ConfigurationError(f"{written!r} and {name!r} are the same option; give one")
         changes[name] = _CHECKS.get(name, _choice)(name, value)
+    changes |= _fitting_extras(base, changes)
     if "skip" in changes:
         changes["skip"] = (*base.skip, *changes["skip"])
     comparators = given_comparators(given)
@@ -280,6 +281,19 @@ def merge_options(base: Options, given: Mapping[str, Any]) -> Options:
         integer = ("integer",) if "number" in called else ()
         changes["called"] = tuple(sorted({*base.called, *called, *integer}))
     return replace(base, **changes)
+
+
+def _fitting_extras(base: Options, changes: Mapping[str, Any]) -> dict[str, str]:
+    """Return what `extra` and `reduce` imply for each other: extras can't change a ratio."""
+    extra, reduce = changes.get("extra"), changes.get("reduce")
+    if extra == "count" and reduce == "ratio":
+        raise ConfigurationError(
+            "extra is 'count' and reduce is 'ratio', a share of expected that extras could not change; "
+            "leave out reduce, or give extra='ignore'"
+        )
+    if extra == "count" and reduce is None and base.reduce == "ratio":
+        return {"reduce": "f1"}
+    return {"extra": "ignore"} if reduce == "ratio" and extra is None else {}
 
 
 def _meant_by(written: str) -> str:
