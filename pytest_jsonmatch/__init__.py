@@ -19,7 +19,6 @@ if TYPE_CHECKING:
         propagate_batch_errors as propagate_batch_errors,
         reclassify_nulls as reclassify_nulls,
     )
-    from pytest_jsonmatch.engine.align.audited import ArrayAudit as ArrayAudit
     from pytest_jsonmatch.engine.ask.compound import CompoundComparator as CompoundComparator
     from pytest_jsonmatch.engine.compare.base import ComparatorResult as ComparatorResult
     from pytest_jsonmatch.engine.compare.base import BatchItem as BatchItem
@@ -83,7 +82,6 @@ _HOMES = {
     "api": ("compare_corpus", "compare_json"),
     "engine.compare.base": ("BatchItem", "ComparatorResult"),
     "engine.ask.compound": ("CompoundComparator",),
-    "engine.align.audited": ("ArrayAudit",),
     "engine.result.containers": ("ArrayAlignment", "ContainerResult"),
     "engine.value.errors": (
         "ComparatorError",

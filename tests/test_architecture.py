@@ -30,7 +30,6 @@ HEAVY = {
 # Modules that are themselves imported inside functions only (the second test below holds them to it), so that
 # they may import what they like.
 LATE = {
-    "engine/align/audit.py",
     "engine/align/large.py",
     "engine/compare/tables.py",
     "study/agreement.py",

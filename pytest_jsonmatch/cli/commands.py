@@ -109,7 +109,7 @@ def _evaluate(parser: Parser) -> None:
     add_options(parser, "--html", "--markdown", json="also write a result file")
     told = "the records in the result file: the ten worst (the default), or all"
     add(parser, "--keep", told, choices=("worst", "all"), default="worst")
-    add_options(parser, verbose="show all fields and errors, and pairs of arrays; -vv: perfect pairs too")
+    add_options(parser, verbose="show all fields and errors")
 
 
 @_command(
@@ -119,7 +119,7 @@ def _evaluate(parser: Parser) -> None:
 def _report(parser: Parser) -> None:
     add(parser, "RESULT", "a result file", type=Path)
     add_options(parser, "--gate", "--by", "--html", "--markdown")
-    add_options(parser, verbose="show all fields and cases, and pairs of arrays; -vv: perfect pairs too")
+    add_options(parser, verbose="show all fields and cases")
 
 
 @_command(

@@ -38,7 +38,6 @@ from pytest_jsonmatch.reading.nested import with_texts_read
 from pytest_jsonmatch.report.failure import MARGIN, failure_message
 from pytest_jsonmatch.report.fieldtable import sections_of
 from pytest_jsonmatch.report.look import Look
-from pytest_jsonmatch.report.pairs import pair_lines
 from pytest_jsonmatch.report.styled import StyledLine
 from pytest_jsonmatch.report.terminal import blocks_lines, section_blocks
 from pytest_jsonmatch.results.comparison import Case, Comparison
@@ -112,8 +111,6 @@ def _in_form(form: str, result: MatchResult, comparison: Comparison, title: str)
     from pytest_jsonmatch.results.model import ResultSet
     from pytest_jsonmatch.results.origin import with_origin
 
-    if form == "json" and result.score != 1.0:
-        comparison = comparison.audited(result)
     results = with_origin(ResultSet((Case.single(comparison),), collected=1), Path.cwd())
     if form == "html":
         details = {(comparison.nodeid, comparison.id): details_of(result)}
@@ -132,9 +129,6 @@ def _in_form(form: str, result: MatchResult, comparison: Comparison, title: str)
 def _text(result: MatchResult, score: Measured, comparison: Comparison, options: Namespace) -> str:
     look = look_of(options)
     blocks: list[list[StyledLine]] = []
-    # A perfect result has nothing to explain, unless everything is to be shown.
-    if result.score != 1.0 or options.verbose > 1:
-        blocks.append(pair_lines(result.audit(), look, verbosity=options.verbose))
     if result.score != 1.0 or options.verbose:
         (section,) = sections_of([Case.single(comparison)])
         blocks.append(blocks_lines(section_blocks(section, look.mode), look))

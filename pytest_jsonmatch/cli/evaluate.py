@@ -22,9 +22,8 @@ from pytest_jsonmatch.engine.value.paths import parse_path
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
 from pytest_jsonmatch.report.checks import doubt_lines, gate_lines
-from pytest_jsonmatch.report.corpora import details_of_records, results_of, worst_indices
+from pytest_jsonmatch.report.corpora import details_of_records, results_of
 from pytest_jsonmatch.report.look import Look, joined
-from pytest_jsonmatch.report.pairs import pair_blocks
 from pytest_jsonmatch.report.styled import DIM, RED, YELLOW, StyledLine
 from pytest_jsonmatch.report.terminal import corpus_lines
 from pytest_jsonmatch.report.view import RunView, extent
@@ -58,7 +57,7 @@ def run(options: Namespace) -> int:
     view = _view(run, sides, results, check_gates([(gate, True) for gate in gates], results), options)
     write_files(options, view)
     look = look_of(options)
-    write_output(as_text(_lines(run, sides, view, options, look), look))
+    write_output(as_text(_lines(run, sides, view, look), look))
     passed = all(check.passed for check in view.gates) if gates else not run.total_errors
     return FINE if passed else NOT_FINE
 
@@ -150,8 +149,8 @@ def _is_kept(options: Namespace) -> bool:
 
 def _results(run: RunResult, options: Namespace) -> ResultSet:
     if not _is_kept(options):
-        return results_of(run, {record.index for record in run.worst if options.verbose})
-    return with_origin(results_of(run, worst_indices(run)), Path.cwd())
+        return results_of(run)
+    return with_origin(results_of(run), Path.cwd())
 
 
 def _view(
@@ -171,16 +170,19 @@ def _view(
 # -- text --------------------------------------------------------------------------------------------------
 
 
-def _lines(run: RunResult, sides: Sides, view: RunView, options: Namespace, look: Look) -> list[StyledLine]:
+def _lines(run: RunResult, sides: Sides, view: RunView, look: Look) -> list[StyledLine]:
     alone = len(run.unmatched_actual) + len(sides.alone)
     also = [f"{count(alone, 'answer')} not scored"] if alone else []
-    blocks = [
-        corpus_lines(view, look, also=also),
-        *pair_blocks(view.results, look, verbosity=options.verbose),
-    ]
     notes = list(_note_lines(_notes(run, sides), look))
     doubts = doubt_lines(view.results, look) if view.gates else []
-    return joined([*blocks, notes, doubts, gate_lines(view.gates, look, on=extent(view.results))])
+    return joined(
+        [
+            corpus_lines(view, look, also=also),
+            notes,
+            doubts,
+            gate_lines(view.gates, look, on=extent(view.results)),
+        ]
+    )
 
 
 def _note_lines(notes: Mapping[str, Sequence[str]], look: Look) -> Iterator[StyledLine]:

@@ -14,7 +14,6 @@ from pytest_jsonmatch.gate.gates import check_gates
 from pytest_jsonmatch.report.against import commit_text
 from pytest_jsonmatch.report.checks import check_lines, doubt_lines, gate_lines
 from pytest_jsonmatch.report.look import Look, joined
-from pytest_jsonmatch.report.pairs import pair_blocks
 from pytest_jsonmatch.report.sheets import block_lines
 from pytest_jsonmatch.report.styled import DIM, YELLOW, StyledLine
 from pytest_jsonmatch.report.terminal import (
@@ -39,7 +38,7 @@ def run(options: Namespace) -> int:
     view = RunView(results, options.result.name, checks, by=options.by)
     write_files(options, view)
     look = look_of(options)
-    write_output(as_text(_lines(view.completed(), look, options.verbose), look))
+    write_output(as_text(_lines(view.completed(), look), look))
     return FINE if all(check.passed for check in checks) else NOT_FINE
 
 
@@ -53,7 +52,7 @@ def _check_tags(results: ResultSet, names: Sequence[str]) -> None:
             raise CommandError(f"--by: {told}")
 
 
-def _lines(view: RunView, look: Look, verbose: int) -> list[StyledLine]:
+def _lines(view: RunView, look: Look) -> list[StyledLine]:
     """Return the lines of a saved run: what pytest's summary, or `jsonmatch evaluate`, showed of it."""
     results = view.results
     blocks = [list(_origin(view, look))]
@@ -65,7 +64,6 @@ def _lines(view: RunView, look: Look, verbose: int) -> list[StyledLine]:
         if not any(results.comparisons):
             blocks.append([[("nothing was compared", YELLOW)]])
         blocks += [summary_lines(view, look), unscored_lines(results.cases, look)]
-    blocks += pair_blocks(results, look, verbosity=verbose)
     if view.headlines:
         blocks += (block_lines(block, look) for block in view.figure_blocks)
         blocks.append(doubt_lines(results, look))

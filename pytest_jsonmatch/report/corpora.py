@@ -17,8 +17,6 @@ from pytest_jsonmatch.results.model import AnswerCounts, Corpus, ResultSet
 from pytest_jsonmatch.results.origin import with_origin
 
 if TYPE_CHECKING:
-    from collections.abc import Container
-
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.results.record import RecordResult
     from pytest_jsonmatch.results.run import RunResult
@@ -36,7 +34,7 @@ def write_page(run: RunResult, path: Path) -> None:
     """
     from pytest_jsonmatch.report.html import html_page
 
-    results = with_origin(results_of(run, worst_indices(run)), Path.cwd())
+    results = with_origin(results_of(run), Path.cwd())
     page = html_page(RunView(results, run.metric, details=details_of_records(run)).completed())
     write_file(path, page.encode("utf-8", "backslashreplace"))
 
@@ -67,14 +65,14 @@ def _match(record: RecordResult) -> MatchResult:
     return cast("MatchResult", record.match)
 
 
-def results_of(run: RunResult, audited: Container[int]) -> ResultSet:
-    """Return a corpus as a run; the records with the indices `audited` get the audits of their arrays."""
+def results_of(run: RunResult) -> ResultSet:
+    """Return a corpus as a run."""
     kept = sorted(_kept(run), key=attrgetter("index"))
-    cases = tuple(_case(record, run, is_audited=record.index in audited) for record in kept)
+    cases = tuple(_case(record, run) for record in kept)
     return ResultSet(cases, collected=run.total_records, corpus=_corpus(run))
 
 
-def _case(record: RecordResult, run: RunResult, *, is_audited: bool) -> Case:
+def _case(record: RecordResult, run: RunResult) -> Case:
     name = str(record.record_id)
     match = _match(record)
     passed = record.score is not None and record.score >= 1.0
@@ -82,8 +80,6 @@ def _case(record: RecordResult, run: RunResult, *, is_audited: bool) -> Case:
     signature, errors = str(run.signature), () if record.error is None else (record.error,)
     # Fabrications and valid answers are counted for the corpus as a whole.
     comparison = replace(comparison, signature=signature, errors=errors, presence={}, validity="")
-    if is_audited and not passed:
-        comparison = comparison.audited(match)
     return Case.single(comparison, cluster=record.cluster, tags=record.tags)
 
 

@@ -16,7 +16,6 @@ from pytest_jsonmatch.report.figures import short_figure
 from pytest_jsonmatch.report.textdiff import DiffSpan, spans
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.engine.align.audited import ArrayAudit
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
@@ -152,23 +151,19 @@ def _side(different: Iterable[DiffSpan], own: str) -> list[list[str]]:
 
 def _arrays(result: MatchResult) -> Iterator[dict[str, Any]]:
     """Yield the arrays in which there is something to show."""
-    audits = {(each.expected_path, each.actual_path): each for each in result.audit()}
     for each in result.alignments:
-        audit = audits.get((each.expected_path, each.actual_path))
-        unsure = set() if audit is None else {pair.expected for pair in audit.pairs if pair.ambiguous}
-        # Ambiguous pairs come first, then wrong ones: they must not be the ones left out.
-        pairs = sorted(each.pairs, key=lambda pair: (pair[0] not in unsure, pair[2]))
+        # Wrong pairs come first: they must not be the ones left out.
+        pairs = sorted(each.pairs, key=lambda pair: pair[2])
         is_well = not each.unmatched_expected and not each.unmatched_actual
         if is_well and all(i == j and score == 1.0 for i, j, score in pairs):
             continue
-        shown = [pair for pair in pairs if pair[2] < 1.0 or pair[0] != pair[1] or pair[0] in unsure]
-        yield _array(each, sorted((shown or pairs)[:_MAX_PAIRS]), audit, result.documents)
+        shown = [pair for pair in pairs if pair[2] < 1.0 or pair[0] != pair[1]]
+        yield _array(each, sorted((shown or pairs)[:_MAX_PAIRS]), result.documents)
 
 
 def _array(
     alignment: ArrayAlignment,
     pairs: list[tuple[int, int, float]],
-    audit: ArrayAudit | None,
     documents: tuple[JsonValue, JsonValue],
 ) -> dict[str, Any]:
     """Return one array: path, notes, the pairs shown, elements without a partner, names of elements."""
@@ -181,19 +176,10 @@ def _array(
         {index: _name(elements[index]) for elements in [_at(document, path)] for index in indices}
         for (path, indices), document in zip(sides, documents, strict=True)
     ]
-    audited = () if audit is None or audit.reason is not None or alignment.kind == "key" else audit.pairs
-    known = {pair.expected: pair for pair in audited}
-    drawn: list[list[Any]] = []
-    for i, j, score in pairs:
-        drawn.append([i, j, short_figure(score)])
-        if i in known:  # the second-best partner, its score and, if the pair is ambiguous, the margin
-            best, margin = known[i].next_actual, known[i].margin
-            drawn[-1] += [best and best.index, short_figure(best and best.score)]
-            drawn[-1] += [] if margin is None else [short_figure(margin)]
     return {
         "p": clip(alignment.expected_path, _MAX_PATH),
-        "note": ", ".join(_notes(alignment, audit, len(pairs), len(expected) + len(actual))),
-        "pairs": drawn,
+        "note": ", ".join(_notes(alignment, len(pairs), len(expected) + len(actual))),
+        "pairs": [[i, j, short_figure(score)] for i, j, score in pairs],
         "expected": expected,
         "actual": actual,
         "e": names[0],
@@ -201,7 +187,7 @@ def _array(
     }
 
 
-def _notes(alignment: ArrayAlignment, audit: ArrayAudit | None, pairs: int, alone: int) -> Iterator[str]:
+def _notes(alignment: ArrayAlignment, pairs: int, alone: int) -> Iterator[str]:
     """Yield notes on an array, of which `pairs` pairs and `alone` unpaired elements are shown."""
     only_expected, only_actual = len(alignment.unmatched_expected), len(alignment.unmatched_actual)
     yield f"{count(len(alignment.pairs), 'pair')} {'by key' if alignment.kind == 'key' else 'by best fit'}"
@@ -213,9 +199,6 @@ def _notes(alignment: ArrayAlignment, audit: ArrayAudit | None, pairs: int, alon
         yield f"{count(only_actual)} only in actual"
     if hidden := only_expected + only_actual - alone:
         yield f"{count(hidden)} of these not shown"
-    reason = "only the first arrays are audited" if audit is None else audit.reason
-    if alignment.kind != "key" and reason is not None:
-        yield f"second-best partners not computed: {clip(reason, _MAX_TEXT)}"
 
 
 def _at(document: JsonValue, path: str) -> Any:

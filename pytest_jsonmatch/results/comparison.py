@@ -21,14 +21,11 @@ from pytest_jsonmatch.limits import reaches
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.align.audited import ArrayAudit
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.results.tags import Tags
 
 # A result file keeps at most this many arrays of a comparison, and this many pairs of each.
-_MAX_ARRAYS = 20
-_MAX_PAIRS = 200
 
 
 # -- what was wrong ---------------------------------------------------------------------------------------
@@ -164,8 +161,6 @@ class Comparison:
     warnings: tuple[str, ...] = ()
     params: tuple[str, ...] = ()
     """The parametrized fixtures of the test; their values are tags of the case."""
-    audit: tuple[ArrayAudit, ...] = ()
-    """How the elements of unordered arrays were paired and could have been; kept for result files only."""
     parsed: bool | None = None
     """Whether an answer given as text contains JSON; None for an answer given as a value."""
     validity: str = ""
@@ -213,11 +208,6 @@ class Comparison:
             violations=result.violations,
             **more,
         )
-
-    def audited(self, result: MatchResult) -> Comparison:
-        """Return the comparison with the audit of its result, for a limited number of arrays and pairs."""
-        audits = result.audit()[:_MAX_ARRAYS]
-        return replace(self, audit=tuple(each.shortened(_MAX_PAIRS) for each in audits)) if audits else self
 
 
 _VALIDITY: Final = {True: "valid", False: "invalid", None: "not validated"}

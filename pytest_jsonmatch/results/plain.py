@@ -10,7 +10,6 @@ from functools import cache, partial
 from typing import Any, Final, TypeVar, cast
 
 from pytest_jsonmatch.answer import Spent
-from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair, Partner
 from pytest_jsonmatch.engine.result.absence import Presence
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, Difference
@@ -26,8 +25,8 @@ def to_plain(value: object) -> Any:
     The dicts have the members that differ from their default, in the order of the class; those of a field
     begin with its mean score, for people.
 
-    >>> to_plain(Partner(2, 0.5)), to_plain({"a": (Presence(met=1),)})
-    ({'index': 2, 'score': 0.5}, {'a': [{'met': 1}]})
+    >>> to_plain({"a": (Difference("1", "2", 3, 0.5),)})
+    {'a': [{'expected': '1', 'actual': '2', 'times': 3, 'score': 0.5}]}
     """
     kind = type(value)
     if kind in _SCALARS:
@@ -84,15 +83,12 @@ def _by_name(read: Callable[[Any], T]) -> Callable[[Mapping[str, Any]], dict[str
 
 _of_fields: Final = _by_name(partial(from_plain, FieldAggregation))
 _READERS: Final[Mapping[Callable[..., Any], Mapping[str, Callable[[Any], Any]]]] = {
-    AuditedPair: {"next_actual": partial(from_plain, Partner)},
-    ArrayAudit: {"pairs": _several(AuditedPair), "unmatched_expected": tuple, "unmatched_actual": tuple},
     Comparison: {
         "signature": sys.intern,
         "fields": _of_fields,
         "differences": _by_name(_several(Difference)),
         "presence": _by_name(partial(from_plain, Presence)),
         "spent": partial(from_plain, Spent),
-        "audit": _several(ArrayAudit),
         **dict.fromkeys(("errors", "warnings", "violations", "params"), tuple),
     },
     CaseRun: {"comparisons": _several(Comparison)},

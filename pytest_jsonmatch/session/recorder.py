@@ -180,8 +180,7 @@ class Recorder:
         if compared.unreadable is not None:
             warnings = (*made.warnings, compared.unreadable)
             made = replace(made, score=0.0, precision=0.0, recall=0.0, f1=0.0, warnings=warnings)
-        is_audited = self._settings.json is not None and compared.result.score != 1.0
-        return made.audited(compared.result) if is_audited else made
+        return made
 
     def _unused(self, name: str) -> str:
         candidate, count = name, 1

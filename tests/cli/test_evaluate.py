@@ -409,11 +409,6 @@ def test_html_has_all_records_in_its_figures_and_values_of_those_kept(write, wri
 
 BASKET = {"id": "b", "items": [{"name": "tea", "price": 2}, {"name": "milk", "price": 3}]}
 ANSWER = {"id": "b", "items": [{"name": "milk", "price": 3}, {"name": "tea", "price": 4}]}
-PAIRS = """\
-b
-pairs of items (expected ↔ actual)
-  items[0] ↔ items[1]  F1 0.50
-"""
 
 
 @pytest.fixture
@@ -433,26 +428,13 @@ def test_html_has_both_documents_and_the_pairs_of_a_record(baskets, written):
     expected, actual = (json.loads("".join(text for _, text in runs)) for runs in found["o"])
     assert (expected["items"], actual["items"]) == (BASKET["items"], ANSWER["items"])
     (array,) = found["d"]["arrays"]
-    assert [pair[:3] for pair in array["pairs"]] == [[0, 1, 0.5], [1, 0, 1]]
-
-
-def test_pairs_are_text_if_asked_for_and_in_the_result_file(baskets, command, folder):
-    line = f"{SIDES} --metric pairwise_f1 --json kept.json"
-    assert [PAIRS in command(f"{line}{more}").out for more in ("", " -v")] == [False, True]
-    kept = {case.id: case.runs[0].comparisons[0] for case in read_results(folder / "kept.json").cases}
-    assert [len(kept[name].audit) for name in "ab"] == [0, 1]
-    assert [PAIRS in command(f"report kept.json{more}").out for more in ("", " -v")] == [False, True]
+    assert array["pairs"] == [[0, 1, 0.5], [1, 0, 1]]
 
 
 def test_html_looks_closely_at_the_worst_records_only(baskets, written, monkeypatch):
     monkeypatch.setattr("pytest_jsonmatch.report.corpora._DETAILED", 1)
     page = written(f"{SIDES} --metric pairwise_f1 --keep all")
     assert ["o" in case_of_page(page, name) for name in "ab"] == [False, True]
-
-
-def test_other_pairings_are_not_looked_for_where_only_figures_are_shown(baskets, command, monkeypatch):
-    monkeypatch.setattr("pytest_jsonmatch.engine.result.match.MatchResult.audit", None)
-    assert command(f"{SIDES} --metric pairwise_f1").code == 0
 
 
 def test_rules_that_fit_no_record_are_told(sides, write, command):

@@ -23,7 +23,7 @@ def compare():
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(HERE)
         yield importlib.import_module("compare")
-    for name in ("compare", "generate", "reference", "schemas"):
+    for name in ("certificate", "compare", "generate", "reference", "schemas"):
         sys.modules.pop(name, None)
 
 
@@ -170,6 +170,48 @@ def test_of_pairings_that_tie_the_larger_sum_of_scores_is_one_of_the_best(score)
     options = {"metric": "leaf_f1", "arrays": "unordered"}
     said = [score(expected, actual, options, {}, {("$", "$"): [(0, j)]}).objections for j in (0, 1)]
     assert said == [["('$', '$'): the sum of scores is not the greatest of these"], []]
+
+
+def order(rng):
+    return {
+        "customer": rng.choice("abcdef"),
+        "status": rng.choice(["open", "paid", None]),
+        "quantity": rng.randint(1, 5),
+        "tags": rng.choices(["new", "used", "red", "blue", "old"], k=3),
+        "lines": [{"sku": rng.choice("xyz"), "n": rng.randint(1, 3)} for _ in range(2)],
+    }
+
+
+@pytest.mark.parametrize("size", [12, 40], ids=["lists", "arrays"])
+@pytest.mark.parametrize("options", [{}, {"metric": "pairwise_f1"}, {"reduce": "ratio"}])
+def test_prices_prove_that_the_pairs_are_optimal(compare, size, options):
+    is_optimal = importlib.import_module("certificate").is_optimal
+    rng = random.Random(size)
+    expected, actual = ([order(rng) for _ in range(size)] for _ in range(2))
+    options = {"arrays": "unordered", "array_threshold": 0.0, **options}
+    worth = {
+        (i, j): score
+        for i, one in enumerate(expected)
+        for j, other in enumerate(actual)
+        if (score := compare.compare_json([other], [one], **options).score)
+    }
+    (alignment,) = (
+        each for each in compare.compare_json(actual, expected, **options).alignments if each.path == "$"
+    )
+    pairs = [(i, j) for i, j, _ in alignment.pairs]
+    assert is_optimal(pairs, worth)
+    # Two pairs exchanged for less, and a pair left out: no proof.
+    (i, j), (k, m) = next(two for two in itertools.combinations(pairs, 2) if loss(worth, *two) > 0.1)
+    assert not is_optimal([*(set(pairs) - {(i, j), (k, m)}), (i, m), (k, j)], worth)
+    assert not is_optimal(pairs[1:], worth)
+
+
+def loss(worth, one, other):
+    """What exchanging the columns of two pairs costs, if that is allowed."""
+    exchanged = (one[0], other[1]), (other[0], one[1])
+    if not worth.keys() >= set(exchanged):
+        return 0.0
+    return sum(worth[pair] for pair in (one, other)) - sum(worth[pair] for pair in exchanged)
 
 
 # Counting lines makes each case several times as dear, and the first few hundred reach all of them.

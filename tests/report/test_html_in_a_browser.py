@@ -283,26 +283,10 @@ def test_pairs_of_an_array_are_drawn(browser: Browser) -> None:
     browser.do("scrollTo(0, 1e6)")
     (drawn,) = browser.driver.find_elements(By.CSS_SELECTOR, "svg.pairs")
     assert drawn.get_attribute("aria-label") == (
-        "Pairs of items. expected 0 with actual 1: 0.50, next best 0.20 [2]; expected 2 with actual 0: 1.00; "
+        "Pairs of items. expected 0 with actual 1: 0.50; expected 2 with actual 0: 1.00; "
         "expected 1 without a partner; actual 2 without a partner"
     )
     assert browser.texts("svg.pairs .alone + svg text") == ["[1] milk, 2", "[2] bag, 7"]
-
-
-def test_ambiguous_pairs_are_marked(browser: Browser) -> None:
-    expected = {"items": [{"n": "bread", "p": "x"}, {"n": "milk", "p": "y"}]}
-    actual = {"items": [{"n": "milk", "p": "x"}, {"n": "bread", "p": "y"}]}
-    browser.open(html_page(page_of({"t.py::swapped": (actual, expected)})), height=1600)
-    assert browser.find("#cases .case").get_attribute("aria-expanded") == "true"  # there is no other
-    browser.do("scrollTo(0, 1e6)")
-    # In words for those who hear it, and not by colour alone for those who see it.
-    names = [*browser.names("image"), *browser.names("img")]
-    assert (
-        "Pairs of items. expected 0 with actual 1: 0.50, next best 0.50 [0], ambiguous, a tie; "
-        "expected 1 with actual 0: 0.50, next best 0.50 [1], ambiguous, a tie"
-    ) in names
-    assert browser.texts("svg.pairs text.unsure") == ["≈ ambiguous"] * 2
-    assert len(browser.driver.find_elements(By.CSS_SELECTOR, "svg.pairs path.unsure")) == 2
 
 
 def test_whole_documents_side_by_side(browser: Browser) -> None:

@@ -222,15 +222,6 @@ def test_a_link_goes_on_leading_to_the_file(tmp_path):
     assert (tmp_path / "there" / "a.json").read_bytes() == b"one"
 
 
-def test_pairs_of_arrays_are_bounded():
-    expected = [{"n": n, "m": 1} for n in range(300)]
-    result = compare_json(
-        [{"n": n, "m": 2} for n in range(300)], expected, metric="leaf_f1", arrays="unordered"
-    )
-    kept = Comparison.of(result, id="a", nodeid="n", threshold={}, passed=True).audited(result)
-    assert [(len(each.pairs), each.more) for each in kept.audit] == [(200, 100)]
-
-
 def test_keys_with_half_of_a_character_are_read_back():
     result = compare_json({"a\ud83d": "x"}, {"a\ud83d": 1, "b": "ü😀"})
     kept = Comparison.of(result, id="a#1", nodeid="a", threshold={}, passed=False, tags={"\ud83d": "\ud83d"})

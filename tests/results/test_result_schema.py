@@ -11,7 +11,6 @@ import jsonschema_rs
 import pytest
 
 from pytest_jsonmatch.answer import Spent
-from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair, Partner
 from pytest_jsonmatch.engine.result.absence import Presence
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
@@ -21,8 +20,6 @@ from pytest_jsonmatch.results.file import FORMAT, VERSION, from_text, schema_tex
 from pytest_jsonmatch.results.model import AnswerCounts, Corpus, ResultSet
 
 FIELD = FieldAggregation.from_list([1, 2, 1, 1, 1, 1, 3, 4, 2, 1, 1.5, 1.5, 4.0, 4.0])
-PAIR = AuditedPair(0, 1, 0.5, 0.5, Partner(2, 0.25), 0.01, ambiguous=True)
-AUDIT = ArrayAudit("items", "items", "items", (PAIR,), (1,), (2,), "too many", 3)
 
 
 def comparison(**more: Any) -> Comparison:
@@ -54,7 +51,6 @@ FULL = ResultSet(
                             errors=("numeric at a: it failed",),
                             warnings=("a note",),
                             params=("model",),
-                            audit=(AUDIT,),
                             parsed=True,
                             validity="invalid",
                             violations=("a: no",),
@@ -210,7 +206,6 @@ def test_what_is_not_valid_is_not_read() -> None:
 
 
 COMPARED = ("case", "runs", 0, "comparisons", 0)
-PAIRED = (*COMPARED, "audit", 0, "pairs", 0)
 SUMS = {"score_sum", "weighted_score", "expected_weight", "actual_weight"}
 
 
@@ -234,7 +229,7 @@ def test_numbers_out_of_bounds_are_not_read() -> None:
     assert read_as(0.5) - read_as(1.5) == {
         *FIGURES,
         *("pass_rate", "parse_rate", "valid_rate", "omission_rate", "hallucination_rate", "fabrication_rate"),
-        *("min_pass_rate", "F2", "items[].*", "margin"),
+        *("min_pass_rate", "F2", "items[].*"),
     }
 
 
@@ -248,8 +243,6 @@ def test_numbers_out_of_bounds_are_not_read() -> None:
         ((*COMPARED, "signature"), 0),
         ((*COMPARED, "params"), [1]),
         ((*COMPARED, "spent", "model"), ""),
-        ((*PAIRED, "next_actual"), {"index": 1, "score": None}),
-        ((*PAIRED, "next_actual"), []),
     ],
 )
 def test_what_else_is_not_read(path: tuple[Any, ...], value: Any) -> None:

@@ -21,7 +21,6 @@ from pytest_jsonmatch import (
     MISSING,
     Answer,
     ArrayAlignment,
-    ArrayAudit,
     BatchItem,
     CachedJudge,
     CallableJudge,
@@ -154,15 +153,6 @@ def sample_containers_and_alignments() -> None:
     assert_type(alignment.pairs, tuple[tuple[int, int, float], ...])
     assert_type(alignment.unmatched_expected, tuple[int, ...])
     assert alignment.pairs == ((0, 1, 1.0),)
-
-
-def sample_audit() -> None:
-    result = compare_json([["a", 2], ["b", 1]], [["a", 1], ["b", 2]], metric="leaf_f1", arrays="unordered")
-    audits = assert_type(result.audit(tolerance=0.1), tuple[ArrayAudit, ...])
-    pair = audits[0].pairs[0]
-    partner = pair.next_actual
-    assert partner is not None
-    assert pair.f1 == 0.5
 
 
 def sample_assert_json_match() -> None:

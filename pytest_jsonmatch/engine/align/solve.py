@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float64]
 
 _BLOCK: Final = 128
-_ROUNDING: Final = 1e-12
 
 
 def assign_lists(worth: Sequence[Sequence[float]]) -> list[int]:
@@ -100,38 +99,3 @@ def assign(worth: Matrix) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     cost = worth[order]
     rows, columns = linear_sum_assignment(np.negative(cost, out=cost))
     return order[rows], columns
-
-
-def dual_prices(worth: Matrix, columns: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return prices of rows and columns under which the optimal pairs are the tight ones.
-
-    price(row) + price(column) ≥ worth everywhere, with equality for the pairs chosen, prices ≥ 0, and 0 for
-    whatever is unpaired: longest paths from the free columns over the chosen pairs, by label correction.
-
-    Args:
-        worth: (n, m) doubles ≥ 0.
-        columns: (n,) the column of each row in an optimal pairing, -1 for none.
-    """
-    import numpy as np
-
-    n, m = worth.shape
-    paired = np.flatnonzero(columns >= 0)
-    prices, own = np.zeros(m), np.zeros(n)
-    own[paired] = worth[paired, columns[paired]]
-    row_of = np.full(m, -1, dtype=np.intp)
-    row_of[columns[paired]] = paired
-    row_prices = own.copy()
-    changed = np.arange(n)
-    for _ in range(n + m + 1):
-        if not len(changed):
-            break
-        needed = np.zeros(m)
-        for start in range(0, len(changed), _BLOCK):
-            some = changed[start : start + _BLOCK]
-            np.maximum(needed, (worth[some] - row_prices[some, None]).max(axis=0), out=needed)
-        raised = np.flatnonzero(needed > prices + _ROUNDING)
-        raised = raised[row_of[raised] >= 0]
-        prices[raised] = needed[raised]
-        changed = row_of[raised]
-        row_prices[changed] = own[changed] - prices[raised]
-    return row_prices, prices

@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.align.audited import ArrayAudit, AuditedPair
-from pytest_jsonmatch.engine.align.context import Arrays
 from pytest_jsonmatch.engine.score.field import LEAFLESS, Place, instance_path, instance_trail
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.engine.value.sums import Sums, total_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.score.passes import Aligned
@@ -153,20 +151,3 @@ def _alignment(aligned: Aligned, figures: dict[Place, float]) -> ArrayAlignment:
         unmatched_expected=tuple(i for i in range(len(aligned.expected)) if i not in paired),
         unmatched_actual=tuple(j for j in range(len(aligned.actual)) if j not in partners),
     )
-
-
-def unordered_arrays(
-    aligned: Iterable[Aligned], alignments: Iterable[ArrayAlignment]
-) -> Iterator[tuple[Arrays, ArrayAudit]]:
-    """Yield each unordered array with an audit that is yet to be filled in.
-
-    Args:
-        aligned: the arrays that were aligned.
-        alignments: how, in the same order.
-    """
-    for (node, _, _, expected, actual), each in zip(aligned, alignments):
-        if each.kind == "unordered":
-            pairs = tuple(AuditedPair(*pair) for pair in each.pairs)
-            unmatched = each.unmatched_expected, each.unmatched_actual
-            audit = ArrayAudit(each.path, each.expected_path, each.actual_path, pairs, *unmatched)
-            yield Arrays(node, expected, actual), audit

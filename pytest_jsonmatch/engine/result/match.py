@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, final
 
 from pytest_jsonmatch.engine.plan.fitting import fits, nearest_place, places_in
 from pytest_jsonmatch.engine.result.absence import presence_of
-from pytest_jsonmatch.engine.result.containers import alignments_of, containers_of, unordered_arrays
+from pytest_jsonmatch.engine.result.containers import alignments_of, containers_of
 from pytest_jsonmatch.engine.result.figures import (
     aggregates,
     errors_of,
@@ -23,7 +23,6 @@ from pytest_jsonmatch.engine.value.paths import parse_pattern
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.align.audited import ArrayAudit
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
     from pytest_jsonmatch.engine.result.absence import Presence, Validity
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment, ContainerResult
@@ -64,7 +63,6 @@ class MatchResult:
         self._outcome = outcome
         self._warnings = warnings
         self._validity = validity
-        self._audits: dict[float, tuple[ArrayAudit, ...]] = {}
 
     @property
     def metric(self) -> str:
@@ -159,41 +157,6 @@ class MatchResult:
         Actual is `MISSING` if an answer could not be read.
         """
         return self._documents
-
-    def audit(self, tolerance: float = 0.05) -> tuple[ArrayAudit, ...]:
-        """Find alternatives to each pair of each unordered array, and which pairs are ambiguous.
-
-        This is computed here; scoring does none of it.
-
-        Args:
-            tolerance: a pair is ambiguous if there is another pairing, in which one of its elements has
-                another partner or none, whose similarities add up to at most this much less.
-
-        Returns:
-            One `ArrayAudit` for each unordered array, in the order of the document, up to 100 of them. If
-            comparing elements may be slow, or they are too many, it says why nothing was computed.
-
-        Raises:
-            ValueError: the tolerance is not a number from 0 to 1.
-
-        >>> from pytest_jsonmatch import compare_json
-        >>> result = compare_json([[1, 2, 9]], [[1, 2, 3], [1, 2, 4]], metric="leaf_f1", arrays="unordered")
-        >>> result.audit()[0].pairs[0].ambiguous
-        True
-        """
-        if not 0.0 <= tolerance <= 1.0:
-            message = f"tolerance is {tolerance!r}; it must be a number from 0 to 1"
-            raise ValueError(message)
-        if not self._outcome.alignments:
-            return ()
-        if tolerance not in self._audits:
-            from pytest_jsonmatch.engine.align.audit import audit_arrays  # it imports numpy
-
-            plan = self._plan
-            arrays = unordered_arrays(self._written().alignments, self.alignments)
-            audits = audit_arrays(plan, arrays, tolerance)
-            self._audits[tolerance] = audits
-        return self._audits[tolerance]
 
     def presence(self) -> dict[str, Presence]:
         """Return the presence of members of objects, by schema path.

@@ -471,37 +471,27 @@ function documentsPart(key, [expected, actual]) {
   return foldPart(key, "documents", actual === 0 ? "Whole documents, both the same" : "Whole documents, side by side", false, () => [make("div", { class: "sides" },
     side("expected", expected, "nothing"), side("actual", actual === 0 ? expected : actual, "missing"))]);
 }
-const AMBIGUOUS = "≈ ambiguous";
 function drawPairs(array) {
   // Expected on the left, actual on the right, a line for each pair; elements without a partner below.
-  const audited = array.pairs.some((pair) => pair.length > 3);
-  const height = audited ? 36 : 26, tall = height - 5, wide = audited ? 860 : 760, box = 270, gap = audited ? 138 : 44, across = array.pairs.length;
+  const height = 26, tall = height - 5, wide = 760, box = 270, gap = 44, across = array.pairs.length;
   const left = [...array.pairs.map((pair) => pair[0])].sort((a, b) => a - b), right = [...array.pairs.map((pair) => pair[1])].sort((a, b) => a - b);
   const alone = Math.max(array.expected.length, array.actual.length);
   const total = 18 + across * height + (alone ? 22 + alone * height : 0);
-  const second = ([, , , best, score]) => score === undefined || score === null ? "" : `next best ${figure(score)}${best === null ? "" : ` [${best}]`}`;
-  const unsure = (pair) => pair.length > 5;
-  const told = [...array.pairs.map((pair) => [`expected ${pair[0]} with actual ${pair[1]}: ${figure(pair[2])}`, second(pair),
-      unsure(pair) ? (pair[5] > 0 ? `ambiguous, another pairing totals ${figure(pair[5])} less` : "ambiguous, a tie") : ""].filter(Boolean).join(", ")),
+  const told = [...array.pairs.map(([i, j, score]) => `expected ${i} with actual ${j}: ${figure(score)}`),
     ...array.expected.map((i) => `expected ${i} without a partner`), ...array.actual.map((j) => `actual ${j} without a partner`)].join("; ");
   const svg = make("svg", { class: "pairs", viewBox: `0 0 ${wide} ${total}`, role: "img", "aria-label": `Pairs of ${array.p}. ${told}` });
   const text = (index, names) => { const name = `[${index}] ${names[index] ?? ""}`; return name.length > 37 ? name.slice(0, 36) + "…" : name; };
   const cell = (x, y, words, kind) => svg.append(make("rect", { x: x + 1, y, width: box - 2, height: tall, rx: 5, class: kind }), make("svg", { x: x + 8, y, width: box - 16, height: tall }, make("text", { x: 0, y: tall / 2 + 4.5 }, words)));
   const row = (place) => 18 + place * height;
   svg.append(make("text", { x: 2, y: 11, class: "label" }, "expected"), make("text", { x: wide - box + 2, y: 11, class: "label" }, "actual"));
-  for (const pair of array.pairs) {
-    const [i, j, score] = pair;
+  for (const [i, j, score] of array.pairs) {
     const from = row(left.indexOf(i)) + tall / 2, to = row(right.indexOf(j)) + tall / 2, a = box + gap, b = wide - box - 2;
-    const line = make("path", { d: `M${a} ${from} C${a + 60} ${from} ${b - 60} ${to} ${b} ${to}`, class: unsure(pair) ? "unsure" : null });
+    const line = make("path", { d: `M${a} ${from} C${a + 60} ${from} ${b - 60} ${to} ${b} ${to}` });
     line.style.stroke = score >= 1 ? "var(--good)" : color(score);
     svg.append(line);
   }
-  for (const pair of array.pairs) {
-    const y = row(left.indexOf(pair[0])), next = second(pair);
-    svg.append(make("text", { x: box + 8, y: y + (next ? tall / 2 - 2 : tall / 2 + 4.5), class: "score" }, figure(pair[2])));
-    if (unsure(pair)) svg.append(make("text", { x: box + 44, y: y + (next ? tall / 2 - 2 : tall / 2 + 4.5), class: "label unsure" }, AMBIGUOUS));
-    if (next) svg.append(make("text", { x: box + 8, y: y + tall / 2 + 11, class: "label" }, next));
-  }
+  for (const [i, , score] of array.pairs)
+    svg.append(make("text", { x: box + 8, y: row(left.indexOf(i)) + tall / 2 + 4.5, class: "score" }, figure(score)));
   left.forEach((index, place) => cell(0, row(place), text(index, array.e), ""));
   right.forEach((index, place) => cell(wide - box, row(place), text(index, array.a), ""));
   if (alone) {
