@@ -3,48 +3,27 @@
 from __future__ import annotations
 
 import inspect
-import json
-import sys
 import warnings
 from collections.abc import Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any
 
 from pytest_jsonmatch import defaults
-from pytest_jsonmatch.answer import value_of
-from pytest_jsonmatch.engine.ask.rounds import answered, answered_all
-from pytest_jsonmatch.engine.plan.compile import plan_for
+from pytest_jsonmatch.comparer import Comparer, check_judge, read_expected
 from pytest_jsonmatch.engine.plan.fitting import patterns_of, unmatched_text
-from pytest_jsonmatch.engine.plan.options import ALIASES, EVALUATION_TYPES, OPTION_ALIASES, OPTION_NAMES
-from pytest_jsonmatch.engine.plan.registry import registry_state
-from pytest_jsonmatch.engine.result.absence import check_validate, validity_of
-from pytest_jsonmatch.engine.result.match import MatchResult
-from pytest_jsonmatch.engine.score.documents import score
-from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
-from pytest_jsonmatch.engine.value.errors import (
-    ConfigurationError,
-    JsonExtractionError,
-    JsonMatchError,
-    JsonMatchWarning,
-    JsonParseError,
-    nearest,
-)
-from pytest_jsonmatch.engine.value.matchers import to_expected
-from pytest_jsonmatch.running import current_run
+from pytest_jsonmatch.engine.plan.options import EVALUATION_TYPES, OPTION_ALIASES, OPTION_NAMES
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
     from concurrent.futures import Executor
     from os import PathLike
 
     from pytest_jsonmatch.corpus.scorer import Keep, PostProcess
     from pytest_jsonmatch.corpus.tagger import TagSource
-    from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
-    from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.results.run import RunResult
     from pytest_jsonmatch.schema.documents import SchemaSource
-    from pytest_jsonmatch.semantic.bench import Bench
 
 
 def compare_json(
@@ -83,159 +62,8 @@ def compare_json(
     >>> round(result.score, 4)
     0.9545
     """
-    value = read_expected(expected)
-    comparing = Comparing(metric, options) if options else _without_options(metric)
-    return comparing.result(actual, value)
-
-
-_known: Final[dict[tuple[str, int], Comparing]] = {}
-"""Metrics without options, by name and state of the registry: 1.1 of 14 µs for a flat record."""
-_MOST_KNOWN: Final = 100
-
-
-def _without_options(metric: str) -> Comparing:
-    key = metric, registry_state()
-    comparing = _known.get(key)
-    if comparing is None:
-        comparing = Comparing(metric, {})
-        if comparing.is_plain:
-            if len(_known) >= _MOST_KNOWN:
-                _known.clear()
-            _known[key] = comparing
-    comparing.plan.renew()
-    return comparing
-
-
-def read_expected(expected: object) -> JsonValue:
-    """Return the expected JSON value, as `compare_json` reads it; text must be strict JSON."""
-    if not isinstance(expected, (str, bytes, bytearray)):
-        return to_expected(expected)
-    from pytest_jsonmatch.reading.strict import parse_json
-
-    text = bytes(expected) if isinstance(expected, bytearray) else expected
-    try:
-        return parse_json(text)
-    except JsonParseError as error:
-        error.args = (f"expected is {error}{_remedy(text)}",)
-        raise
-
-
-def _remedy(text: str | bytes) -> str:
-    """Return what to write instead of expected text that is not JSON; empty for JSON with a mistake in it."""
-    written = text if isinstance(text, str) else text.decode("utf-8", "replace")
-    if written.lstrip().startswith(("{", "[", '"')):
-        return ""
-    if "{" in written or "[" in written:
-        return "; text with JSON in it can only be actual, the first argument"
-    return f"; to compare strings, give both as JSON, such as {_as_json(written)}"
-
-
-def _as_json(text: str) -> str:
-    """Return the Python code of a text as JSON."""
-    quoted = json.dumps(text, ensure_ascii=False)
-    return repr(quoted) if len(quoted) <= _SHORT else "json.dumps(text)"
-
-
-_SHORT: Final = 40
-"""Longer texts are not repeated in a hint."""
-
-
-@final
-class Comparing:
-    """A metric with its options, checked and compiled: for one comparison, or for many.
-
-    Args:
-        metric: its name.
-        options: its options, and those of a comparison: `repair`, `validate`, `judge`.
-
-    Raises:
-        ConfigurationError: an unknown metric or option, or an invalid value of an option.
-    """
-
-    def __init__(self, metric: str, options: Mapping[str, Any]) -> None:
-        self.options: dict[str, Any] = dict(options)
-        """The options that the plan knows."""
-        self.repair: Any = self.options.pop("repair", False)
-        if not isinstance(self.repair, bool):
-            raise ConfigurationError(f"repair is {self.repair!r}; it must be True or False")
-        self.validate: Any = self.options.pop("validate", "off")
-        check_validate(self.validate, self.options.get("schema"))
-        judge = self.options.pop("judge", None)
-        if judge is not None and not isinstance(judge, str):
-            from pytest_jsonmatch.semantic.bench import Bench, as_judge
-
-            if isinstance(judge, type) or not (callable(judge) or isinstance(judge, Bench)):
-                as_judge(judge)  # an invalid judge raises here, not at the first question
-        self.plan: Plan = prepare(metric, self.options)
-        self.bench: Bench | None = _bench(self.plan, judge)
-        plan = self.plan
-        self.is_plain: bool = plan.is_whole and not (
-            plan.has_batch or plan.prepares or plan.reads_texts or plan.standing
-        )
-        """Whether two JSON values need nothing but a walk."""
-
-    def read(self, actual: object, expected: JsonValue) -> tuple[JsonValue, tuple[str, ...]]:
-        """Return the JSON value of an answer, and warnings about how it was read; MISSING stays MISSING.
-
-        Raises the same errors as `compare_json`.
-        """
-        if actual is MISSING or not isinstance(actual, (str, bytes, bytearray)):
-            return (MISSING if actual is MISSING else to_json_value(actual, side="actual")), ()
-        from pytest_jsonmatch.reading.extract import extract_json, kind_of
-
-        try:
-            found = extract_json(actual, want=kind_of(expected, self.plan.target), repair=self.repair)
-        except JsonExtractionError as error:
-            if type(expected) is str and isinstance(actual, str):
-                error.args = (f"{error}; to compare strings, give both as JSON, such as {_as_json(actual)}",)
-            raise
-        return found.value, tuple(found.warnings)
-
-    def _documents(self, expected: JsonValue, actual: JsonValue) -> tuple[JsonValue, JsonValue]:
-        """Return both sides as they are compared: JSON text inside them is parsed where a rule says so."""
-        if not self.plan.reads_texts:
-            return expected, actual
-        from pytest_jsonmatch.reading.nested import with_texts_read
-
-        return with_texts_read(self.plan, expected), with_texts_read(self.plan, actual)
-
-    def result(self, actual: object, expected: JsonValue) -> MatchResult:
-        """Score as `compare_json` does, but `expected` is a JSON value: a str is a JSON string.
-
-        `actual` may be MISSING: an unreadable answer, which counts as missing everything.
-        """
-        plan = self.plan
-        if self.is_plain and type(actual) is dict:
-            value = to_json_value(actual)
-            return MatchResult(plan, (expected, value), score(plan, expected, value))
-        value, notes = self.read(value_of(actual), expected)
-        documents = expected, value = self._documents(expected, value)
-        asks = plan.has_batch or plan.prepares
-        outcome = answered(plan, expected, value, self.bench) if asks else score(plan, expected, value)
-        validity = validity_of(plan.schema, value, self.validate)
-        return MatchResult(plan, documents, outcome, notes, validity)
-
-    def compare(self, pairs: Iterable[tuple[JsonValue, JsonValue]]) -> Iterator[MatchResult | JsonMatchError]:
-        """Yield the results of pairs of an answer and an expected value; questions to a judge are batched.
-
-        For a pair that can't be scored, yield the error instead. An answer may be MISSING.
-        """
-        documents = [self._documents(expected, actual) for actual, expected in pairs]
-        outcomes = answered_all(self.plan, [(None, *each) for each in documents], self.bench)
-        for each, found in zip(documents, outcomes, strict=True):
-            yield found if isinstance(found, JsonMatchError) else MatchResult(self.plan, each, found)
-
-
-def _bench(plan: Plan, judge: object) -> Bench | None:
-    """Return the judges that the plan's comparators ask; None if no comparator asks one."""
-    if not plan.has_batch:
-        return None
-    from pytest_jsonmatch.semantic.bench import Bench
-
-    if isinstance(judge, Bench):
-        return judge
-    run = current_run()
-    return Bench(judge) if run is None else run.bench(judge)
+    judge = options.pop("judge", None)
+    return Comparer.of(metric, options).compare(actual, read_expected(expected), judge)
 
 
 def compare_corpus(
@@ -311,14 +139,15 @@ def compare_corpus(
     _check_arguments(options)
     if schema is not None:
         options["schema"] = schema
-    how = Comparing(metric, {"validate": validate, **options})
+    judge = options.pop("judge", None)
+    check_judge(judge)
+    how = Comparer.of(metric, {"validate": validate, **options})
     is_list = isinstance(expected, Sequence) and not isinstance(expected, str)
     task = Task(
-        compile=prepare,
         metric=metric,
-        options=how.options,
+        options=options,
         signature=how.plan.signature,
-        judge=how.bench,
+        judge=how.bench(judge),
         keep=keep or ("all" if is_list else "worst"),
         chunk_size=chunk_size,
         reading=Reading(id_field, repair=how.repair),
@@ -371,30 +200,3 @@ def evaluate(
     0.5
     """
     return compare_corpus(extracted, gold, schema=schema, **options)
-
-
-def prepare(metric: str, options: Mapping[str, Any]) -> Plan:
-    """Return the plan of a metric with options, among them `schema` in any of its forms.
-
-    Raises:
-        ConfigurationError: an unknown metric, option, comparator, transform or pattern; an invalid schema.
-    """
-    schema = options.get("schema") if options else None
-    if (
-        schema is None
-        and ALIASES.get(metric, metric) == "leaf_f1"
-        and "pytest_jsonmatch.schema" in sys.modules
-    ):
-        from pytest_jsonmatch.schema.defaults import changed_defaults
-
-        # An empty schema is inferred from expected: every place has the default of its type.
-        schema = {} if changed_defaults() else None
-    if schema is not None:
-        from pytest_jsonmatch.schema.parsing import parse_eval_schema
-
-        plan = plan_for(metric, {**options, "schema": parse_eval_schema(schema)})
-    else:
-        plan = plan_for(metric, options)
-    if plan.recipe is None:
-        plan.recipe = partial(prepare, metric, options)
-    return plan

@@ -24,7 +24,7 @@ from pytest_jsonmatch.running import INI_SKIP, Compared, current_run
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from pytest_jsonmatch.api import Comparing
+    from pytest_jsonmatch.comparer import Comparer
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -81,7 +81,7 @@ def assert_json_match(
     1.0
     """
     __tracebackhide__ = True
-    from pytest_jsonmatch.api import read_expected
+    from pytest_jsonmatch.comparer import read_expected
 
     _begin()
     asked = _asked(metric, threshold, options, name, tags=tags)
@@ -139,27 +139,27 @@ def trial_of(
     The function takes an answer as a JSON value, and returns the result, whether it would pass, and the
     limits that it must reach. It raises the JsonMatchError that comparing would raise.
     """
-    from pytest_jsonmatch.api import Comparing
+    from pytest_jsonmatch.comparer import Comparer
     from pytest_jsonmatch.engine.value.text import render
 
     asked = _asked(case.metric, case.threshold, case.options, None)
-    options = {**asked.options, "judge": _no_judge}
 
     def compare(actual: JsonValue) -> tuple[MatchResult, bool, Limits]:
         # A str would be read as model output.
         answer = render(actual) if type(actual) is str else actual
-        result = Comparing(asked.metric, options).result(answer, expected)
+        result = Comparer.of(asked.metric, asked.options).compare(answer, expected, _no_judge)
         return result, asked.passes(result), asked.limits
 
     return compare
 
 
-def comparing_of(case: GoldenCase) -> Comparing:
+def comparer_of(case: GoldenCase) -> Comparer:
     """Return how a golden case is compared. Raises JsonMatchError if its settings are invalid."""
-    from pytest_jsonmatch.api import Comparing
+    from pytest_jsonmatch.comparer import Comparer, check_judge
 
     asked = _asked(case.metric, case.threshold, case.options, None)
-    return Comparing(asked.metric, asked.options)
+    check_judge(asked.judge)
+    return Comparer.of(asked.metric, asked.options)
 
 
 def _asked(
@@ -201,7 +201,8 @@ def _asked(
     if run is not None and run.skipped[0] and isinstance(options.setdefault("skip", []), (list, tuple)):
         skipped, sources[INI_SKIP] = run.skipped
         options["skip"] = [*skipped, *options["skip"]]
-    return _Asked(metric, limits, options, name, locate, suggests, sources, tags, len(skipped))
+    judge = options.pop("judge", None)
+    return _Asked(metric, limits, options, judge, name, locate, suggests, sources, tags, len(skipped))
 
 
 _TEXT: Final = (str, bytes, bytearray)
@@ -218,6 +219,7 @@ class _Asked:
     metric: str
     limits: Limits
     options: Mapping[str, Any]
+    judge: object
     name: str | None
     locate: Callable[[FieldResult], str | None] | None
     suggests: bool
@@ -232,11 +234,11 @@ class _Asked:
     def compare(self, answer: object, expected: JsonValue) -> tuple[MatchResult, Exception | None]:
         """Compare, and record the result for the running test; return it, and the failure if it fails."""
         __tracebackhide__ = True
-        from pytest_jsonmatch.api import Comparing
+        from pytest_jsonmatch.comparer import Comparer
 
         test, actual, unreadable = _running_test(), value_of(answer), None
         try:
-            result = Comparing(self.metric, self.options).result(actual, expected)
+            result = Comparer.of(self.metric, self.options).compare(actual, expected, self.judge)
         except JsonMatchError as error:
             # The message is about the caller's data; the engine's inner frames would only hide it.
             unreadable = error.with_traceback(None)
@@ -287,14 +289,14 @@ class _Asked:
         Raises the error if the fault is not the answer's, but that of the expected data or options.
         """
         __tracebackhide__ = True
-        from pytest_jsonmatch.api import Comparing
+        from pytest_jsonmatch.comparer import Comparer
         from pytest_jsonmatch.engine.value.convert import MISSING
 
         options = self.options
         if not isinstance(error, JsonExtractionError):
             options = {**options, "validate": "off"}  # the schema may allow the missing answer
         try:
-            return Comparing(self.metric, options).result(MISSING, expected)
+            return Comparer.of(self.metric, options).compare(MISSING, expected, self.judge)
         except JsonMatchError:
             raise error from None
 
@@ -318,7 +320,7 @@ class _Asked:
         run = current_run()
         if not self.suggests or run is None or result.errors:
             return
-        from pytest_jsonmatch.api import Comparing
+        from pytest_jsonmatch.comparer import Comparer
         from pytest_jsonmatch.engine.compare import BUILTIN
         from pytest_jsonmatch.engine.score.field import MATCHER
 
@@ -334,12 +336,11 @@ class _Asked:
 
         def again(changed: Mapping[str, Any]) -> MatchResult | None:
             try:
-                return Comparing(self.metric, {**changed, "judge": _no_judge}).result(answer, expected)
+                return Comparer.of(self.metric, changed).compare(answer, expected, _no_judge)
             except JsonMatchError:
                 return None
 
-        options = {key: value for key, value in self.options.items() if key != "judge"}
-        for number, change in enumerate(suggestions(result, options, Trial(again, self.passes))):
+        for number, change in enumerate(suggestions(result, self.options, Trial(again, self.passes))):
             if not number:
                 yield "if this difference is acceptable, the case would pass with"
             first, *others = map(printable, as_yaml(change))

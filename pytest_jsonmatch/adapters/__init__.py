@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, final
 
 from pytest_jsonmatch import defaults
-from pytest_jsonmatch.api import Comparing, compare_json
+from pytest_jsonmatch.api import compare_json
+from pytest_jsonmatch.comparer import Comparer, check_judge
 from pytest_jsonmatch.engine.result.figures import short_score
 from pytest_jsonmatch.engine.score.field import MATCH, SKIPPED
 from pytest_jsonmatch.engine.value.errors import JsonExtractionError
@@ -20,7 +21,8 @@ def check_options(options: Mapping[str, Any]) -> None:
     >>> check_options({"metric": "leaf_f1"})
     """
     given = dict(options)
-    Comparing(given.pop("metric", defaults.METRIC), given)
+    check_judge(given.pop("judge", None))
+    Comparer.of(given.pop("metric", defaults.METRIC), given)
 
 
 @final

@@ -80,11 +80,11 @@ def run(options: Namespace) -> int:
 
 
 def _compared(contents: Sequence[bytes], options: Namespace, judge: Bench) -> MatchResult:
-    from pytest_jsonmatch.api import prepare
+    from pytest_jsonmatch.comparer import plan_of
 
     actual, expected = options.actual, options.expected
     rules = rules_of(options)
-    plan = prepare(options.metric, rules)
+    plan = plan_of(options.metric, rules)
     right = value_of(expected, contents[1])
     want = kind_of(right, plan.target)
     answer, notes = value_of_answer(actual, want, repair=options.repair, content=contents[0])

@@ -8,9 +8,9 @@ from operator import attrgetter
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, cast, final
 
+from pytest_jsonmatch.comparer import Comparer
 from pytest_jsonmatch.corpus.records import TEXT, gold_error, read_gold
 from pytest_jsonmatch.engine.ask.rounds import answered_all
-from pytest_jsonmatch.engine.plan.compile import Plan
 from pytest_jsonmatch.engine.plan.fitting import fits, patterns_of
 from pytest_jsonmatch.engine.result.absence import merge_presence, presence_of, validity_of
 from pytest_jsonmatch.engine.result.figures import errors_of, plain_matches
@@ -44,7 +44,7 @@ from pytest_jsonmatch.results.totals import RunSums
 if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.records import Pair, Reading
     from pytest_jsonmatch.corpus.tagger import Tagger
-    from pytest_jsonmatch.engine.plan.compile import Signature
+    from pytest_jsonmatch.engine.plan.compile import Plan, Signature
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.result.absence import Validity
     from pytest_jsonmatch.engine.score.passes import Outcome
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
 
 Keep: TypeAlias = Literal["all", "imperfect", "worst", "none"]
 PostProcess: TypeAlias = Callable[[Sequence[FieldResult]], Iterable[FieldResult]]
-Compile: TypeAlias = Callable[[str, Mapping[str, Any]], Plan]
 
 
 @final
@@ -62,7 +61,6 @@ Compile: TypeAlias = Callable[[str, Mapping[str, Any]], Plan]
 class Task:
     """How to score chunks, in a form that can be sent to another process."""
 
-    compile: Compile
     metric: str
     options: Mapping[str, Any]
     signature: Signature
@@ -103,7 +101,7 @@ class Task:
         Raises:
             ConfigurationError: registrations or settings differ in this process.
         """
-        plan = self.compile(self.metric, self.options)
+        plan = Comparer.of(self.metric, self.options).plan
         if plan.signature != self.signature:
             message = (
                 f"the process that scores has other rules ({plan.signature}) than the one that asks "

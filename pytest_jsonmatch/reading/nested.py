@@ -21,8 +21,8 @@ def with_texts_read(plan: Plan, value: JsonValue) -> JsonValue:
     A text that is not strict JSON, or that would make the document too deep, is kept. The document itself is
     never changed.
 
-    >>> from pytest_jsonmatch.engine.plan.compile import plan_for
-    >>> plan = plan_for("leaf_f1", {"fields": {"calls[].arguments": {"transform": "parse_json"}}})
+    >>> from pytest_jsonmatch.engine.plan.compile import compile_plan
+    >>> plan = compile_plan("leaf_f1", {"fields": {"calls[].arguments": {"transform": "parse_json"}}})
     >>> with_texts_read(plan, {"calls": [{"name": "1", "arguments": '{"city": "Rome"}'}]})
     {'calls': [{'name': '1', 'arguments': {'city': 'Rome'}}]}
     """

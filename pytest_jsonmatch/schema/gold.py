@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
-from pytest_jsonmatch.engine.plan.compile import plan_for
+from pytest_jsonmatch.engine.plan.compile import compile_plan
 from pytest_jsonmatch.engine.value.convert import fits_types, to_json_value
 from pytest_jsonmatch.engine.value.errors import GoldValidationError, JsonMatchWarning, did_you_mean
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
@@ -66,7 +66,7 @@ def validate_gold(
 list it, or add it with "x-eval-skip": true
     """
     node = parse_eval_schema(schema)
-    plan = plan_for("leaf_f1", {"schema": node})
+    plan = compile_plan("leaf_f1", {"schema": node})
     ignored = frozenset() if id_field is None else frozenset({id_field})
     noted: dict[tuple[str, str], list[Any]] = {}
     for index, record in enumerate(rows_of(gold)):

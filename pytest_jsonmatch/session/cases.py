@@ -43,7 +43,7 @@ def case_rules(session: Session) -> CaseRules:
 
 
 def _made(session: Session) -> CaseRules:
-    from pytest_jsonmatch.assertions import check_case, comparing_of
+    from pytest_jsonmatch.assertions import check_case, comparer_of
     from pytest_jsonmatch.golden.collector import CaseRules
 
     settings = session.settings
@@ -67,7 +67,7 @@ def _made(session: Session) -> CaseRules:
             outputs = Outputs(session.config.invocation_params.dir / settings.replay)
     return CaseRules(
         check_case,
-        comparing_of,
+        comparer_of,
         session.case_files.folders,
         settings.repeat,
         _updater(session) if settings.writes_cases else None,
@@ -107,13 +107,13 @@ def source_of(case: GoldenCase, actual: object) -> str:
 
 def _updater(session: Session) -> Updater:
     """Return the object that decides which cases are rewritten."""
-    from pytest_jsonmatch.assertions import comparing_of
+    from pytest_jsonmatch.assertions import comparer_of
     from pytest_jsonmatch.golden.update import Updater
     from pytest_jsonmatch.results.plain import as_text
 
     def answer(case: GoldenCase, actual: object) -> JsonValue:
         expected = case.expected if case.has_expected else None
-        return comparing_of(case).read(value_of(actual), expected)[0]
+        return comparer_of(case).read(value_of(actual), expected)[0]
 
     def ask(request: Request) -> None:
         recorder = session.test

@@ -18,7 +18,7 @@ from pytest_jsonmatch.engine.score.field import BATCH_ERROR, LEAVES
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
-from pytest_jsonmatch.study.answers import Comparer, chunks_of
+from pytest_jsonmatch.study.answers import RecordComparer, chunks_of
 from pytest_jsonmatch.study.calibration import SURE, Estimate
 from pytest_jsonmatch.study.records import joined
 
@@ -139,7 +139,7 @@ def measure_agreement(
     """
     if len(annotators) < 2:
         raise ConfigurationError("agreement needs two annotators or more; there is one")
-    counted, compare = _Counted(tuple(annotators)), Comparer(metric, options)
+    counted, compare = _Counted(tuple(annotators)), RecordComparer(metric, options)
     for chunk in chunks_of(joined(annotators, id_field), len(counted.pairs)):
         counted.add(chunk, compare)
     compare.warn()
@@ -161,7 +161,7 @@ class _Counted:
         self.documents = self.alone = self.batch_errors = 0
         self.fields: dict[str, Ratings] = {}
 
-    def add(self, documents: Iterable[tuple[str | int, list[JsonValue]]], compare: Comparer) -> None:
+    def add(self, documents: Iterable[tuple[str | int, list[JsonValue]]], compare: RecordComparer) -> None:
         """Add documents; a judge is asked about all of them together."""
         shared = []
         for name, records in documents:

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar, final
 
-from pytest_jsonmatch.api import Comparing
+from pytest_jsonmatch.comparer import Comparer, check_judge
 from pytest_jsonmatch.corpus.records import Reading, gold_error, open_pairing, read_gold
 from pytest_jsonmatch.engine.plan.fitting import patterns_of, unmatched_text
 from pytest_jsonmatch.engine.value.convert import MISSING
@@ -42,7 +42,7 @@ def chunks_of(items: Iterable[T], comparisons: int = 1) -> Iterator[list[T]]:
 
 
 @final
-class Comparer:
+class RecordComparer:
     """Compares answers with gold records, and notes rules that match none of them.
 
     Raises:
@@ -50,14 +50,17 @@ class Comparer:
     """
 
     def __init__(self, metric: str, options: Mapping[str, Any]) -> None:
-        self.how: Comparing = Comparing(metric, options)
+        given = dict(options)
+        self._judge = given.pop("judge", None)
+        check_judge(self._judge)
+        self.how: Comparer = Comparer.of(metric, given)
         self._rules = patterns_of(options)
         self._unmatched = list(self._rules)
         self._last: MatchResult | None = None
 
     def __call__(self, pairs: Iterable[tuple[JsonValue, JsonValue]]) -> Iterator[ComparedAnswer]:
         """Yield the result of comparing each answer with its gold record, or the error that this raises."""
-        for result in self.how.compare(pairs):
+        for result in self.how.compare_all(pairs, self._judge):
             if not isinstance(result, JsonMatchError):
                 self._unmatched, self._last = result.unmatched(self._unmatched), result
             yield result
@@ -98,7 +101,7 @@ def answered(
     gold: Records,
     answers: Mapping[str, Records],
     id_field: str | None,
-    compare: Comparer,
+    compare: RecordComparer,
     notes: list[str],
 ) -> Iterator[Answered]:
     """Yield gold records with the answers to them; the id that pairs them is left out.
@@ -140,7 +143,7 @@ def answered(
     )
 
 
-def _read(pair: Pair, gold: JsonValue, compare: Comparer) -> tuple[JsonValue, tuple[str, ...]]:
+def _read(pair: Pair, gold: JsonValue, compare: RecordComparer) -> tuple[JsonValue, tuple[str, ...]]:
     """Return the JSON value of an answer, MISSING if there is none, and what was tolerated in reading it."""
     if pair.actual is MISSING:
         return MISSING, ()

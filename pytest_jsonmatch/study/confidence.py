@@ -16,7 +16,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import Segment, format_path, parse_path
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.study import calibration
-from pytest_jsonmatch.study.answers import Comparer, answered, chunks_of
+from pytest_jsonmatch.study.answers import RecordComparer, answered, chunks_of
 from pytest_jsonmatch.study.calibration import Bin, Estimate, ReviewThreshold, Tally
 from pytest_jsonmatch.study.records import cluster_of
 
@@ -160,7 +160,7 @@ def measure_confidence(
     """
     if max_error is not None and not 0 < max_error < 1:
         raise ConfigurationError(f"max_error is {max_error!r}; it must be a share above 0 and below 1")
-    compare, split, notes = Comparer(metric, options), split_by(confidence), list[str]()
+    compare, split, notes = RecordComparer(metric, options), split_by(confidence), list[str]()
     counting = _Counting(correct)
     records = without = 0
     clusters: dict[str | int, int] = {}

@@ -15,7 +15,7 @@ from pytest_jsonmatch.engine.value.convert import MISSING, value_at, with_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 from pytest_jsonmatch.engine.value.paths import format_path, parse_path
 from pytest_jsonmatch.engine.value.text import count, render
-from pytest_jsonmatch.study.answers import Comparer, answered, chunks_of
+from pytest_jsonmatch.study.answers import RecordComparer, answered, chunks_of
 from pytest_jsonmatch.study.places import disagreements, field_of, nodes_of, path_of
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def audit_gold(
     >>> [(each.record, each.path, each.gold, each.said, each.systems) for each in found]
     [('r3', 'total', 9, 90, ('a', 'b', 'c'))]
     """
-    auditor, compare, notes = Auditor(tuple(answers)), Comparer(metric, options), list[str]()
+    auditor, compare, notes = Auditor(tuple(answers)), RecordComparer(metric, options), list[str]()
     for chunk in chunks_of(answered(gold, answers, id_field, compare, notes), len(answers)):
         auditor.add(chunk, compare)
     compare.warn()
@@ -214,7 +214,7 @@ class Auditor:
         self._seen: defaultdict[str, _Seen] = defaultdict(_Seen)
         self._suspects: list[Suspect] = []
 
-    def add(self, records: Sequence[Answered], compare: Comparer) -> None:
+    def add(self, records: Sequence[Answered], compare: RecordComparer) -> None:
         """Take gold records and the answers to them; a judge is asked about all of them together.
 
         Raises:
@@ -255,7 +255,7 @@ class Auditor:
                 seen.omitted += leaf.status == OMISSION
         return {} if all(leaf.status == MATCH for leaf in leaves) else disagreements(result)
 
-    def _settle(self, disputes: list[_Dispute], compare: Comparer) -> None:
+    def _settle(self, disputes: list[_Dispute], compare: RecordComparer) -> None:
         """Find the systems that agree with the largest group of each place, then those of the rest."""
         while disputes:
             asked = []

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_jsonmatch import RootTypeError, compare_corpus, compare_json
 from pytest_jsonmatch.engine.ask.rounds import answered_all
-from pytest_jsonmatch.engine.plan.compile import plan_for
+from pytest_jsonmatch.engine.plan.compile import compile_plan
 from pytest_jsonmatch.engine.plan.registry import session_registry
 
 
@@ -74,7 +74,7 @@ def test_records_are_known_by_their_ids(registry):
 def test_ids_are_unique_where_those_of_records_are_not(registry):
     judge = Judge("chunk")
     registry.comparator("judge", judge)
-    plan = plan_for("leaf_f1", {"fields": RULES})
+    plan = compile_plan("leaf_f1", {"fields": RULES})
     answered_all(plan, [("same", {"note": "a"}, {"note": "b"}), ("same", {"note": "c"}, {"note": "d"})])
     assert judge.calls == [["same:1", "same:2"]]
 
@@ -108,14 +108,14 @@ def test_a_failed_call_is_counted_and_named_and_the_run_goes_on(registry):
 
 def test_what_a_record_raises_stands_in_its_place(registry):
     registry.comparator("judge", Judge("chunk"))
-    plan = plan_for("field_match", {"fields": RULES})
+    plan = compile_plan("field_match", {"fields": RULES})
     one, other = answered_all(plan, [(0, {"note": "a"}, [1]), (1, {"note": "a"}, {"note": "A"})])
     assert isinstance(one, RootTypeError)
     assert other.sums.score == 1.0
 
 
 def test_plans_without_batch_comparators_are_scored_one_by_one():
-    plan = plan_for("leaf_f1", {})
+    plan = compile_plan("leaf_f1", {})
     outcomes = answered_all(plan, [(0, {"a": 1}, {"a": 1}), (1, {"a": 1}, {"a": 2})])
     assert [outcome.sums.score for outcome in outcomes] == [1, 0]
 

@@ -496,14 +496,14 @@ def test_functions_of_three_arguments_stay_what_they_are(registry):
 
 
 def test_plans_without_one_know_it(registry):
-    from pytest_jsonmatch.engine.plan.compile import plan_for
+    from pytest_jsonmatch.engine.plan.compile import compile_plan
 
     registry.comparator("judge", Judge())
     registry.comparator("plain", lambda expected, actual, params: 0.5)
     rule = {"a": {"compare": "plain"}}
     schema = parse_eval_schema({"items": {"properties": {"a": {"x-eval-compare": "judge"}}}})
     assert [
-        plan_for("leaf_f1", options).has_batch
+        compile_plan("leaf_f1", options).has_batch
         for options in (
             {},
             {"fields": rule},

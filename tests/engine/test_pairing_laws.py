@@ -17,7 +17,7 @@ from hypothesis import assume, example, given, reject, settings
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import ComparatorResult, ConfigurationError, JsonMatchError, compare_json
-from pytest_jsonmatch.api import prepare
+from pytest_jsonmatch.comparer import plan_of
 from pytest_jsonmatch.engine.align.arrays import Aligner
 from pytest_jsonmatch.engine.align.columns import Columns
 from pytest_jsonmatch.engine.align.context import Cell
@@ -256,7 +256,7 @@ def check_cells(grid: Grid, case: Elements) -> None:
     [["a", "b"]],
 )
 def test_what_is_measured_is_never_worth_more_than_its_bound(body, given_options, expected, actual):
-    case = Elements(prepare("leaf_f1", given_options), expected, actual)
+    case = Elements(plan_of("leaf_f1", given_options), expected, actual)
     with possible():
         check_bounds(case.grid(body), case)
 
@@ -276,7 +276,7 @@ def test_what_is_measured_is_never_worth_more_than_its_bound(body, given_options
     [{"a": 1, "c": [{"a": 1}]}, {"a": 1, "c": [{"a": 1}, {"a": 2}]}],
 )
 def test_a_cell_is_what_the_walk_of_its_pair_finds(body, given_options, expected, actual):
-    case = Elements(prepare("leaf_f1", given_options), expected, actual)
+    case = Elements(plan_of("leaf_f1", given_options), expected, actual)
     with possible():
         check_cells(case.grid(body), case)
 
@@ -295,7 +295,7 @@ def is_only_optimum(worths: list[list[float]], pairs: list[tuple[int, int]]) -> 
 @laws(300)
 @given(options(), EXPECTED, ACTUAL)
 def test_both_bodies_find_the_same(given_options, expected, actual):
-    case = Elements(prepare("leaf_f1", given_options), expected, actual)
+    case = Elements(plan_of("leaf_f1", given_options), expected, actual)
     with possible():
         sides = range(len(expected)), range(len(actual))
         small, large = case.grid(ListGrid), case.grid(ArrayGrid)
@@ -517,7 +517,7 @@ LARGE = {
 def large(kind, seed, size):
     rng = random.Random(seed)
     make, more = LARGE[kind]
-    plan = prepare("leaf_f1", {"arrays": "unordered", "compare": "levenshtein", **more})
+    plan = plan_of("leaf_f1", {"arrays": "unordered", "compare": "levenshtein", **more})
     expected = make(rng, size)
     if kind == "tags with matchers":
         for line in expected:
@@ -562,7 +562,7 @@ ARRAYS = st.sampled_from(["ordered", "unordered", {"key": "a"}])
 @laws(400)
 @given(METRICS, ARRAYS, options(), DOCUMENTS, ANSWERS)
 def test_rows_add_up_to_what_was_counted(metric, arrays, given_options, expected, actual):
-    plan = prepare(metric, {**given_options, "arrays": arrays})
+    plan = plan_of(metric, {**given_options, "arrays": arrays})
     try:
         outcome = score(plan, expected, actual)
     except JsonMatchError:

@@ -11,7 +11,7 @@ from laws import law, parser_of_yaml
 from test_golden_editor import good_files, with_a_change
 
 from pytest_jsonmatch import JsonMatchError
-from pytest_jsonmatch.api import Comparing
+from pytest_jsonmatch.comparer import Comparer
 from pytest_jsonmatch.defaults import METRIC
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.golden.errors import GoldenFileError
@@ -66,7 +66,7 @@ def any_file_gives_cases_or_an_error_with_a_place(data, pure):
 
 
 def scored(case):
-    return Comparing(case.metric or METRIC, case.options).result(case.actual, case.expected).to_dict()
+    return Comparer.of(case.metric or METRIC, case.options).compare(case.actual, case.expected).to_dict()
 
 
 def attempt(act):

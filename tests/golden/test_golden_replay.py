@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_jsonmatch.api import Comparing
+from pytest_jsonmatch.comparer import Comparer
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.golden.outputs import Outputs, OutputWriter, output_line
@@ -293,7 +293,7 @@ def test_an_answer_and_what_is_read_of_it_have_the_same_score(tmp_path_factory, 
 
 def judged(actual, expected):
     try:
-        return Comparing("json_similarity", {}).result(actual, expected).score
+        return Comparer.of("json_similarity").compare(actual, expected).score
     except JsonMatchError as error:
         return str(error)
 

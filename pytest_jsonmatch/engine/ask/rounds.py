@@ -65,8 +65,8 @@ def answered_all(
     Raises:
         ConfigurationError: a comparator that prepares for strings cannot work at all.
 
-    >>> from pytest_jsonmatch.engine.plan.compile import plan_for
-    >>> plan = plan_for("json_similarity", {})
+    >>> from pytest_jsonmatch.engine.plan.compile import compile_plan
+    >>> plan = compile_plan("json_similarity", {})
     >>> outcomes = answered_all(plan, [("r1", {"a": 1}, {"a": 1}), ("r2", [2], [])])
     >>> [outcome.sums.score for outcome in outcomes]
     [1.0, 0.0]

@@ -1,4 +1,4 @@
-"""The plan of a metric with its options: compiled once, kept, and named by a signature."""
+"""The plan of a metric with its options: compiled once, and named by a signature."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.plan.node import Listed, PlanNode
 from pytest_jsonmatch.engine.plan.options import OPTION_NAMES, PRESETS, Options
-from pytest_jsonmatch.engine.plan.registry import active_registry, registry_state
+from pytest_jsonmatch.engine.plan.registry import active_registry
 from pytest_jsonmatch.engine.plan.rules import PlanBase
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_path
@@ -21,8 +21,7 @@ RULES_VERSION: Final = "2"
 """The version of the scoring rules, part of every signature; raise it whenever a figure may change."""
 
 # Rebuild the tree above this many nodes: keys that are data (ids, dates) must not fill the memory.
-_MAX_NODES: Final = 200_000
-_MAX_PLANS: Final = 256
+MAX_NODES: Final = 200_000
 
 
 @final
@@ -74,7 +73,7 @@ class Plan(PlanBase):
 
     def renew(self) -> None:
         """Rebuild the tree if it has grown too large; results scored with the old one stay valid."""
-        if self.nodes > _MAX_NODES:
+        if self.nodes > MAX_NODES:
             self.nodes = 0
             self.root = PlanNode(self, None, "$", Listed(self.schema))
 
@@ -122,41 +121,11 @@ def _plain(value: Any) -> Any:
     return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', repr(value))}"
 
 
-_plans: Final[dict[Any, Plan]] = {}
-
-
-def plan_for(metric: str, given: Mapping[str, Any]) -> Plan:
-    """Return the plan of a metric with options; compiled once for each combination that is hashable.
+def compile_plan(metric: str, given: Mapping[str, Any]) -> Plan:
+    """Return the plan of a metric with options.
 
     Raises:
         ConfigurationError: a metric, option, comparator, transform or pattern is unknown.
-
-    >>> plan_for("json_similarity", {}) is plan_for("json_similarity", {})
-    True
     """
-    try:
-        key: Any = metric, registry_state(), _frozen(given) if given else None
-        plan = _plans.get(key)
-    except TypeError:
-        key, plan = None, None
-    if plan is None:
-        registry = active_registry()
-        plan = Plan(*registry.find_metric(metric), given, registry)
-        if key is not None:
-            if len(_plans) >= _MAX_PLANS:
-                _plans.clear()
-            _plans[key] = plan
-    plan.renew()
-    return plan
-
-
-def _frozen(value: Any) -> Any:
-    """Return a hashable stand-in that is equal for equal options only."""
-    kind = type(value)
-    if kind is str:
-        return value
-    if isinstance(value, Mapping):
-        return ("{}", *((key, _frozen(item)) for key, item in value.items()))
-    if kind is list or kind is tuple:
-        return ("[]", *map(_frozen, value))
-    return (kind, value)
+    registry = active_registry()
+    return Plan(*registry.find_metric(metric), given, registry)

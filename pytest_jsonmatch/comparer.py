@@ -1,0 +1,246 @@
+"""A metric with its options, compiled once and kept: what every comparison is made with."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, final
+
+from pytest_jsonmatch.answer import value_of
+from pytest_jsonmatch.engine.ask.rounds import answered, answered_all
+from pytest_jsonmatch.engine.plan.compile import MAX_NODES, compile_plan
+from pytest_jsonmatch.engine.plan.options import ALIASES
+from pytest_jsonmatch.engine.plan.registry import registry_state
+from pytest_jsonmatch.engine.result.absence import check_validate, validity_of
+from pytest_jsonmatch.engine.result.match import MatchResult
+from pytest_jsonmatch.engine.score.documents import score
+from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
+from pytest_jsonmatch.engine.value.errors import (
+    ConfigurationError,
+    JsonExtractionError,
+    JsonMatchError,
+    JsonParseError,
+)
+from pytest_jsonmatch.engine.value.matchers import to_expected
+from pytest_jsonmatch.running import current_run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pytest_jsonmatch.engine.plan.compile import Plan
+    from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.semantic.bench import Bench
+
+_NO_OPTIONS: Final[Mapping[str, Any]] = {}
+_MAX_KEPT: Final = 256
+_kept: Final[dict[Any, Comparer]] = {}
+
+
+@final
+class Comparer:
+    """A metric with its options, checked and compiled: for one comparison, or for many.
+
+    Get one with `of`. The judge is not part of it: each comparison may have its own.
+    """
+
+    def __init__(self, metric: str, options: Mapping[str, Any], schema: SchemaNode | None) -> None:
+        given = dict(options)
+        self.repair: Any = given.pop("repair", False)
+        """Whether broken JSON in answers is repaired."""
+        if not isinstance(self.repair, bool):
+            raise ConfigurationError(f"repair is {self.repair!r}; it must be True or False")
+        self.validate: Any = given.pop("validate", "off")
+        """How answers are checked against the schema; see `engine.result.absence`."""
+        check_validate(self.validate, given.get("schema"))
+        if schema is not None:
+            given["schema"] = schema
+        self.plan: Plan = compile_plan(metric, given)
+        plan = self.plan
+        self.is_plain: bool = plan.is_whole and not (
+            plan.has_batch or plan.prepares or plan.reads_texts or plan.standing
+        )
+        """Whether two JSON values need nothing but a walk."""
+
+    @classmethod
+    def of(cls, metric: str, options: Mapping[str, Any] = _NO_OPTIONS) -> Comparer:
+        """Return the comparer of a metric with options, made once for each hashable combination.
+
+        Args:
+            metric: its name.
+            options: its options, among them `schema` in any of its forms, and `repair` and `validate`.
+
+        Raises:
+            ConfigurationError: an unknown metric, option, comparator, transform or pattern; an invalid
+                schema or value of an option.
+
+        >>> Comparer.of("leaf_f1", {"skip": ["id"]}) is Comparer.of("leaf_f1", {"skip": ["id"]})
+        True
+        """
+        schema = _schema_of(metric, options)
+        try:
+            frozen = _frozen({**options, "schema": None}) if options else None
+            key: Any = metric, registry_state(), schema, frozen
+            comparer = _kept.get(key)
+        except TypeError:
+            key, comparer = None, None
+        if comparer is None:
+            comparer = cls(metric, options, schema)
+            comparer.plan.recipe = partial(plan_of, metric, options)
+            if key is not None:
+                if len(_kept) >= _MAX_KEPT:
+                    _kept.clear()
+                _kept[key] = comparer
+        if comparer.plan.nodes > MAX_NODES:
+            comparer.plan.renew()
+        return comparer
+
+    def read(self, actual: object, expected: JsonValue) -> tuple[JsonValue, tuple[str, ...]]:
+        """Return the JSON value of an answer, and warnings about how it was read; MISSING stays MISSING.
+
+        Raises the same errors as `compare_json`.
+        """
+        if actual is MISSING or not isinstance(actual, (str, bytes, bytearray)):
+            return (MISSING if actual is MISSING else to_json_value(actual, side="actual")), ()
+        from pytest_jsonmatch.reading.extract import extract_json, kind_of
+
+        try:
+            found = extract_json(actual, want=kind_of(expected, self.plan.target), repair=self.repair)
+        except JsonExtractionError as error:
+            if type(expected) is str and isinstance(actual, str):
+                error.args = (f"{error}; to compare strings, give both as JSON, such as {_as_json(actual)}",)
+            raise
+        return found.value, tuple(found.warnings)
+
+    def compare(self, actual: object, expected: JsonValue, judge: object = None) -> MatchResult:
+        """Score as `compare_json` does, but `expected` is a JSON value: a str is a JSON string.
+
+        `actual` may be MISSING: an unreadable answer, which counts as missing everything.
+        """
+        plan = self.plan
+        if judge is not None:
+            check_judge(judge)
+        if self.is_plain and type(actual) is dict:
+            value = to_json_value(actual)
+            return MatchResult(plan, (expected, value), score(plan, expected, value))
+        value, notes = self.read(value_of(actual), expected)
+        documents = expected, value = self._documents(expected, value)
+        asks = plan.has_batch or plan.prepares
+        outcome = answered(plan, expected, value, self.bench(judge)) if asks else score(plan, expected, value)
+        validity = validity_of(plan.schema, value, self.validate)
+        return MatchResult(plan, documents, outcome, notes, validity)
+
+    def compare_all(
+        self, pairs: Iterable[tuple[JsonValue, JsonValue]], judge: object = None
+    ) -> Iterator[MatchResult | JsonMatchError]:
+        """Yield the results of pairs of an answer and an expected value; questions to a judge are batched.
+
+        For a pair that can't be scored, yield the error instead. An answer may be MISSING.
+        """
+        documents = [self._documents(expected, actual) for actual, expected in pairs]
+        outcomes = answered_all(self.plan, [(None, *each) for each in documents], self.bench(judge))
+        for each, found in zip(documents, outcomes, strict=True):
+            yield found if isinstance(found, JsonMatchError) else MatchResult(self.plan, each, found)
+
+    def bench(self, judge: object) -> Bench | None:
+        """Return the judges that the comparators ask, `judge` first; None if no comparator asks one."""
+        if not self.plan.has_batch:
+            return None
+        from pytest_jsonmatch.semantic.bench import Bench
+
+        if isinstance(judge, Bench):
+            return judge
+        run = current_run()
+        return Bench(judge) if run is None else run.bench(judge)
+
+    def _documents(self, expected: JsonValue, actual: JsonValue) -> tuple[JsonValue, JsonValue]:
+        """Return both sides as they are compared: JSON text inside them is parsed where a rule says so."""
+        if not self.plan.reads_texts:
+            return expected, actual
+        from pytest_jsonmatch.reading.nested import with_texts_read
+
+        return with_texts_read(self.plan, expected), with_texts_read(self.plan, actual)
+
+
+def plan_of(metric: str, options: Mapping[str, Any]) -> Plan:
+    """Return the plan of a metric with options: another process gets a result's plan in this way."""
+    return Comparer.of(metric, options).plan
+
+
+def check_judge(judge: object) -> None:
+    """Raise the ConfigurationError of an invalid judge now, and not at the first question."""
+    if judge is None or isinstance(judge, str):
+        return
+    from pytest_jsonmatch.semantic.bench import Bench, as_judge
+
+    if isinstance(judge, type) or not (callable(judge) or isinstance(judge, Bench)):
+        as_judge(judge)
+
+
+def _schema_of(metric: str, options: Mapping[str, Any]) -> SchemaNode | None:
+    """Return the schema, parsed; if defaults of types were changed, `leaf_f1` has one that is empty."""
+    schema = options.get("schema") if options else None
+    if (
+        schema is None
+        and ALIASES.get(metric, metric) == "leaf_f1"
+        and "pytest_jsonmatch.schema" in sys.modules
+    ):
+        from pytest_jsonmatch.schema.defaults import changed_defaults
+
+        # An empty schema is inferred from expected: every place has the default of its type.
+        schema = {} if changed_defaults() else None
+    if schema is None:
+        return None
+    from pytest_jsonmatch.schema.parsing import parse_eval_schema
+
+    return parse_eval_schema(schema)
+
+
+def _frozen(value: Any) -> Any:
+    """Return a hashable stand-in that is equal for equal options only."""
+    kind = type(value)
+    if kind is str:
+        return value
+    if isinstance(value, Mapping):
+        return ("{}", *((key, _frozen(item)) for key, item in value.items()))
+    if kind is list or kind is tuple:
+        return ("[]", *map(_frozen, value))
+    return (kind, value)
+
+
+# -- expected values -------------------------------------------------------------------------------------
+
+_SHORT: Final = 40
+"""Longer texts are not repeated in a hint."""
+
+
+def read_expected(expected: object) -> JsonValue:
+    """Return the expected JSON value, as `compare_json` reads it; text must be strict JSON."""
+    if not isinstance(expected, (str, bytes, bytearray)):
+        return to_expected(expected)
+    from pytest_jsonmatch.reading.strict import parse_json
+
+    text = bytes(expected) if isinstance(expected, bytearray) else expected
+    try:
+        return parse_json(text)
+    except JsonParseError as error:
+        error.args = (f"expected is {error}{_remedy(text)}",)
+        raise
+
+
+def _remedy(text: str | bytes) -> str:
+    """Return what to write instead of expected text that is not JSON; empty for JSON with a mistake in it."""
+    written = text if isinstance(text, str) else text.decode("utf-8", "replace")
+    if written.lstrip().startswith(("{", "[", '"')):
+        return ""
+    if "{" in written or "[" in written:
+        return "; text with JSON in it can only be actual, the first argument"
+    return f"; to compare strings, give both as JSON, such as {_as_json(written)}"
+
+
+def _as_json(text: str) -> str:
+    """Return the Python code of a text as JSON."""
+    quoted = json.dumps(text, ensure_ascii=False)
+    return repr(quoted) if len(quoted) <= _SHORT else "json.dumps(text)"
