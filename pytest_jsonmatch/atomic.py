@@ -43,13 +43,8 @@ def write_file(path: Path, data: bytes) -> None:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    # A hidden name, so that pytest does not collect the file.
-    name = f".{path.name[:100]}"
-    for left in path.parent.glob(f"{glob.escape(name)}.????????.tmp"):
-        with suppress(OSError):
-            if left.stat().st_mtime < time.time() - _HOUR:  # its writer was killed
-                left.unlink()
-    beside = path.with_name(f"{name}.{secrets.token_hex(4)}.tmp")
+    remove_temporary_files(path)
+    beside = path.with_name(f"{_hidden(path)}.{secrets.token_hex(4)}.tmp")
     try:
         with beside.open("xb") as file:
             file.write(data)
@@ -62,6 +57,19 @@ def _replace(path: Path, data: bytes) -> None:
         with suppress(OSError):
             beside.unlink(missing_ok=True)
         raise
+
+
+def remove_temporary_files(path: Path) -> None:
+    """Remove the temporary files of writers of a file that were killed: those that are older than an hour."""
+    for left in path.parent.glob(f"{glob.escape(_hidden(path))}.????????.tmp"):
+        with suppress(OSError):
+            if left.stat().st_mtime < time.time() - _HOUR:
+                left.unlink()
+
+
+def _hidden(path: Path) -> str:
+    # A hidden name, so that pytest does not collect the file.
+    return f".{path.name[:100]}"
 
 
 def rename(source: Path, target: Path) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.atomic import write_file
+from pytest_jsonmatch.atomic import remove_temporary_files, write_file
 from pytest_jsonmatch.engine.value.convert import JsonValue
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning, JsonParseError
 from pytest_jsonmatch.reading.strict import parse_json
@@ -261,6 +261,8 @@ class VerdictFile:
 
     def _refresh(self) -> None:
         state, data = None, b""
+        if self._state is None:  # nothing may be written in this run
+            remove_temporary_files(Path(os.path.realpath(self._place)))
         try:
             with self._place.open("rb") as file:
                 status = os.fstat(file.fileno())

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -218,6 +219,16 @@ def test_readers_and_writers_take_turns(file, monkeypatch):
     CachedJudge(Counting(), file).judge([NYC])
     CachedJudge(None, file).judge([NYC])
     assert turns == ["begins", "begins", "reads"]
+
+
+def test_the_next_run_removes_what_a_killed_one_has_left(file):
+    file.write_text(f"{LINE}\n", encoding="utf-8")
+    left, now = (file.with_name(f".verdicts.jsonl.{name}.tmp") for name in ("0f0f0f0f", "1f1f1f1f"))
+    for path in (left, now):
+        path.write_text("half a li", encoding="utf-8")
+    os.utime(left, (1, 1))
+    CachedJudge(None, file).judge([NYC])
+    assert sorted(file.parent.iterdir()) == [now, file]  # another run may be writing the new one
 
 
 def test_without_the_extra_nothing_can_be_kept_but_all_can_be_read(file, monkeypatch):
