@@ -33,13 +33,11 @@ if TYPE_CHECKING:
 _LONGEST_MESSAGE: Final = 300
 _CONNECT_SECONDS: Final = 5.0
 """The time to connect is shorter than the time to answer."""
-_GIVE_UP_AFTER: Final = 3
-"""After this many failed requests in a row, nothing more is sent."""
-_TOO_MANY: Final = 429
-"""An endpoint with this status is up, and may answer the next request."""
 _NO_KEY: Final = "no-key"
 """The client insists on a key."""
-_UNANSWERED: Final = frozenset({"connection", "http", "timeout"})
+_ASKED_AGAIN: Final = frozenset({"invalid", "missing", "refused", "truncated"})
+"""The kinds of errors of a batch that may be due to one of its pairs."""
+_UNANSWERED: Final = frozenset({"budget", "connection", "http", "timeout"})
 """The kinds of errors after which there is no answer of the model."""
 _TOO_LARGE: Final = 413
 _HINTS: Final = {
@@ -107,8 +105,6 @@ class OpenAIJudge:
         self._slots = BoundedSemaphore(self.concurrency)
         self._lock = Lock()
         self._usage = JudgeUsage()
-        self._failures: tuple[JudgeError, ...] = ()
-        """The errors of the requests that have failed since one was answered."""
 
     def __repr__(self) -> str:
         return f"OpenAIJudge({self.model!r})"
@@ -183,17 +179,14 @@ class OpenAIJudge:
         return answers
 
     def _about(self, batch: list[WrittenQuestion]) -> _Answered:
-        """Ask about a batch, and once more about items without a verdict, in halves if none has one."""
+        """Ask about a batch, and once more about each item without a verdict, one by one."""
         answered = self._once(batch, attempt=0)
         # A single pair that is refused or too long would fail again.
-        again = {"invalid", "missing"} if len(batch) == 1 else {"invalid", "missing", "refused", "truncated"}
-        left = [asked for asked in batch if _kind(answered[asked.item.id]) in again]
-        middle = len(left) // 2 if len(left) == len(batch) else 0
-        for part in filter(None, (left[:middle], left[middle:])):
-            answers = self._once(part, attempt=1)
-            # If the second request was not answered, the first error remains.
-            unanswered = {"budget", *_UNANSWERED}
-            answered.update({name: said for name, said in answers.items() if _kind(said) not in unanswered})
+        again = _ASKED_AGAIN if len(batch) > 1 else {"invalid", "missing"}
+        for asked in [each for each in batch if _kind(answered[each.item.id]) in again]:
+            second = self._once([asked], attempt=1)[asked.item.id]
+            if _kind(second) not in _UNANSWERED:
+                answered[asked.item.id] = second
         return answered
 
     def _once(self, batch: list[WrittenQuestion], attempt: int) -> _Answered:
@@ -208,9 +201,6 @@ class OpenAIJudge:
     def _answer(self, asked: Mapping[str, WrittenQuestion], new: int) -> str:
         """Send one request and return what the model writes; raise a JudgeError if there is nothing."""
         with self._slots:
-            if len(failures := self._failures) >= _GIVE_UP_AFTER:
-                why = f"not asked, since the last {len(failures)} requests failed: {failures[-1].message}"
-                raise JudgeError(failures[-1].kind, why)
             with self._lock:
                 if self.max_calls is not None and self._usage.calls >= self.max_calls:
                     raise JudgeError("budget", f"max_calls={self.max_calls} is used up")
@@ -218,11 +208,7 @@ class OpenAIJudge:
             try:
                 body = self._sent(asked)
             except Exception as error:  # noqa: BLE001 - of the client, or of the HTTP library below it
-                failure = self._failure(error)
-                if failure.kind in _UNANSWERED and getattr(error, "status_code", None) != _TOO_MANY:
-                    self._failures = (*self._failures, failure)
-                raise failure from None
-        self._failures = ()
+                raise self._failure(error) from None
         return self._content(body)
 
     def _sent(self, asked: Mapping[str, WrittenQuestion]) -> bytes:
@@ -275,7 +261,15 @@ class OpenAIJudge:
         if code == "content_filter":
             return JudgeError("refused", f"the endpoint's content filter stopped the request: {told}")
         kind = "truncated" if code == "context_length_exceeded" or status == _TOO_LARGE else "http"
-        return JudgeError(kind, f"{self._where()} answers {status}: {told}{_HINTS.get(status, '')}")
+        hint = _HINTS.get(status, "")
+        headers = error.response.headers if hasattr(error, "response") else {}
+        if target := headers.get("location"):
+            hint = (
+                f"; it redirects to {self._clean(target)}, which is not followed: see the setting 'base_url'"
+            )
+        elif seconds := headers.get("retry-after"):
+            hint = f"; its Retry-After is {self._clean(seconds)}"
+        return JudgeError(kind, f"{self._where()} answers {status}: {told}{hint}")
 
     def _where(self) -> str:
         return self._client().base_url.netloc.decode()
@@ -307,7 +301,12 @@ class OpenAIJudge:
         try:
             # No variable here has the key: pytest --showlocals would show it if the client can't be made.
             return library.OpenAI(
-                base_url=self.base_url, api_key=self._key(), timeout=timeout, max_retries=self.retries
+                base_url=self.base_url,
+                api_key=self._key(),
+                timeout=timeout,
+                max_retries=self.retries,
+                # Values and the key are sent to the configured endpoint only.
+                http_client=library.DefaultHttpxClient(follow_redirects=False),
             )
         except ConfigurationError:
             raise

@@ -166,14 +166,17 @@ def test_a_dropped_item_shifts_nothing_and_is_asked_about_once_more(endpoint, ju
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_an_answer_without_verdicts_is_asked_for_once_more_in_two_halves(endpoint, judge, acts, act, kind):
+def test_pairs_of_an_answer_without_verdicts_are_asked_about_one_by_one(endpoint, judge, acts, act, kind):
     name, argument = act
     made = getattr(acts, name)
     endpoint.always = made(**argument) if isinstance(argument, dict) else made(argument)
     answers = judge().judge(items(5))
     assert kinds(judge(max_calls=1).judge(items(1))) == [kind]
     del endpoint.requests[-1:]
-    assert (kinds(answers), [len(request.pairs) for request in endpoint.requests]) == ([kind] * 5, [5, 2, 3])
+    assert (kinds(answers), [len(request.pairs) for request in endpoint.requests]) == (
+        [kind] * 5,
+        [5, 1, 1, 1, 1, 1],
+    )
 
 
 def test_the_second_answer_counts(endpoint, judge, acts):
@@ -190,7 +193,7 @@ def test_one_pair_that_is_refused_does_not_take_all_others_along(endpoint, judge
 
     endpoint.always = refuses
     answers = judge(batch_size=4).judge(items(4))
-    assert shown(answers) == [NO, YES, *["refused: the model refuses to answer: I can't help with that."] * 2]
+    assert shown(answers) == [NO, YES, NO, "refused: the model refuses to answer: I can't help with that."]
 
 
 @pytest.mark.parametrize(
@@ -226,10 +229,18 @@ def test_what_to_check(endpoint, judge, acts, code, hint):
     assert str(answer) == f"http: {endpoint.url[7:-3]} answers {code}: no{hint}"
 
 
-def test_only_failures_in_a_row_end_it_and_none_by_the_rate(endpoint, judge, acts):
-    endpoint.script = [acts.status(code) for code in (503, 503)] + [acts.answer()] + [acts.status(429)] * 4
-    one = judge(batch_size=1, concurrency=1)
-    assert kinds(one.judge(items(8))) == ["http", "http", "verdict", *["http"] * 4, "verdict"]
+def test_a_redirect_is_not_followed(endpoint, judge, acts):
+    endpoint.always = acts.status(307, headers={"location": "http://127.0.0.1:1/v1"})
+    (answer,) = judge(retries=2).judge(items(1)).values()
+    told = "it redirects to http://127.0.0.1:1/v1, which is not followed: see the setting 'base_url'"
+    assert str(answer) == f"http: {endpoint.url[7:-3]} answers 307: no; {told}"
+    assert len(endpoint.requests) == 1
+
+
+def test_a_time_to_wait_that_is_too_long_is_named(endpoint, judge, acts):
+    endpoint.always = acts.status(429, "slow down", headers={"retry-after": "86400"})
+    (answer,) = judge().judge(items(1)).values()
+    assert str(answer) == f"http: {endpoint.url[7:-3]} answers 429: slow down; its Retry-After is 86400"
 
 
 def test_a_failure_that_may_pass_is_tried_again(endpoint, judge, acts):
@@ -286,18 +297,6 @@ def test_nobody_listens(judge):
 def test_an_endpoint_that_is_not_there_is_not_waited_for_as_long_as_one_that_thinks():
     limits = OpenAIJudge("m", base_url="http://localhost", timeout=60)._client().timeout
     assert (limits.connect, limits.read) == (5.0, 60.0)
-
-
-def test_an_endpoint_that_fails_for_every_request_is_not_asked_for_ever(endpoint, judge, acts):
-    endpoint.always = acts.status(503, "gone")
-    one = judge(batch_size=1, concurrency=1)
-    answers = one.judge(items(50))
-    told = f"{endpoint.url[7:-3]} answers 503: gone"
-    assert (len(endpoint.requests), shown(answers), kinds(one.judge(items(2)))) == (
-        3,
-        [*[f"http: {told}"] * 3, *[f"http: not asked, since the last 3 requests failed: {told}"] * 47],
-        ["http"] * 2,
-    )
 
 
 SECRET = {"api_key_env": "SOME_KEY"}
