@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from types import CodeType
 
-    from pytest_jsonmatch.api import Comparing
+    from pytest_jsonmatch.comparer import Comparer
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.golden.errors import Position, Steps
@@ -66,7 +66,7 @@ class CaseRules:
         check: compares the expected value of a case with the answer; returns the result and, if it is not
             good enough, the error that says so. It requests the places of fields, the worst first, and of the
             case's patterns. It raises JsonMatchError if the two can't be compared.
-        comparing_of: returns how a case is compared; raises JsonMatchError if it is not configured correctly.
+        comparer_of: returns how a case is compared; raises JsonMatchError if it is not configured correctly.
         folders: real paths of the folders in which cases may name files; None for anywhere.
         repeat: how often each case without a recorded answer runs, whatever its file says.
         updater: writes answers as expected values.
@@ -81,7 +81,7 @@ class CaseRules:
         [GoldenCase, object, Callable[[FieldResult], str | None], RuleSource],
         tuple[MatchResult, Exception | None],
     ]
-    comparing_of: Callable[[GoldenCase], Comparing]
+    comparer_of: Callable[[GoldenCase], Comparer]
     folders: tuple[str, ...] | None
     repeat: int | None = None
     updater: Updater | None = None
@@ -211,7 +211,7 @@ class GoldenFile(pytest.Module):
         try:
             if (fault := case.fault) is not None:
                 raise fault
-            plan = self.rules.comparing_of(case).plan
+            plan = self.rules.comparer_of(case).plan
             case.check_files(may_lack_expected=updater is not None and updater.writes_new)
             case.check_matchers(plan)
             if case.producer is not None and not case.has_actual and self.rules.outputs is None:
