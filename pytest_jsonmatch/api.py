@@ -119,7 +119,7 @@ def compare_corpus(
     Raises:
         ConfigurationError: an unknown metric or option, an invalid schema, an argument of the wrong type.
         GoldValidationError: a gold record is not JSON, has no id, or has a member that the schema does not
-            list; it has `record_id` and `path`.
+            list; it has `record_id` (without `id_field`, the record's number from 1) and `path`.
 
     Issues a JsonMatchWarning for each pattern of `fields` or `accept` that matches no place in any record or
     in the schema.

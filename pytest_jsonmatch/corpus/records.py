@@ -202,8 +202,8 @@ class RecordSource:
             self.file.close()
 
     def id_at(self, position: int) -> str | int:
-        """Return the id of the record at a position; without ids, the position itself."""
-        return position if self.names is None else self.names[position]
+        """Return the id of the record at a position; without ids, its number, counted from 1 as lines are."""
+        return position + 1 if self.names is None else self.names[position]
 
     def move_to(self, place: FilePlace) -> None:
         """Make iteration over the file begin at a place."""
@@ -343,7 +343,7 @@ class RecordPairing:
         for index, (where, record, offset) in enumerate(self.expected, self.expected.place.records):
             record_id, value, _ = self._gold(record, where, index)
             if record_id is None:
-                told = f"at {where}" if where else f"record {index}"
+                told = f"at {where}" if where else f"record {index + 1}"
                 message = f"gold {told} has no {name}; it must be a string or an integer"
                 raise GoldValidationError(message, index, name)
             gold = _NamedRecord(record_id, index, where, value, offset)
@@ -381,7 +381,7 @@ class RecordPairing:
         return Pair(*place, actual, expected, gold.where, warnings, is_read, answer.is_text)
 
     def _gold(self, record: Any, where: str | None, index: int) -> _Content:
-        return self._content(record if type(record) is dict else read_gold(record, index, where))
+        return self._content(record if type(record) is dict else read_gold(record, index + 1, where))
 
     def _answer(self, record: Any) -> _Content:
         if not isinstance(record, TEXT):
@@ -405,6 +405,6 @@ class RecordPairing:
 
 
 def _twice(gold: _NamedRecord, name: str) -> GoldValidationError:
-    told = f"at {gold.where}" if gold.where else f"record {gold.position}"
+    told = f"at {gold.where}" if gold.where else f"record {gold.position + 1}"
     message = f"gold {told} has the same {name} as an earlier record: {gold.record_id!r}"
     return GoldValidationError(message, gold.record_id, name)

@@ -54,9 +54,9 @@ class RecordResult:
     """
 
     record_id: str | int
-    """Its id, or its position without an id field."""
+    """Its id; without an id field, its number, counted from 1 as lines are."""
     index: int
-    """Its position in gold."""
+    """Its position in gold, from 0: `expected[index]`."""
     precision: Figure
     """Like all its figures, None if batch errors left nothing to count."""
     recall: Figure

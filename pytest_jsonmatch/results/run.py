@@ -43,7 +43,7 @@ class RunResult:
     >>> run
     <RunResult leaf_f1: 2 records, mean F1 0.75>
     >>> run.micro_f1, run.per_field["b"].mismatches, run.worst[0].record_id
-    (0.6666666666666666, 1, 0)
+    (0.6666666666666666, 1, 1)
     """
 
     signature: Signature

@@ -50,7 +50,7 @@ def validate_gold(
         gold: the records, each with a JSON form; an iterator is read once.
         schema: an eval schema, as `parse_eval_schema` takes or returns it.
         id_field: the member with a record's id (text or an integer), which need not be in the schema; by
-            default the id is the index.
+            default the id is the record's number, from 1.
         warn_missing: warn about listed fields that a record does not have.
         strict_types: treat a value of another type as an error.
 
@@ -62,16 +62,16 @@ def validate_gold(
     >>> validate_gold([{"name": "Ada", "born": 1815}], {"properties": {"name": {"type": "string"}}})
     Traceback (most recent call last):
     ...
-    pytest_jsonmatch.GoldValidationError: record 0: 'born' is not in the schema; known: name; \
+    pytest_jsonmatch.GoldValidationError: record 1: 'born' is not in the schema; known: name; \
 list it, or add it with "x-eval-skip": true
     """
     node = parse_eval_schema(schema)
     plan = compile_plan("leaf_f1", {"schema": node})
     ignored = frozenset() if id_field is None else frozenset({id_field})
     noted: dict[tuple[str, str], list[Any]] = {}
-    for index, record in enumerate(rows_of(gold)):
+    for number, record in enumerate(rows_of(gold), 1):
         value = with_texts_read(plan, to_json_value(record, side="expected"))
-        record_id = index if id_field is None else _record_id(value, index, id_field)
+        record_id = number if id_field is None else _record_id(value, number, id_field)
         for problem in _problems(node, value, (), ignored):
             if problem.kind == "extra" or (problem.kind == "type" and strict_types):
                 where = format_path(problem.trail)
@@ -87,13 +87,13 @@ list it, or add it with "x-eval-skip": true
         warnings.warn(message, GoldWarning, stacklevel=2)
 
 
-def _record_id(record: Any, index: int, id_field: str) -> str | int:
+def _record_id(record: Any, number: int, id_field: str) -> str | int:
     if type(record) is not dict or id_field not in record:
-        raise GoldValidationError(f"record {index}: the id field {id_field!r} is missing", index, id_field)
+        raise GoldValidationError(f"record {number}: the id field {id_field!r} is missing", number, id_field)
     found: str | int = record[id_field]
     if type(found) not in {str, int}:
-        told = f"record {index}: the id field {id_field!r} must be a string or integer, not {found!r:.40}"
-        raise GoldValidationError(told, index, id_field)
+        told = f"record {number}: the id field {id_field!r} must be a string or integer, not {found!r:.40}"
+        raise GoldValidationError(told, number, id_field)
     return found
 
 

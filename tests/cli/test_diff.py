@@ -93,7 +93,7 @@ def test_a_single_case(write, command):
         "",
         "cases that changed from gold to wrong",
         "case  change  expected  gold  wrong",
-        "0      -1.00            1.00  0.00",
+        "1      -1.00            1.00  0.00",
         "  n           1         1     2",
     ]
 

@@ -40,8 +40,8 @@ def test_the_quick_start_of_source_5():
     validate_gold(GOLD, schema)
     result = compare_corpus(EXTRACTED, GOLD, schema=schema)
     first, second = result.records
-    assert (first.record_id, first.precision, first.recall, first.f1) == (0, 2 / 3, 2 / 3, 2 / 3)
-    assert (second.record_id, second.precision, second.recall, second.f1) == (1, 1 / 3, 1 / 3, 1 / 3)
+    assert (first.record_id, first.precision, first.recall, first.f1) == (1, 2 / 3, 2 / 3, 2 / 3)
+    assert (second.record_id, second.precision, second.recall, second.f1) == (2, 1 / 3, 1 / 3, 1 / 3)
     assert (result.mean_precision, result.mean_recall, result.mean_f1) == (0.5, 0.5, 0.5)
     assert (result.micro_precision, result.micro_recall, result.micro_f1) == (0.5, 0.5, 0.5)
     assert (result.total_records, result.total_fields) == (2, 6)
@@ -123,7 +123,7 @@ def test_an_answer_that_cannot_be_read_has_nothing_right():
     assert (result.records[0].recall, result.mean_recall) == (0.0, 0.5)
     assert result.records[0].counts == {"omission": 2}
     (error,) = result.errors
-    assert (error.record_id, error.path, error.comparator) == (0, None, None)
+    assert (error.record_id, error.path, error.comparator) == (1, None, None)
     told = "no JSON found in the actual text: output ends inside an object opened at line 1"
     assert error.reason.startswith(told)
 
@@ -132,7 +132,7 @@ def test_an_answer_that_the_metric_refuses_has_nothing_right():
     schema = {"type": "object", "properties": {"a": {}}}
     gold = [{"a": 1}, {"a": 1}]
     result = compare_corpus([{"a": 1, "z": 2}, {"a": 1}], gold, schema=schema, metric="pairwise_f1")
-    assert ([each.f1 for each in result.records], result.errors[0].record_id) == ([0.0, 1.0], 0)
+    assert ([each.f1 for each in result.records], result.errors[0].record_id) == ([0.0, 1.0], 1)
     assert result.records[0].error is not None
     assert compare_corpus([[1]], [{"a": 1}], metric="field_match").records[0].score == 0.0
 
@@ -140,15 +140,15 @@ def test_an_answer_that_the_metric_refuses_has_nothing_right():
 @pytest.mark.parametrize(
     ("gold", "schema", "options", "message"),
     [
-        (['{"a": '], None, {}, r"^record 0: not valid JSON \(line 1, column 7\)"),
+        (['{"a": '], None, {}, r"^record 1: not valid JSON \(line 1, column 7\)"),
         (
             [{"a": 1}, {"b": 1}],
             {"properties": {"a": {}}},
             {},
-            r"^record 1: 'b' is not in the schema; known: a",
+            r"^record 2: 'b' is not in the schema; known: a",
         ),
-        ([{"a": float("nan")}], None, {}, r"^record 0: .*"),
-        ([[1]], None, {"metric": "field_match"}, r"^record 0: field_match compares two objects"),
+        ([{"a": float("nan")}], None, {}, r"^record 1: .*"),
+        ([[1]], None, {"metric": "field_match"}, r"^record 1: field_match compares two objects"),
     ],
 )
 def test_gold_has_to_be_right(gold, schema, options, message):
@@ -161,7 +161,7 @@ def test_what_goes_wrong_in_comparators_is_collected():
     records = [{"a": 1, "b": 1}] * 2
     result = compare_corpus(records, records, fields={"a": {"compare": "broken"}})
     assert (result.mean_f1, result.total_errors) == (0.5, 2)
-    told = "record 1, a: comparator 'broken' raised ZeroDivisionError: division by zero"
+    told = "record 2, a: comparator 'broken' raised ZeroDivisionError: division by zero"
     assert str(result.errors[1]) == told
 
 
@@ -193,7 +193,7 @@ def test_ids_bring_records_together():
 
 def test_without_ids_missing_answers_are_wrong_and_surplus_ones_an_error():
     result = compare_corpus([{"a": 1}], [{"a": 1}, {"a": 2}])
-    assert (result.mean_recall, result.unmatched_expected) == (0.5, (1,))
+    assert (result.mean_recall, result.unmatched_expected) == (0.5, (2,))
     with pytest.raises(ConfigurationError, match=r"^there are more answers than expected records"):
         compare_corpus([{"a": 1}, {"a": 2}], [{"a": 1}])
 
@@ -213,7 +213,7 @@ def test_bad_lines(tmp_path):
     gold.write_text('{"a": 1}\n{"a": 2}\n', encoding="utf-8")
     answers.write_text('{"a": 1}\nI do not know\n', encoding="utf-8")
     result = compare_corpus(answers, gold)
-    assert (result.mean_f1, result.errors[0].record_id) == (0.5, 1)
+    assert (result.mean_f1, result.errors[0].record_id) == (0.5, 2)
 
 
 # -- what is kept, what is told ----------------------------------------------------------------------------
@@ -228,7 +228,7 @@ def test_what_is_kept():
         with_fields = sum(bool(each.field_results) for each in result.records)
         return len(result.records), with_fields, [each.record_id for each in result.worst]
 
-    worst = list(range(0, 20, 2))
+    worst = list(range(1, 21, 2))
     assert [kept(), kept(keep="imperfect")] == [(30, 30, worst), (30, 15, worst)]
     assert [kept(keep="worst"), kept(keep="none")] == [(10, 10, worst), (0, 0, [])]
 

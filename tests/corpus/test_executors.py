@@ -94,7 +94,7 @@ def test_errors_in_gold_come_back_with_their_place():
     schema = {"properties": {"a": {}}}
     with ProcessPoolExecutor(1) as executor, pytest.raises(GoldValidationError) as caught:
         compare_corpus([{}, {}], [{"a": 1}, {"a": 1, "b": 1}], schema=schema, executor=executor)
-    assert (caught.value.record_id, caught.value.path) == (1, "b")
+    assert (caught.value.record_id, caught.value.path) == (2, "b")
 
 
 def test_a_process_with_other_rules_is_refused():

@@ -76,8 +76,8 @@ def test_a_post_processor_that_fails_is_named_and_changes_nothing():
     result = compare_corpus([{"a": 1}], [{"a": 1}], post_process=[fails, forgets])
     assert result.mean_f1 == 1.0
     assert [str(each) for each in result.errors] == [
-        "record 0: the post-processor fails raised KeyError: 'oh'",
-        "record 0: the post-processor forgets returned something other than field results",
+        "record 1: the post-processor fails raised KeyError: 'oh'",
+        "record 1: the post-processor forgets returned something other than field results",
     ]
 
 

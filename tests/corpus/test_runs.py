@@ -97,8 +97,8 @@ def test_warnings_are_kept_and_counted_whatever_is_kept_of_records():
     runs = [compare_corpus(extracted, gold, keep=keep, repair=True) for keep in ("all", "none")]
     for run in runs:
         assert (run.mean_f1, run.total_warnings, run.total_errors) == (1.0, 2, 0)
-        assert [warning.record_id for warning in run.warnings] == [0, 2]
-    assert str(runs[0].warnings[0]) == f"record 0: {runs[0].records[0].warnings[0]}"
+        assert [warning.record_id for warning in run.warnings] == [1, 3]
+    assert str(runs[0].warnings[0]) == f"record 1: {runs[0].records[0].warnings[0]}"
     both = runs[0].merge(runs[1])
     assert (both.total_warnings, len(both.warnings), len(both.to_dict()["warnings"])) == (4, 4, 4)
 
@@ -150,7 +150,7 @@ def test_a_record_of_batch_errors_alone_has_no_figures():
     assert [each.f1 for each in run.records] == [None, 0.5, 1.0]
     assert (run.mean_f1, run.micro_f1, run.total_records, run.total_unscored) == (0.75, 0.75, 3, 1)
     assert (run.total_perfect, run.total_batch_errors) == (1, 2)
-    assert [each.record_id for each in run.worst] == [1, 2]
+    assert [each.record_id for each in run.worst] == [2, 3]
     assert run.to_dict()["records"][0]["score"] is None
 
 

@@ -39,7 +39,7 @@ def test_scope_chunk_is_one_call_for_all_records_of_a_chunk(registry):
     judge = Judge("chunk")
     registry.comparator("judge", judge)
     run = compare_corpus(EXTRACTED, GOLD, fields=RULES)
-    assert judge.calls == [["0:1", "1:1", "2:1"]]
+    assert judge.calls == [["1:1", "2:1", "3:1"]]
     assert [record.f1 for record in run.records] == [1.0, 0.5, 0.5]
 
 
@@ -47,14 +47,14 @@ def test_each_chunk_has_a_call_of_its_own(registry):
     judge = Judge("chunk")
     registry.comparator("judge", judge)
     compare_corpus(EXTRACTED, GOLD, fields=RULES, chunk_size=2)
-    assert judge.calls == [["0:1", "1:1"], ["2:1"]]
+    assert judge.calls == [["1:1", "2:1"], ["3:1"]]
 
 
 def test_scope_record_is_one_call_a_record(registry):
     judge = Judge("record")
     registry.comparator("judge", judge)
     compare_corpus(EXTRACTED, GOLD, fields=RULES)
-    assert judge.calls == [["0:1"], ["1:1"], ["2:1"]]
+    assert judge.calls == [["1:1"], ["2:1"], ["3:1"]]
 
 
 def test_records_are_known_by_their_ids(registry):
@@ -87,7 +87,7 @@ def test_rounds_go_on_only_for_records_that_need_them(registry):
     extracted = [[{"s": "A", "n": 1}, {"s": "B", "n": 2}], [{"s": "C"}, {"s": "d"}]]
     run = compare_corpus(extracted, gold, arrays="unordered", compare={"string": "judge"})
     assert run.mean_f1 == 1.0
-    assert [{call_id.split(":")[0] for call_id in call} for call in judge.calls] == [{"0", "1"}, {"1"}]
+    assert [{call_id.split(":")[0] for call_id in call} for call in judge.calls] == [{"1", "2"}, {"2"}]
 
 
 def test_a_failed_call_is_counted_and_named_and_the_run_goes_on(registry):

@@ -68,7 +68,7 @@ def test_fields_of_a_corpus_as_a_data_frame(library):
 def test_records_and_leaves_of_a_corpus_as_a_data_frame(library):
     pytest.importorskip(library, reason=f"{library} is not installed")
     records = RUN.to_dataframe("record", library)
-    assert list(records["record_id"]) == [0, 1]
+    assert list(records["record_id"]) == [1, 2]
     assert list(records["score"]) == [each.score for each in RUN.records]
     leaves = RUN.to_dataframe("leaf", library)
     assert list(zip(leaves["record_id"], leaves["path"], leaves["score"], strict=True)) == [

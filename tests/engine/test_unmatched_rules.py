@@ -79,7 +79,7 @@ def test_elements_that_cannot_pair_by_their_key_are_told(element):
     result = compare_json(answer, answer, fields=fields)
     assert (result.score < 1, result.warnings) == (True, both)
     run = compare_corpus([answer], [answer], fields=fields)
-    assert [str(each) for each in run.warnings] == [f"record 0: {each}" for each in both]
+    assert [str(each) for each in run.warnings] == [f"record 1: {each}" for each in both]
     if isinstance(element, dict):
         assert compare_json(answer["tags"], answer["tags"], arrays={"key": "id"}).warnings
     fine = {"tags": [{"id": 1}, {"id": "1"}, {"id": 2}]}

@@ -55,19 +55,19 @@ def test_gold_that_fits(record: Any, schema: Any) -> None:
         (
             {"name": "Ada", "nmae": "x"},
             "nmae",
-            "record 1: 'nmae' is not in the schema; did you mean 'name'?; list it, or add it with \"x-eval-skip\": true",
+            "record 2: 'nmae' is not in the schema; did you mean 'name'?; list it, or add it with \"x-eval-skip\": true",
         ),
         (
             {"pets": [{"name": "a"}, {"legs": 4}]},
             "pets[1].legs",
-            "record 1: 'pets[1].legs' is not in the schema; known: name; list it, or add it with \"x-eval-skip\": true",
+            "record 2: 'pets[1].legs' is not in the schema; known: name; list it, or add it with \"x-eval-skip\": true",
         ),
     ],
 )
 def test_an_extra_field_is_an_error(record: object, path: str, message: str) -> None:
     with pytest.raises(GoldValidationError) as caught:
         validate_gold([{"name": "ok", "age": 1, "pets": []}, record], PERSON, warn_missing=False)
-    assert (str(caught.value), caught.value.record_id, caught.value.path) == (message, 1, path)
+    assert (str(caught.value), caught.value.record_id, caught.value.path) == (message, 2, path)
 
 
 def test_the_error_survives_pickling() -> None:
@@ -82,8 +82,8 @@ def test_missing_fields_are_told_once_for_each_field() -> None:
         {"age": 3, "pets": []},
     ]
     assert told(gold, PERSON) == [
-        "name: is missing and is not scored there (2 times, first in record 0 at 'name')",
-        "pets[].name: is missing and is not scored there (2 times, first in record 1 at 'pets[0].name')",
+        "name: is missing and is not scored there (2 times, first in record 1 at 'name')",
+        "pets[].name: is missing and is not scored there (2 times, first in record 2 at 'pets[0].name')",
     ]
     assert told(gold, PERSON, warn_missing=False) == []
 
@@ -91,15 +91,15 @@ def test_missing_fields_are_told_once_for_each_field() -> None:
 @pytest.mark.parametrize(
     ("schema", "value", "message"),
     [
-        ({"type": "object", "properties": {}}, [], "a: is not of type object (once in record 0 at 'a')"),
-        ({"type": "string"}, 5, "a: is not of type string (once in record 0 at 'a')"),
-        ({"type": "integer"}, 2.5, "a: is not of type integer (once in record 0 at 'a')"),
-        ({"type": "integer"}, True, "a: is not of type integer (once in record 0 at 'a')"),
-        ({"type": ["string", "null"]}, {}, "a: is not of type null or string (once in record 0 at 'a')"),
+        ({"type": "object", "properties": {}}, [], "a: is not of type object (once in record 1 at 'a')"),
+        ({"type": "string"}, 5, "a: is not of type string (once in record 1 at 'a')"),
+        ({"type": "integer"}, 2.5, "a: is not of type integer (once in record 1 at 'a')"),
+        ({"type": "integer"}, True, "a: is not of type integer (once in record 1 at 'a')"),
+        ({"type": ["string", "null"]}, {}, "a: is not of type null or string (once in record 1 at 'a')"),
         (
             {"anyOf": [{"type": "string", "x-eval-compare": "jaccard"}, {"type": "number"}]},
             [],
-            "a: fits none of the alternatives that the schema gives (once in record 0 at 'a')",
+            "a: fits none of the alternatives that the schema gives (once in record 1 at 'a')",
         ),
     ],
 )
@@ -122,10 +122,10 @@ def test_ids_name_the_record_and_need_not_be_listed() -> None:
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        ({"name": "a"}, "record 0: the id field 'doi' is missing"),
-        ("text", "record 0: the id field 'doi' is missing"),
-        ({"doi": True}, "record 0: the id field 'doi' must be a string or integer, not True"),
-        ({"doi": ["x"]}, "record 0: the id field 'doi' must be a string or integer, not ['x']"),
+        ({"name": "a"}, "record 1: the id field 'doi' is missing"),
+        ("text", "record 1: the id field 'doi' is missing"),
+        ({"doi": True}, "record 1: the id field 'doi' must be a string or integer, not True"),
+        ({"doi": ["x"]}, "record 1: the id field 'doi' must be a string or integer, not ['x']"),
     ],
 )
 def test_a_record_without_its_id(record: object, message: str) -> None:
@@ -142,7 +142,7 @@ def test_the_first_alternative_that_accepts_the_value_is_the_one_that_counts() -
         ]
     }
     assert told([{"kind": "fish", "fins": 2}, {"kind": "dog", "legs": 4}], schema) == []
-    with pytest.raises(GoldValidationError, match="record 0: 'legs' is not in the schema"):
+    with pytest.raises(GoldValidationError, match="record 1: 'legs' is not in the schema"):
         validate_gold([{"kind": "fish", "legs": 2}], schema, warn_missing=False)
 
 
@@ -153,4 +153,4 @@ def test_a_recursive_schema_and_deep_gold() -> None:
         deep = {"child": deep}
     (message,) = told([deep], schema, warn_missing=False)
     assert message.startswith("child.child.")
-    assert ": is not of type integer (once in record 0 at 'child.child." in message
+    assert ": is not of type integer (once in record 1 at 'child.child." in message

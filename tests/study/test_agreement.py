@@ -174,7 +174,7 @@ def test_a_record_without_an_id_and_one_that_comes_twice(write, folder):
         measure_agreement({"ann": folder / "ann.jsonl", "bob": []}, id_field="id")
     with pytest.raises(ConfigurationError, match=r"^bob: the id 1 occurs twice"):
         measure_agreement({"bob": folder / "bob.jsonl", "ann": []}, id_field="id")
-    with pytest.raises(GoldValidationError, match="record 0: "):
+    with pytest.raises(GoldValidationError, match="record 1: "):
         measure_agreement({"bob": ["{"], "ann": ["{}"]})
 
 

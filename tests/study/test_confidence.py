@@ -65,7 +65,7 @@ def test_what_is_left_out_is_said():
 def test_what_was_tolerated_in_answers_is_said():
     answers = ['{"n": {"value": 1, "confidence": 0.5}', {"n": {"value": 1, "confidence": 0.5}}]
     (note,) = measure_confidence(answers, [{"n": 1}] * 2, repair=True).notes
-    assert note.startswith("answers: record 0: repaired")
+    assert note.startswith("answers: record 1: repaired")
 
 
 def test_a_rule_that_fits_nowhere_is_told():

@@ -170,7 +170,7 @@ def test_text_without_json_takes_no_side_and_is_told():
     texts = [f"Sure: {json.dumps(each)}" for each in changed(3, total=31)]
     broken = ["no idea" if at == 3 else text for at, text in enumerate(texts)]
     audited = audit_gold(GOLD, {"a": texts, "b": texts, "c": broken}, id_field=None)
-    assert [(each.record, each.systems, each.backing) for each in audited.found] == [("3", ("a", "b"), ())]
+    assert [(each.record, each.systems, each.backing) for each in audited.found] == [("4", ("a", "b"), ())]
     assert audited.notes == ("c: missing or not comparable: 1 of 8 answers; there it takes no side",)
 
 
@@ -229,7 +229,7 @@ def test_planted_errors_are_found_and_little_else():
         for key, value in wrong.items():
             if numbers.random() < 0.02 and value != true[key]:
                 record[key] = value
-                planted.add((str(at), key))
+                planted.add((str(at + 1), key))
         gold.append(record)
         # What is hard to read misleads all systems to the same value.
         misread = {"name": numbers.choice(names), "total": numbers.randrange(500), "paid": not true["paid"]}

@@ -62,8 +62,8 @@ class InvalidExpectedError(JsonMatchError, ValueError):
 class GoldValidationError(JsonMatchError, ValueError):
     """Expected data does not fit the schema that scores it: for example, it has an unlisted field.
 
-    `record_id` is the record's id or its index (None if there is only one record); `path` is the instance
-    path of the value, and `keys` are the path's keys and indices, if a comparison raised the error.
+    `record_id` is the record's id, or its number from 1 (None if there is only one record); `path` is the
+    instance path of the value, and `keys` are the path's keys and indices, if a comparison raised the error.
     """
 
     def __init__(
