@@ -117,10 +117,11 @@ def _read(lines: Iterable[str], name: str) -> ResultSet:
         try:
             if head is None:
                 head = _read_head(line)
+                _check("head", head)
             elif line.strip():
                 cases.append(_read_case(line))
         except ValueError as error:
-            where = f"line {number} is damaged: " if number > 1 else ""
+            where = "" if head is None else f"line {number} is damaged: "
             raise _none(name, f"{where}{error}") from None
     if head is None:
         raise _none(name, "it is empty")
@@ -152,7 +153,6 @@ def _read_head(line: str) -> dict[str, Any]:
     if type(version) is not int or version > VERSION:
         told = f"its version is {short(version)}, and this release reads up to {VERSION}"
         raise ValueError(f"{told}: upgrade pytest-jsonmatch")
-    _check("head", head)
     return dict(head)
 
 
@@ -182,8 +182,9 @@ def _check(kind: str, line: object) -> None:
     """
     try:
         error = next(_validator(kind).iter_errors(line), None)
-    except UnicodeEncodeError:  # a key with a lone surrogate, which the validator can't handle
-        return
+    except UnicodeEncodeError:  # a lone surrogate, which the validator can't handle
+        text = json.dumps(line, ensure_ascii=False).encode("utf-8", "xmlcharrefreplace")
+        error = next(_validator(kind).iter_errors(json.loads(text)), None)
     if error is not None:
         raise ValueError(f"{format_path(error.instance_path)}: {shortened(error.message, _LONGEST)}")
 

@@ -27,6 +27,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "reference"))
 import edits  # noqa: F401 - importing it enters its laws
 import goldens  # noqa: F401
 import pairs  # noqa: F401
+import resultfiles  # noqa: F401
 import texts  # noqa: F401
 from laws import LAWS, check_law, tried
 from suite import check_suite

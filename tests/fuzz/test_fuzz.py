@@ -12,7 +12,17 @@ import pytest
 with pytest.MonkeyPatch.context() as patch:
     patch.syspath_prepend(str(Path(__file__).parent))
     run = importlib.import_module("run")
-for name in ("run", "laws", "texts", "edits", "goldens", "pairs", "suite", "test_golden_editor"):
+for name in (
+    "run",
+    "laws",
+    "texts",
+    "edits",
+    "goldens",
+    "pairs",
+    "resultfiles",
+    "suite",
+    "test_golden_editor",
+):
     del sys.modules[name]
 for name in ("compare", "figures", "generate", "reference", "schemas"):
     sys.modules.pop(name, None)

@@ -136,13 +136,14 @@ def lines(*found):
         (lines(HEAD, CASE), "it has 1 of 2 cases; write it anew"),
         (lines(HEAD, CASE, '{"id": "b", "pass'), "line 3 is damaged: it is not JSON: "),
         (lines(HEAD, {**CASE, "runs": []}), "line 2 is damaged: runs: [] has less than"),
-        (lines({**HEAD, "versions": {"a": 1}}), 'versions.a: 1 is not of type "string"'),
+        (lines({**HEAD, "versions": {"a": 1}}), 'line 1 is damaged: versions.a: 1 is not of type "string"'),
         (
             lines(HEAD, {**CASE, "recall": 7}),
             "line 2 is damaged: recall: 7 is greater than the maximum of 1;",
         ),
+        (lines(HEAD, {**CASE, "\ud800": 1, "runs": 7}), 'line 2 is damaged: runs: 7 is not of type "array"'),
     ],
-    ids=map(str, range(15)),
+    ids=map(str, range(16)),
 )
 def test_what_is_no_result_file(text, message):
     with pytest.raises(ConfigurationError) as caught:
