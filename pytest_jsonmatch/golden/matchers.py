@@ -10,7 +10,7 @@ from pytest_jsonmatch.engine.compare.parameters import check_names, number_param
 from pytest_jsonmatch.engine.plan.accept import READERS
 from pytest_jsonmatch.engine.plan.node import refuse_matchers
 from pytest_jsonmatch.engine.value.convert import MISSING, NUMBERS, Matcher, value_at
-from pytest_jsonmatch.engine.value.equality import json_equal
+from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.matchers import matcher_of
 from pytest_jsonmatch.engine.value.paths import ELEMENT
@@ -148,8 +148,8 @@ def matchers_in(value: JsonValue) -> Iterator[Matcher]:
 
 
 def _one_of(said: Any) -> Accepts:
-    values = [each.value for each in READERS["values"]("$one_of", said).alternatives]
-    return lambda actual: any(json_equal(value, actual) for value in values)
+    keys = {json_key(each.value) for each in READERS["values"]("$one_of", said).alternatives}
+    return lambda actual: json_key(actual) in keys
 
 
 def _approx(said: Any) -> Accepts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 import re
 from decimal import Decimal
 from unittest.mock import ANY
@@ -128,6 +129,78 @@ def test_a_matcher_that_raises_or_takes_too_long_is_an_error_of_its_place(monkey
     assert (first.path, first.comparator, first.reason) == ("a", "matcher", "raised RuntimeError: no 7")
     assert (second.path, second.comparator) == ("b", "matcher")
     assert second.reason.startswith("raised TimeoutError: the pattern '(a|aa|aaa)+(b|bb)+(a|aa)+$' took more")
+
+
+SLOW = "(?:a|aa)+c"
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """The texts that patterns are asked about; none ends by itself."""
+    texts = []
+
+    class Endless:
+        pattern = SLOW
+
+        def fullmatch(self, text, timeout):
+            texts.append(text)
+            raise TimeoutError
+
+    endless = Endless()
+    for home in ("value.matchers", "plan.accept", "compare.text"):
+        monkeypatch.setattr(f"pytest_jsonmatch.engine.{home}.compile_pattern", lambda *_: endless)
+    return texts
+
+
+@pytest.mark.parametrize("arrays", ["ordered", "unordered"])
+@pytest.mark.parametrize(
+    ("written", "options"),
+    [
+        (re.compile(SLOW), {}),
+        ("b", {"accept": {"[].x": {"regex": SLOW}}}),
+        (SLOW, {"fields": {"[].x": "regex"}}),
+    ],
+    ids=["matcher", "accept", "comparator"],
+)
+def test_a_slow_pattern_is_asked_once_about_a_text(asked, written, options, arrays):
+    expected = [{"x": written, "n": number} for number in range(3)]
+    actual = [{"x": "aaaa", "n": number} for number in range(3)]
+    result = compare_json(actual, expected, arrays=arrays, **options)
+    assert (asked, result.score) == (["aaaa"], 0.5)
+    assert all("took more than 1 s on a text of 4 characters" in each.reason for each in result.errors)
+
+
+def test_slow_patterns_have_one_limit_in_a_comparison(asked):
+    answer = {f"f{number}": "a" * number for number in range(40)}
+    for _ in range(2):
+        result = compare_json(answer, dict.fromkeys(answer, re.compile(SLOW)))
+        assert len(result.errors) == 40
+        assert result.errors[-1].reason.endswith(
+            "patterns took more than 5 s in this comparison; make them simpler"
+        )
+    assert len(asked) == 2 * 5
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        (
+            pytest.approx(10**400),
+            "expected has at a[0] a matcher that can't be used: an approximate number must be a double, at",
+        ),
+        (pytest.approx(1, abs=10**400), "expected has at a[0] a matcher that can't be used: an approximate"),
+    ],
+)
+def test_a_matcher_that_can_t_be_used_is_an_error_at_its_place(written, message):
+    with pytest.raises(InvalidExpectedError, match=re.escape(message)):
+        compare_json({"a": [1]}, {"a": [written]})
+
+
+@pytest.mark.parametrize(("matcher", "right", "wrong"), KINDS.values(), ids=KINDS)
+def test_results_with_matchers_can_be_pickled(matcher, right, wrong):
+    result = compare_json({"a": right[0], "b": wrong[0]}, {"a": matcher, "b": matcher})
+    copy = pickle.loads(pickle.dumps(result))
+    assert repr(copy.to_dict()) == repr(result.to_dict())
 
 
 @pytest.mark.parametrize(

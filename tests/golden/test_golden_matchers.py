@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.loader import load_cases
 
@@ -117,6 +118,24 @@ cases:
   options: {arrays: unordered}
   expected: {n: {a: {$any: true}}, l: [{id: 1, n: {$any: true}}], m: [{id: {$any: true}, n: 2}]}
 """
+
+
+@pytest.mark.parametrize(
+    "written", ["1{zeros}", "-1{zeros}", "{{value: 1{zeros}, abs: 1}}"], ids=["large", "small", "mapping"]
+)
+def test_an_approximate_number_beyond_doubles_is_an_error_at_its_line(pytester, write, written):
+    number = written.format(zeros="0" * 400)
+    write("a.golden.yaml", f"cases:\n- id: a\n  expected: {{n: {{$approx: {number}}}}}\n")
+    write("b.golden.yaml", "actual: 1\nexpected: 1\n")
+    result = pytester.runpytest()
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["E*a.golden.yaml:3:*an approximate number must be a double*"])
+
+
+def test_one_of_finds_values_by_json_equality():
+    (case,) = cases("cases:\n- {id: a, expected: [{$one_of: [1, {a: [2]}]}]}\n").values()
+    scores = [compare_json([actual], case.expected).score for actual in (1.0, {"a": [2.0]}, True, "1", {})]
+    assert scores == [1.0, 1.0, 0.0, 0.0, 0.0]
 
 
 def test_a_matcher_in_place_of_a_value_that_is_needed_is_found_before_any_producer_is_called(pytester, write):

@@ -227,8 +227,8 @@ def _make_regex(_params: Params) -> Scoring:
 
 REGEX: Final = Comparator("regex", _make_regex, (), reflexive=False)
 """Expected is a pattern (syntax of the `regex` package) that the whole of actual must match. Raises
-ValueError for a bad pattern, and TimeoutError after a second. A pattern against a value that is not a string
-scores 0."""
+ValueError for a bad pattern, and TimeoutError after a second on one text, or five in one comparison. A
+pattern against a value that is not a string scores 0."""
 
 COMPARATORS: Final = (LEVENSHTEIN, JACCARD, NORMALIZED_TEXT, CONTAINS, REGEX)
 """The comparators of this module."""

@@ -23,6 +23,7 @@ from pytest_jsonmatch.engine.score.passes import Outcome, Pass
 from pytest_jsonmatch.engine.score.walk import Walk
 from pytest_jsonmatch.engine.value.convert import MAX_DEPTH, MISSING, json_type, value_at
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, RootTypeError, TargetPathError
+from pytest_jsonmatch.engine.value.matchers import start_matching
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def score(
         GoldValidationError: expected has a member that the schema does not list.
         UnlistedFieldError: actual has such a member, and the metric rejects it.
     """
+    start_matching()
     if plan.is_whole:
         scope = _Scope(plan.root, ROOT, expected, actual)
     else:

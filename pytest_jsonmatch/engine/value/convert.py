@@ -17,9 +17,14 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, NoReturn, TypeAlias, final
 
-from pytest_jsonmatch.engine.value.errors import InvalidExpectedError, UnsupportedValueError
+from pytest_jsonmatch.engine.value.errors import (
+    InvalidExpectedError,
+    JsonMatchError,
+    UnsupportedValueError,
+    error_text,
+)
 from pytest_jsonmatch.engine.value.paths import format_path
 
 if TYPE_CHECKING:
@@ -75,7 +80,8 @@ class Matcher:
     """What stands in expected in place of a value, and decides by itself which values are right there.
 
     Args:
-        source: what was written: a Python object, or in a golden file an object such as `{"$any": true}`.
+        source: what was written: a Python object, or in a golden file an object such as `{"$any": true}`;
+            in a pickled result, its `form`.
         text: what was written, as text.
         accepts: tells whether a JSON value without NaN and infinities is right; it may raise.
     """
@@ -102,10 +108,19 @@ class Matcher:
     def __eq__(self, other: object) -> bool:
         if type(other) is not Matcher:
             return False
-        return self.source is other.source or (type(self.source) is dict and self.text == other.text)
+        is_data = type(self.source) is dict or type(self.source) is str
+        return self.source is other.source or (is_data and self.text == other.text)
 
     def __hash__(self) -> int:
         return hash(self.text)
+
+    def __reduce__(self) -> Any:
+        # The objects of other packages may hold anything: a copy is what files hold, and only that.
+        return Matcher, (self.form, self.text, _refuse)
+
+
+def _refuse(_actual: JsonValue) -> NoReturn:
+    raise TypeError("this matcher was read from a pickled result, which keeps its text only")
 
 
 def is_finite(value: JsonValue) -> bool:
@@ -316,7 +331,7 @@ def _plain(item: Any, rules: ConversionRules, where: Where) -> Any:
     for types, made in _FORMS.items():
         if isinstance(item, types):
             return made(item)
-    if rules.matcher_of is not None and (matcher := rules.matcher_of(item)) is not None:
+    if rules.matcher_of is not None and (matcher := _matcher_at(item, rules.matcher_of, where)) is not None:
         return matcher
     if getattr(item, "shape", None) == () and callable(scalar := getattr(item, "item", None)):
         return _plain(scalar(), rules, where)  # one of numpy
@@ -325,6 +340,16 @@ def _plain(item: Any, rules: ConversionRules, where: Where) -> Any:
     if isinstance(item, Sequence) and not isinstance(item, (bytes, bytearray, memoryview)):
         return list(item)
     raise _unsupported(item, rules, where)
+
+
+def _matcher_at(item: object, matcher_of: Callable[[Any], Matcher | None], where: Where) -> Matcher | None:
+    try:
+        return matcher_of(item)
+    except Exception as error:  # its repr, or its pattern
+        told = str(error) if isinstance(error, JsonMatchError) else error_text(error)
+        raise InvalidExpectedError(
+            f"expected has at {format_path(where)} a matcher that can't be used: {told}"
+        ) from error
 
 
 def _unsupported(item: object, rules: ConversionRules, where: Where) -> UnsupportedValueError:

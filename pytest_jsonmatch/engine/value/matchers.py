@@ -6,11 +6,14 @@ They are known by the names of their classes: nothing of theirs is imported.
 from __future__ import annotations
 
 import re
+import threading
 from decimal import Decimal
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Final
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.value.convert import NUMBERS, ConversionRules, Matcher, convert_by, flat_copy
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import number_text, shortened
 
 if TYPE_CHECKING:
@@ -20,8 +23,11 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-# A regular expression may take this long on one text.
+# Regular expressions may take this long on one text, and in one comparison.
 _SECONDS: Final = 1.0
+_SECONDS_IN_ALL: Final = 5.0
+# Answers that took longer are kept until the comparison ends; to ask again is cheaper for the others.
+_SLOW: Final = 0.001
 _LONGEST: Final = 60
 
 
@@ -46,10 +52,19 @@ def matcher_of(written: Any) -> Matcher | None:
     if "_ANY" in names:
         return Matcher(written, repr(written), lambda actual: written == actual)
     if "ApproxScalar" in names and is_number(written.expected):
-        return Matcher(written, repr(written), _near(written))
+        return Matcher(written, _approx_text(written), _near(written))
     if "Pattern" in names and hasattr(written, "fullmatch") and isinstance(written.pattern, str):
         return Matcher(written, repr(written), whole_text(_timed(written)))
     return None
+
+
+def _approx_text(written: Any) -> str:
+    try:
+        return repr(written)
+    except OverflowError:
+        raise ConfigurationError(
+            "an approximate number must be a double, at most 1.8e308; write the number itself"
+        ) from None
 
 
 def to_expected(value: object) -> JsonValue:
@@ -113,12 +128,56 @@ def compile_pattern(pattern: str, flags: int = 0) -> regex.Pattern[str]:
         raise ValueError(f"the pattern {shown} is not a regular expression: {error}") from error
 
 
+@final
+class _Matching(threading.local):
+    """What patterns have done in the comparison that this thread makes."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.slow: dict[tuple[regex.Pattern[str], str], bool | str] = {}
+        """Slow answers by pattern and text; for one that was stopped, why."""
+
+
+_matching: Final = _Matching()
+
+
+def start_matching() -> None:
+    """Give patterns their time for a new comparison."""
+    if _matching.seconds:
+        _matching.seconds, _matching.slow = 0.0, {}
+
+
 def matches_whole(pattern: regex.Pattern[str], text: str) -> bool:
-    """Tell whether the whole of a text matches; a TimeoutError names a pattern that takes too long."""
+    """Return whether the whole of a text matches.
+
+    Raises:
+        TimeoutError: the pattern took too long on this text, or patterns took too long in this comparison.
+    """
+    slow = _matching.slow
+    answer = slow.get((pattern, text)) if slow else None
+    if answer is None:
+        answer = _timed_answer(pattern, text)
+    if isinstance(answer, str):
+        raise TimeoutError(answer)
+    return answer
+
+
+def _timed_answer(pattern: regex.Pattern[str], text: str) -> bool | str:
+    left = _SECONDS_IN_ALL - _matching.seconds
+    if left <= 0.0:
+        return f"patterns took more than {_SECONDS_IN_ALL:g} s in this comparison; make them simpler"
+    limit, started = min(_SECONDS, left), perf_counter()
+    answer: bool | str
     try:
-        return pattern.fullmatch(text, timeout=_SECONDS) is not None
+        answer = pattern.fullmatch(text, timeout=limit) is not None
+        took = perf_counter() - started
     except TimeoutError:
-        raise TimeoutError(
-            f"the pattern {shortened(repr(pattern.pattern), _LONGEST)} took more than {_SECONDS:g} s on a "
+        took = limit
+        answer = (
+            f"the pattern {shortened(repr(pattern.pattern), _LONGEST)} took more than {limit:.2g} s on a "
             f"text of {len(text)} characters; make it simpler"
-        ) from None
+        )
+    _matching.seconds += took
+    if took > _SLOW:
+        _matching.slow[pattern, text] = answer
+    return answer
