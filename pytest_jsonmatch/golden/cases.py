@@ -333,7 +333,6 @@ class GoldenCase:
             return at, f"{self.name_of_file}:{at.line}"
         at, name = self.position("expected_file"), self.name_of("expected_file")
         try:
-            # JSON is YAML, nearly always: good enough to find a line in it.
             data = self._read("expected_file")
             return at, f"{name}:{load(data, name).position(trail).line}"
         except GoldenFileError:

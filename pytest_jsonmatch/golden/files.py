@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 OWN: Final = (".golden.yaml", ".golden.yml", ".golden.json")
-"""The endings of names of golden files. JSON is YAML as well: one reader takes both."""
+"""The endings of names of golden files."""
 _YAML: Final = (".yaml", ".yml")
 _JSON: Final = re.compile(r"\.(?:json|jsonl|ndjson)(?::[0-9]+)?\Z", re.IGNORECASE)
 

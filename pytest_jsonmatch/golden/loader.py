@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, final
@@ -90,22 +88,9 @@ def load_cases(
     >>> [(case.id, case.line, case.expected) for case in loaded.by_id.values()]
     [('a', 2, 1), ('case-2', 3, 2)]
     """
-    if path.suffix.lower() == ".json":
-        data = _PAIR.sub(_joined, data)
     document = load(data, name, holds_cases=True)
     document.folders = folders
     return _Reader(document, path, may_lack_expected, repeat).read()
-
-
-# JSON escapes a character beyond the basic plane as two halves, which YAML has no escapes for.
-_PAIR: Final = re.compile(
-    rb"(?<!\\)((?:\\\\)*)((?:\\u[dD][89abAB][0-9a-fA-F]{2})(?:\\u[dD][c-fC-F][0-9a-fA-F]{2}))"
-)
-
-
-def _joined(pair: re.Match[bytes]) -> bytes:
-    character: str = json.loads(b'"%b"' % pair[2])
-    return pair[1] + character.encode()
 
 
 @final

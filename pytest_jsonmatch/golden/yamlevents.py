@@ -43,6 +43,11 @@ _PRIVATE_USE: Final = range(0xE000, 0xF900)
 
 _TAB: Final = "a tab can't indent in YAML; use spaces"
 _COLON: Final = "text with a colon and a space must be in quotes; quote the text behind `{}:`"
+_LONGEST_KEY: Final = 1_024
+_LONG_KEY: Final = (
+    "YAML has no keys of more than 1,024 characters on one line; begin the line with `? `, and the next one, "
+    "with the value, with `: `; or keep the file as JSON"
+)
 _SECOND_DOCUMENT: Final = (
     "a second document begins here; keep one document per file, and list several cases below `cases:`"
 )
@@ -180,7 +185,7 @@ def load(data: bytes | str, name: str, *, holds_cases: bool = False) -> Document
     if (found := _BOM_IN_TEXT.search(text)) is not None:  # parsers differ in what they make of it
         line, column = _line_and_column(text, found.end() - 1)
         raise GoldenFileError(name, line, column, "a byte order mark in the middle of the file; remove it")
-    text, restore = hide_old_breaks(text)
+    text, restore = (text, None) if is_json_file(name) else hide_old_breaks(text)
     try:
         document = _Builder(text, name, restore, holds_cases=holds_cases).build()
     except _LibyamlDepthError:
@@ -203,14 +208,19 @@ def parse(data: bytes, name: str, *, holds_cases: bool = False) -> JsonValue:
     """
     if not is_json_file(name):
         return load(data, name, holds_cases=holds_cases).value
+    try:
+        return _parse_json(data.decode("utf-8").removeprefix("\ufeff"), name)
+    except UnicodeDecodeError as error:
+        raise GoldenFileError(name, 1, 1, f"not UTF-8 text: {error}") from None
+
+
+def _parse_json(text: str, name: str) -> JsonValue:
     from pytest_jsonmatch.reading.strict import parse_json
 
     try:
-        return parse_json(data.decode("utf-8").removeprefix("\ufeff"))
+        return parse_json(text)
     except JsonParseError as error:
         raise GoldenFileError(name, error.line, error.column, error.reason) from None
-    except UnicodeDecodeError as error:
-        raise GoldenFileError(name, 1, 1, f"not UTF-8 text: {error}") from None
 
 
 def skip_container(get_event: Callable[[], Any]) -> Any:
@@ -265,6 +275,14 @@ def hide_old_breaks(text: str) -> tuple[str, dict[int, str] | None]:
     )
 
 
+def _key_length(text: str) -> int:
+    """Return the length of the key, quotes included, with which a text ends, or with its colon."""
+    text = text.rstrip(": ")
+    if text[-1:] in {'"', "'"}:
+        return len(text) - text.rfind(text[-1], 0, -1)
+    return len(text) - 1 - max(text.rfind(each) for each in ",{}[]")
+
+
 @final
 class _Anchor(NamedTuple):
     """A value with a name.
@@ -311,12 +329,16 @@ class _Builder:
         """
         import yaml
 
+        from pytest_jsonmatch.golden import jsonevents
+
         try:
             # libyaml's parser where PyYAML was built with it; the same events, slower, where it was not.
             loader = yaml.SafeLoader if pure else getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-            self.unusual |= loader is yaml.SafeLoader
-            parser = loader(self.text)
-            self.get_event, self.events = parser.get_event, yaml.events
+            is_json = is_json_file(self.name)
+            self.unusual |= loader is yaml.SafeLoader and not is_json
+            parser: Any = jsonevents.JsonParser(self.text) if is_json else loader(self.text)
+            self.get_event = parser.get_event
+            self.events = jsonevents if is_json else yaml.events
             try:
                 value = self._document()
             except (GoldenFileError, UnicodeEncodeError):
@@ -326,6 +348,11 @@ class _Builder:
                 self._fail(parser.get_mark(), _BAD_ESCAPE_REASON)
             finally:
                 parser.dispose()
+        except jsonevents.NotJsonError:
+            _parse_json(self.text, self.name)
+            raise AssertionError(
+                "text is JSON to one reader, and not to another"
+            ) from None  # pragma: no cover
         except (yaml.reader.ReaderError, UnicodeEncodeError):
             raise self._forbidden_character() from None
         except yaml.MarkedYAMLError as error:
@@ -503,6 +530,8 @@ class _Builder:
         is_tab = whole[column - 1 : column] == "\t"
         if "tab character" in problem or (is_tab and "cannot start any token" in problem):
             reason = _TAB
+        elif ":" in whole[max(column - 2, 0) : column] and _key_length(whole[:column]) > _LONGEST_KEY:
+            reason = _LONG_KEY
         elif colon and problem.startswith("mapping values are not allowed"):
             reason = _COLON.format(key.strip(" -"))
         elif problem == _BAD_ESCAPE:

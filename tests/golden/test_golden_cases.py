@@ -209,13 +209,13 @@ def test_errors_of_files(tmp_path, keys, name, data, message):
 def test_places_in_an_expected_file(tmp_path):
     (tmp_path / "e.json").write_text('{\n "a": [\n  1\n ]\n}', encoding="utf-8")
     (tmp_path / "t.json").write_text('{"a": "\\ud83d\\ude00"}', encoding="utf-8")
-    (by_file, not_yaml) = load_cases(
+    (by_file, with_halves) = load_cases(
         b"cases:\n- expected_file: e.json\n- expected_file: t.json\n", tmp_path / "x.yaml", "golden/x.yaml"
     ).by_id.values()
     assert by_file.locate_expected(["a", 0]) == ((2, 3), "golden/e.json:3")
-    # YAML has no surrogate pairs: then the file is all that can be said.
-    assert not_yaml.locate_expected(["a"]) == ((3, 3), "golden/t.json")
-    assert not_yaml.expected == {"a": "😀"}
+    # YAML has no surrogate pairs.
+    assert with_halves.locate_expected(["a"]) == ((3, 3), "golden/t.json:1")
+    assert with_halves.expected == {"a": "😀"}
 
 
 def test_errors_survive_the_way_from_a_worker():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 from pathlib import Path
 
@@ -128,6 +130,16 @@ def test_messages(line):
     text, message = line.split(" => ")
     text = text.replace("\\n", "\n")
     assert errors_of(in_case(text[2:]) if text.startswith("+ ") else text) == [f"x.yaml:{message}"]
+
+
+@pytest.mark.parametrize("text", ["id: a\nexpected: {KEY: 1}\n", 'id: a\nexpected:\n  "KEY": 1\n'])
+def test_keys_that_are_too_long_for_yaml(text):
+    (message,) = errors_of(text.replace("KEY", "k" * 1_025))
+    assert re.match(r"x\.yaml:[23]:\d+: YAML has no keys of more than 1,024 characters on one line;", message)
+    key = "k" * 100_000
+    data = json.dumps({"actual": 1, "expected": {key: 1}}).encode()
+    (case,) = load_cases(data, Path("x.golden.json"), "x.golden.json").by_id.values()
+    assert (case.expected, case.position("expected", key)) == ({key: 1}, (1, 28))
 
 
 @pytest.mark.parametrize("pattern", ["a[", "[x]", "a..b"])

@@ -181,7 +181,7 @@ def test_syntax_errors_have_their_place_and_what_is_never_closed_where_it_opens(
     message = error_of("a: 1\nb: [1,\n  2\n")
     assert message.startswith("x.yaml:4:1: not YAML: ")
     assert message.endswith("(while parsing a flow sequence that begins at line 2)")
-    assert error_of("a: b: c\n").startswith("x.yaml:1:5: not YAML: mapping values are not allowed")
+    assert error_of("a: b\n  c: d\n").startswith("x.yaml:2:4: not YAML: mapping values are not allowed")
 
 
 def test_an_alias_bomb_of_numbers_or_strings_is_an_error() -> None:
