@@ -13,8 +13,8 @@ from pytest_jsonmatch.engine.ask.rounds import answered, answered_all
 from pytest_jsonmatch.engine.plan.compile import MAX_NODES, compile_plan
 from pytest_jsonmatch.engine.plan.options import ALIASES
 from pytest_jsonmatch.engine.plan.registry import registry_state
-from pytest_jsonmatch.engine.result.absence import check_validate, validity_of
 from pytest_jsonmatch.engine.result.match import MatchResult
+from pytest_jsonmatch.engine.result.validity import check_validate, validity_of
 from pytest_jsonmatch.engine.score.documents import score
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
@@ -53,7 +53,7 @@ class Comparer:
         if not isinstance(self.repair, bool):
             raise ConfigurationError(f"repair is {self.repair!r}; it must be True or False")
         self.validate: Any = given.pop("validate", "off")
-        """How answers are checked against the schema; see `engine.result.absence`."""
+        """How answers are checked against the schema; see `engine.result.validity`."""
         check_validate(self.validate, given.get("schema"))
         if schema is not None:
             given["schema"] = schema

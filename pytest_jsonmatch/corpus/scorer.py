@@ -12,9 +12,9 @@ from pytest_jsonmatch.comparer import Comparer
 from pytest_jsonmatch.corpus.records import TEXT, gold_error, read_gold
 from pytest_jsonmatch.engine.ask.rounds import answered_all
 from pytest_jsonmatch.engine.plan.fitting import fits, patterns_of
-from pytest_jsonmatch.engine.result.absence import merge_presence, presence_of, validity_of
 from pytest_jsonmatch.engine.result.figures import errors_of, plain_matches
 from pytest_jsonmatch.engine.result.match import MatchResult
+from pytest_jsonmatch.engine.result.validity import validity_of
 from pytest_jsonmatch.engine.score.documents import written
 from pytest_jsonmatch.engine.score.field import FieldResult
 from pytest_jsonmatch.engine.score.passes import Seen
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.tagger import Tagger
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
-    from pytest_jsonmatch.engine.result.absence import Validity
+    from pytest_jsonmatch.engine.result.validity import Validity
     from pytest_jsonmatch.engine.score.passes import Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Figures, Sums
@@ -74,7 +74,7 @@ class Task:
     tagger: Tagger | None
     """Finds the tags of gold records."""
     validate: str
-    """How answers are checked against the schema; see `engine.result.absence`."""
+    """How answers are checked against the schema; see `engine.result.validity`."""
     cluster: str | None
     """The member of gold records that says what a record belongs to."""
 
@@ -258,7 +258,6 @@ class _Scorer:
         # Post-processors return all results, matches included: no plain matches are left to count.
         plain = {} if self._task.post_process else plain_matches(self._seen, self._findings)
         made.sums.add_results(plain, self._findings)
-        merge_presence(made.sums.presence, presence_of(self._seen, self._findings))
         if self._task.keep != "worst":
             made.worst = worst_of(made.records)
         return made

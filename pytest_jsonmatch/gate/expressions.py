@@ -30,7 +30,6 @@ SHARES: Final[Mapping[str, str]] = {
     "parse_rate": "the share of the answers given as text that have JSON in them",
     "omitted_rate": "the share of the leaves of expected that are omitted, over all cases together",
     "invented_rate": "the share of the leaves of actual that are invented, over all cases together",
-    "fabrication_rate": "the share of the places where expected has no value and actual has one",
     "completeness": "the share of the collected cases that ran to their end",
 }
 """Figures from 0 to 1, with their meaning."""
@@ -44,11 +43,11 @@ COUNTS: Final[Mapping[str, str]] = {
 }
 """Figures that are counts, with what they count."""
 _OF_RESULTS: Final = (
-    *("omitted_rate", "invented_rate", "fabrication_rate"),
+    *("omitted_rate", "invented_rate"),
     *("matches", "mismatches", "omitted", "invented"),
 )
 """Figures over all results together, or over those of some fields."""
-OF_EXTRAS: Final = frozenset({"invented_rate", "fabrication_rate", "invented"})
+OF_EXTRAS: Final = frozenset({"invented_rate", "invented"})
 """Figures that exist only where values that only actual has are counted."""
 NAMES_OF_RESULTS: Final[Mapping[str, str]] = {
     "score": "mean_score",

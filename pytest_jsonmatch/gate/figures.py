@@ -21,7 +21,6 @@ _RATIOS: Final[Mapping[str, Callable[[FieldAggregation], tuple[float, float]]]] 
     "f1": lambda sums: (2 * sums.weighted_score, sums.expected_weight + sums.actual_weight),
     "omitted_rate": lambda sums: (sums.omissions, sums.expected_leaves),
     "invented_rate": lambda sums: (sums.hallucinations, sums.actual_leaves),
-    "fabrication_rate": lambda sums: (sums.fabricated, sums.places),
 }
 
 
@@ -55,16 +54,13 @@ def leaf_rows(cases: Sequence[Case], *names: str, pattern: str | None = None) ->
 
     Args:
         cases: the cases of a run.
-        *names: any of `FIGURES`, "omitted_rate", "invented_rate" and "fabrication_rate".
+        *names: any of `FIGURES`, "omitted_rate" and "invented_rate".
         pattern: a path pattern; None for all fields.
     """
     wanted = None if pattern is None else parse_pattern(pattern)
-    # Only all cases together show which members a case could have made up.
-    presence = (each.presence for each in comparisons_of(cases) if "fabrication_rate" in names)
-    known = {path for each in presence for path, found in each.items() if found.known}
     rows: dict[str, list[Row]] = {name: [] for name in names}
     for case in cases:
-        fields = merged_fields([case], known=known).items()
+        fields = merged_fields([case]).items()
         sums = together(each for path, each in fields if wanted is None or wanted.matches(parse_path(path)))
         for name in names:
             part, whole = _RATIOS[name](sums)

@@ -78,8 +78,8 @@ def _case(record: RecordResult, run: RunResult) -> Case:
     passed = record.score is not None and record.score >= 1.0
     comparison = Comparison.of(match, id=name, nodeid=name, threshold={}, passed=passed)
     signature, errors = str(run.signature), () if record.error is None else (record.error,)
-    # Fabrications and valid answers are counted for the corpus as a whole.
-    comparison = replace(comparison, signature=signature, errors=errors, presence={}, validity="")
+    # Valid answers are counted for the corpus as a whole.
+    comparison = replace(comparison, signature=signature, errors=errors, validity="")
     return Case.single(comparison, cluster=record.cluster, tags=record.tags)
 
 

@@ -26,7 +26,7 @@ ALL_LEAVES: Final = "all leaves"
 _SPARE: Final = {
     title: place
     for place, title in enumerate(
-        ("mismatch", "omitted", "invented", "fabricated", "match", "recall", "precision", "F1"), 1
+        ("mismatch", "omitted", "invented", "match", "recall", "precision", "F1"), 1
     )
 }
 """The columns that narrow terminals may leave out, the last one first."""
@@ -183,11 +183,10 @@ def left_out(cases: int, uncounted: int) -> str:
     return f"; extras not counted{of}"
 
 
-def columns_of(section: Section, *, is_verbose: bool = False) -> dict[str, str]:
+def columns_of(section: Section) -> dict[str, str]:
     """Return the titles of the columns that add information, with the figure in each.
 
-    Precision, recall and F1 do only if they differ from the score, inventions only if the metric counts them;
-    fabrications are shown if everything is.
+    Precision, recall and F1 do only if they differ from the score, inventions only if the metric counts them.
     """
     figures = [section.total, *(row.figures for row in section.rows)]
     values = [
@@ -198,9 +197,7 @@ def columns_of(section: Section, *, is_verbose: bool = False) -> dict[str, str]:
     is_other = any(value is not None and abs(value - score) > _SAME for value, score in values)
     hidden = set() if is_other else {"precision", "recall", "F1"}
     if not section.extra:
-        hidden |= {"invented", "fabricated"}
-    if not is_verbose or not any(each.fabricated for each in figures):
-        hidden.add("fabricated")
+        hidden.add("invented")
     return {title: name for title, name in {**COUNTS, **SHARES}.items() if title not in hidden}
 
 
@@ -222,7 +219,7 @@ def field_table(section: Section, mode: str) -> Rows:
         mode: as in `Look`.
     """
     shown = worst_rows(section.rows, _MAX_ROWS if mode == "auto" else None, only_imperfect=mode == "failed")
-    columns = columns_of(section, is_verbose=mode == "all")
+    columns = columns_of(section)
     rows: list[list[AnySheetCell]] = [
         ["  " * min(row.depth, _MAX_DEPTH) + row.label, *cells_of(row.figures, columns)] for row in shown
     ]
@@ -238,7 +235,7 @@ def field_table(section: Section, mode: str) -> Rows:
     )
 
 
-def absence_note(figures: FieldAggregation, *, is_verbose: bool = False) -> str:
+def absence_note(figures: FieldAggregation) -> str:
     """Return the note below a table on omitted and invented values; empty if there are none.
 
     >>> absence_note(FieldAggregation(omissions=1, expected_leaves=8))
@@ -251,9 +248,6 @@ def absence_note(figures: FieldAggregation, *, is_verbose: bool = False) -> str:
     if figures.hallucination_rate:
         leaves = count(figures.actual_leaves, "actual leaf", "actual leaves")
         parts.append((figures.hallucinations, leaves, "invented", figures.hallucination_rate))
-    if is_verbose and figures.fabrication_rate:
-        places = f"{count(figures.places, 'place')} where nothing is expected"
-        parts.append((figures.fabricated, places, "fabricated", figures.fabrication_rate))
     return "; ".join(
         f"{count(part)} of {whole} {what} ({100 * rate:.3g} %)" for part, whole, what, rate in parts
     )

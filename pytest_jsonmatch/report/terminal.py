@@ -144,7 +144,7 @@ def section_blocks(section: Section, mode: str) -> Iterator[SheetBlock]:
     if not table.rows and mode == "failed":
         return
     yield table
-    yield Sentence(absence_note(section.total, is_verbose=mode == "all"))
+    yield Sentence(absence_note(section.total))
 
 
 def _differences(view: RunView, section: Section, look: Look, *, every: bool) -> Rows:

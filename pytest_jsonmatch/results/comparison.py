@@ -12,8 +12,7 @@ from os.path import commonprefix
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.answer import Spent
-from pytest_jsonmatch.engine.result.absence import Presence, merge_presence
-from pytest_jsonmatch.engine.result.figures import COUNTED, FieldAggregation, with_fabrications
+from pytest_jsonmatch.engine.result.figures import COUNTED, FieldAggregation
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.text import render, shortened
 from pytest_jsonmatch.limits import reaches
@@ -153,8 +152,6 @@ class Comparison:
     """Aggregates by schema path."""
     differences: Mapping[str, tuple[Difference, ...]] = field(default_factory=dict)
     """What was wrong, by schema path: the most frequent pairs of values."""
-    presence: Mapping[str, Presence] = field(default_factory=dict)
-    """Which members of objects have values, by schema path: those of all comparisons give fabrications."""
     counts: Mapping[str, int] = field(default_factory=dict)
     """Results per status."""
     errors: tuple[str, ...] = ()
@@ -200,7 +197,6 @@ class Comparison:
             threshold=dict(threshold),
             fields=dict(result.per_field),
             differences=differences_of(result.imperfect),
-            presence=result.presence(),
             counts=result.counts,
             errors=tuple(map(str, result.errors)),
             warnings=result.warnings,
@@ -360,26 +356,21 @@ def by_metric(cases: Iterable[Case]) -> dict[str, list[Case]]:
     return by_name
 
 
-def field_sums(cases: Sequence[Case], known: Iterable[str] = ()) -> dict[str, list[float]]:
+def field_sums(cases: Sequence[Case]) -> dict[str, list[float]]:
     """Return the sums of each field over cases; those of several fields may be `added`.
 
     If any case ran several times, each number comes twice: over all runs, and then weighted by 1/runs, so
-    that a case with k runs counts as much as any other. `known` are paths of members that expected has in
-    other cases of the run; where these cases have a value there, it may be a fabrication.
+    that a case with k runs counts as much as any other.
     """
     are_repeated = any(len(case.runs) > 1 for case in cases)
     parts: dict[str, list[list[float]]] = {}
-    presence = {path: Presence(known=True) for path in known}
     for case in cases:
         share = 1 / len(case.runs)
         for comparison in comparisons_of([case]):
-            merge_presence(presence, comparison.presence)
             for path, figures in comparison.fields.items():
                 numbers = figures.to_list()
                 shares = [share * number for number in numbers] if are_repeated else []
                 parts.setdefault(path, []).append(numbers + shares)
-    for path, places in with_fabrications({}, presence).items():
-        parts.setdefault(path, []).append(places.to_list() * (2 if are_repeated else 1))
     return {path: added(numbers) for path, numbers in parts.items()}
 
 
@@ -404,9 +395,9 @@ def figures_of(sums: Sequence[float]) -> FieldAggregation:
     )
 
 
-def merged_fields(cases: Sequence[Case], known: Iterable[str] = ()) -> dict[str, FieldAggregation]:
+def merged_fields(cases: Sequence[Case]) -> dict[str, FieldAggregation]:
     """Return the figures of each field over cases; `known` as for `field_sums`."""
-    return {path: figures_of(sums) for path, sums in field_sums(cases, known).items()}
+    return {path: figures_of(sums) for path, sums in field_sums(cases).items()}
 
 
 def merged_differences(cases: Iterable[Case], most: int) -> dict[str, tuple[Difference, ...]]:

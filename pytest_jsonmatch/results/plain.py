@@ -10,7 +10,6 @@ from functools import cache, partial
 from typing import Any, Final, TypeVar, cast
 
 from pytest_jsonmatch.answer import Spent
-from pytest_jsonmatch.engine.result.absence import Presence
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, Difference
 from pytest_jsonmatch.results.model import AnswerCounts, Corpus, ResultSet
@@ -87,7 +86,6 @@ _READERS: Final[Mapping[Callable[..., Any], Mapping[str, Callable[[Any], Any]]]]
         "signature": sys.intern,
         "fields": _of_fields,
         "differences": _by_name(_several(Difference)),
-        "presence": _by_name(partial(from_plain, Presence)),
         "spent": partial(from_plain, Spent),
         **dict.fromkeys(("errors", "warnings", "violations", "params"), tuple),
     },

@@ -92,13 +92,6 @@ class RunResult:
     """Omissions over the leaves of expected, all with weight 1; None for 0/0."""
     hallucination_rate: float | None = field(init=False)
     """Hallucinations over the leaves of actual; None for 0/0, and if the metric does not count them."""
-    fabrication_rate: float | None = field(init=False)
-    """The share of the places without an expected value where actual has one; None for 0/0.
-
-    A place is a member of an object that both sides have: one that the schema lists (without a schema:
-    that any expected record has there), or that actual has. Also None if the metric does not count what
-    only actual has.
-    """
     all_fields: Mapping[str, FieldAggregation] = field(init=False)
     """Aggregates of every field, including those that count in no figure."""
     per_field: Mapping[str, FieldAggregation] = field(init=False)

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING, Final, TypeAlias, final
 
-from pytest_jsonmatch.engine.result.absence import merge_presence
-from pytest_jsonmatch.engine.result.figures import POSITIONS, FieldAggregation, with_fabrications
+from pytest_jsonmatch.engine.result.figures import POSITIONS, FieldAggregation
 from pytest_jsonmatch.engine.score.field import HALLUCINATION, LEAFLESS, MISMATCH, OMISSION
 from pytest_jsonmatch.engine.value.sums import Figures, Sums
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.result.absence import Presence
     from pytest_jsonmatch.engine.score.field import FieldResult
 
 _TOTALS: Final = Sums._fields[:3]
@@ -114,7 +112,7 @@ class _FieldSums:
         actual = weight * (both + hallucinations) + self.more["actual"].value
         of_expected, of_actual = self.more_leaves
         leaves = both + omissions + of_expected, (both + hallucinations + of_actual) * self.counts_extra
-        numbers = [*self.counts, *leaves, 0, 0, score, weight * score, expected, actual]
+        numbers = [*self.counts, *leaves, score, weight * score, expected, actual]
         return FieldAggregation.from_list(numbers)
 
 
@@ -136,8 +134,6 @@ class RunSums:
     """Over the leaves of all records, by the first three names in `Sums`."""
     fields: dict[tuple[str, float], _FieldSums] = field(default_factory=lambda: defaultdict(_FieldSums))
     """By path and weight."""
-    presence: dict[str, Presence] = field(default_factory=dict)
-    """Which members of objects have values, by path."""
 
     def extend(self, figures: Sequence[Figures], totals: Sequence[Sums], unscored: int) -> None:
         """Add records: their figures, the totals behind these, and the number of records without figures."""
@@ -185,7 +181,6 @@ class RunSums:
         _merge(self.totals, other.totals)
         for key, sums in other.fields.items():
             self.fields[key].merge(sums)
-        merge_presence(self.presence, other.presence)
 
     @property
     def total(self) -> Sums:
@@ -200,11 +195,10 @@ class RunSums:
             if any(sums.counts):
                 weights.setdefault(path, []).append(weight)
         # Sorted by weight, so that sums of floats do not depend on the order of arrival.
-        aggregates = {
+        return {
             path: reduce(
                 FieldAggregation.merge,
                 (self.fields[path, weight].aggregation(weight) for weight in sorted(several)),
             )
             for path, several in weights.items()
         }
-        return with_fabrications(aggregates, self.presence)

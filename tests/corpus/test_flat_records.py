@@ -18,8 +18,7 @@ from pytest_jsonmatch import (
     register_comparator,
     register_transform,
 )
-from pytest_jsonmatch.engine.result.absence import Presence, merge_presence
-from pytest_jsonmatch.engine.result.figures import FieldAggregation, with_fabrications
+from pytest_jsonmatch.engine.result.figures import FieldAggregation
 
 register_comparator("first_letter", lambda expected, actual, params: str(expected)[:1] == str(actual)[:1])
 register_transform("shout", lambda value: value.upper() if isinstance(value, str) else value)
@@ -115,10 +114,6 @@ def test_figures_are_those_of_single_comparisons(seed):
     skipped = Counter(each.path for each in every if each.status == "skipped")
     nothing = FieldAggregation()
     fields = {at: replace(fields.get(at, nothing), skipped=skipped[at]) for at in {**fields, **skipped}}
-    presence: dict[str, Presence] = {}
-    for result in results:
-        merge_presence(presence, result.presence())
-    fields = with_fabrications(fields, presence)
     assert run.all_fields.keys() == fields.keys()
     assert list(run.per_field) == [path for path in run.all_fields if fields[path].total]
     for path, each in fields.items():

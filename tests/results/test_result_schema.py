@@ -11,7 +11,6 @@ import jsonschema_rs
 import pytest
 
 from pytest_jsonmatch.answer import Spent
-from pytest_jsonmatch.engine.result.absence import Presence
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.limits import FIGURES
@@ -19,7 +18,7 @@ from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, Diffe
 from pytest_jsonmatch.results.file import FORMAT, VERSION, from_text, schema_text, to_text
 from pytest_jsonmatch.results.model import AnswerCounts, Corpus, ResultSet
 
-FIELD = FieldAggregation.from_list([1, 2, 1, 1, 1, 1, 3, 4, 2, 1, 1.5, 1.5, 4.0, 4.0])
+FIELD = FieldAggregation.from_list([1, 2, 1, 1, 1, 1, 3, 4, 1.5, 1.5, 4.0, 4.0])
 
 
 def comparison(**more: Any) -> Comparison:
@@ -43,10 +42,6 @@ FULL = ResultSet(
                             threshold={"score": 1.0, "F2": 0.5, "fields": {"items[].*": 0.5}},
                             fields={"items[].price": FIELD, '["a b"]': FieldAggregation(skipped=1)},
                             differences={"items[].price": (Difference("1", "2", 3, 0.5, "items[].price.n"),)},
-                            presence={
-                                "$": Presence(objects=2),
-                                "tip": Presence(met=1, known=True, places=1, fabricated=1),
-                            },
                             counts={"match": 1},
                             errors=("numeric at a: it failed",),
                             warnings=("a note",),
@@ -228,7 +223,7 @@ def test_numbers_out_of_bounds_are_not_read() -> None:
     assert read_as(1.5) == {*SUMS, "seconds", "cost"}
     assert read_as(0.5) - read_as(1.5) == {
         *FIGURES,
-        *("pass_rate", "parse_rate", "valid_rate", "omission_rate", "hallucination_rate", "fabrication_rate"),
+        *("pass_rate", "parse_rate", "valid_rate", "omission_rate", "hallucination_rate"),
         *("min_pass_rate", "F2", "items[].*"),
     }
 

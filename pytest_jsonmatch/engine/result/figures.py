@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.result.absence import fabrications
 from pytest_jsonmatch.engine.score.field import (
     BATCH_ERROR,
     HALLUCINATION,
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.result.absence import Presence
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.score.passes import Seen
 
@@ -34,7 +32,6 @@ COUNTS: Final = {
     "mismatch": "mismatches",
     "omitted": "omissions",
     "invented": "hallucinations",
-    "fabricated": "fabricated",
 }
 """The columns of tables that count results, in order, with the figure in each."""
 SHARES: Final = {"score": "mean_score", "precision": "precision", "recall": "recall", "F1": "f1"}
@@ -65,10 +62,6 @@ class FieldAggregation:
     """Leaves of expected, whatever their weights; a mistyped object or array counts all leaves in it."""
     actual_leaves: int = 0
     """Likewise of actual; 0 if the metric does not count what only actual has."""
-    places: int = 0
-    """Objects on both sides in which expected has no value for the member; only known for whole runs."""
-    fabricated: int = 0
-    """Of these, the objects in which actual has one."""
     score_sum: float = 0.0
     weighted_score: float = 0.0
     expected_weight: float = 0.0
@@ -109,15 +102,6 @@ class FieldAggregation:
         """Hallucinations over actual's leaves; None for 0/0, and if the metric does not count them."""
         return _capped(self.hallucinations, self.actual_leaves)
 
-    @property
-    def fabrication_rate(self) -> float | None:
-        """The share of the places without an expected value at which actual has one; None for 0/0.
-
-        Also None if the metric does not count what only actual has, and for a single comparison: which
-        members an object could have is only known for a run.
-        """
-        return _capped(self.fabricated, self.places)
-
     def merge(self, other: FieldAggregation) -> FieldAggregation:
         """Return the figures of both; the order of merging does not matter."""
         return FieldAggregation(*map(sum, zip(self.to_list(), other.to_list())))  # type: ignore[arg-type]
@@ -139,7 +123,7 @@ class FieldAggregation:
 _NUMBERS: Final = tuple(FieldAggregation.__dataclass_fields__)
 COUNTED: Final = _NUMBERS.index("score_sum")
 """The number of integers among an aggregation's numbers; they come first."""
-RATES: Final = ("omission_rate", "hallucination_rate", "fabrication_rate")
+RATES: Final = ("omission_rate", "hallucination_rate")
 """The rates of absent values in aggregates."""
 _SHOWN: Final = (*_NUMBERS[: len(POSITIONS)], "mean_score", "precision", "recall", "f1", *RATES)
 _EXPECTED_LEAVES, _ACTUAL_LEAVES, _SCORES, _WEIGHTED, _EXPECTED, _ACTUAL = map(
@@ -176,7 +160,7 @@ def aggregates(
     for place, number in matches.items():
         weight = number * place.weight
         leaves = number, number * (place.plan.options.extra == "count")
-        sums[place] = [number, 0, 0, 0, 0, 0, *leaves, 0, 0, float(number), weight, weight, weight]
+        sums[place] = [number, 0, 0, 0, 0, 0, *leaves, float(number), weight, weight, weight]
     for finding in findings:
         node, status = finding.node, finding.status
         numbers = sums.get(node.place)
@@ -194,21 +178,6 @@ def aggregates(
             numbers[_EXPECTED] += expected * node.weight
             numbers[_ACTUAL] += actual * node.weight
     return {node: FieldAggregation.from_list(numbers) for node, numbers in sums.items() if any(numbers)}
-
-
-def with_fabrications(
-    fields: Mapping[str, FieldAggregation], presence: Mapping[str, Presence]
-) -> dict[str, FieldAggregation]:
-    """Return the figures of a run's fields, with `places` and `fabricated` filled in.
-
-    A member without results, such as one that the schema lists but no record has, gets its own row; so does
-    an object that was made up, since its results are those of its members.
-    """
-    found = dict(fields)
-    for path, (places, fabricated) in fabrications(presence).items():
-        of_path = found.get(path, FieldAggregation())
-        found[path] = of_path.merge(FieldAggregation(places=places, fabricated=fabricated))
-    return found
 
 
 @final

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
 from pytest_jsonmatch.engine.plan.fitting import fits, nearest_place, places_in
-from pytest_jsonmatch.engine.result.absence import presence_of
 from pytest_jsonmatch.engine.result.containers import alignments_of, containers_of
 from pytest_jsonmatch.engine.result.figures import (
     aggregates,
@@ -24,10 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
-    from pytest_jsonmatch.engine.result.absence import Presence, Validity
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment, ContainerResult
     from pytest_jsonmatch.engine.result.figures import ErrorEntry, FieldAggregation
     from pytest_jsonmatch.engine.result.notebook import By, Library
+    from pytest_jsonmatch.engine.result.validity import Validity
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.score.passes import Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -157,13 +156,6 @@ class MatchResult:
         Actual is `MISSING` if an answer could not be read.
         """
         return self._documents
-
-    def presence(self) -> dict[str, Presence]:
-        """Return the presence of members of objects, by schema path.
-
-        Runs merge these: `fabrication_rate` depends on what other records have.
-        """
-        return presence_of(self._outcome.seen, self._outcome.findings)
 
     @property
     def counts(self) -> dict[str, int]:

@@ -71,7 +71,7 @@ def field_rows(fields: Mapping[str, FieldAggregation]) -> Iterator[dict[str, Any
 
 def fields_html(head: str, fields: Mapping[str, FieldAggregation]) -> str:
     """Return an HTML table of figures by schema path, the worst first, below a line of text."""
-    columns = {title: name for title, name in {**COUNTS, **SHARES}.items() if title != "fabricated"}
+    columns = {**COUNTS, **SHARES}
     worst = sorted(fields, key=lambda path: (fields[path].mean_score or 0.0, path))
     rows = [
         [path, *(getattr(fields[path], name) for name in columns.values())] for path in worst[:_MOST_ROWS]

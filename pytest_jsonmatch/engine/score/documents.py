@@ -145,7 +145,6 @@ def _units(walk: Walk, scope: _Scope) -> None:
         expected, actual = without_nulls(expected), without_nulls(actual)
     node, where = scope.node.chosen(scope.expected, scope.actual), scope.where
     walk.seen.enter(node, expected)
-    walk.seen.objects.append((node, expected, actual))
     members = [(key, one, actual.get(key, MISSING)) for key, one in expected.items()]
     if node.plan.options.extra == "count":
         members += [(key, MISSING, other) for key, other in actual.items() if key not in expected]

@@ -53,17 +53,13 @@ class Asked(NamedTuple):
 
 @final
 class Seen:
-    """The places of expected that a walk met, in the order of the document, and its objects; it merges."""
+    """The places of expected that a walk met, in the order of the document; it merges."""
 
-    __slots__ = ("_met", "mistyped", "objects")
+    __slots__ = ("_met",)
 
     def __init__(self) -> None:
         # With a container, its members are meant; without one, the place itself.
         self._met: list[tuple[PlanNode, Collection[Any] | None]] = []
-        self.objects: list[tuple[PlanNode, dict[str, JsonValue], Any]] = []
-        """Each object of expected, and its counterpart in actual: an object, or `MISSING`."""
-        self.mistyped: list[tuple[PlanNode, JsonValue]] = []
-        """Objects and arrays of expected that were not entered, since actual has another type there."""
 
     def enter(self, node: PlanNode, container: Collection[Any] | None) -> None:
         """Note an object or array, which is no leaf itself, and its members; without one, a place."""
@@ -72,8 +68,6 @@ class Seen:
     def merge(self, other: Seen) -> None:
         """Add what another has seen."""
         self._met += other._met
-        self.objects += other.objects
-        self.mistyped += other.mistyped
 
     def places(self) -> dict[PlanNode, int]:
         """Return how many leaves of expected were met at each schema path, containers first."""

@@ -250,8 +250,6 @@ class Places:
         counts_actual = self.own.count_extra or type(actual) not in CONTAINERS
         own = self._leaves(node, expected, of_expected=True)
         other = self._leaves(node, actual, of_expected=False) if counts_actual else _NO_LEAVES
-        if type(expected) in CONTAINERS:
-            self.seen.mistyped.append((node, expected))
         detail = Detail(leaves=(own.number, other.number), weights=(own.weight, other.weight))
         self.add(node, where, Rating(MISMATCH, 0.0, detail), expected, actual)
 
@@ -264,8 +262,6 @@ class Places:
 
     def empty(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
         """Score two empty containers of one kind."""
-        if type(expected) is dict:
-            self.seen.objects.append((node, {}, {}))
         if self._plan.options.empties == "leaf":
             self.add(node, where, _MATCHES, expected, actual)
         else:

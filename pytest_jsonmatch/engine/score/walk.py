@@ -89,7 +89,6 @@ class Walk(Places):
             if not expected and not actual:
                 self.empty(node, where, whole, other_whole)
                 return
-        self.seen.objects.append((node, expected, actual))
         self.seen.enter(node, expected)
         children, get, findings = node.children, actual.get, self.findings
         written = absent = 0
@@ -214,8 +213,6 @@ class Walk(Places):
             if lacking:
                 self.seen.enter(node, None)
         members = without_nulls(value) if self._plan.nulls_absent else value
-        if lacking and type(members) is dict:
-            self.seen.objects.append((node, members, MISSING))
         if not members and empties == "leaf":
             self.alone(node, where, expected, actual)
             return
