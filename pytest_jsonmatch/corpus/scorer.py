@@ -26,7 +26,7 @@ from pytest_jsonmatch.engine.value.errors import (
     error_text,
 )
 from pytest_jsonmatch.engine.value.paths import parse_pattern
-from pytest_jsonmatch.engine.value.sums import figures_of, total_of
+from pytest_jsonmatch.engine.value.sums import Figures, figures_of, total_of
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.reading.extract import extract_json, kind_of
 from pytest_jsonmatch.reading.nested import with_texts_read
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.validity import Validity
     from pytest_jsonmatch.engine.score.passes import Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.engine.value.sums import Figures, Sums
+    from pytest_jsonmatch.engine.value.sums import Sums
     from pytest_jsonmatch.results.tags import Tags
 
 Keep: TypeAlias = Literal["all", "imperfect", "worst", "none"]
@@ -225,6 +225,8 @@ class _ReadPair:
     cluster: str = ""
 
 
+_NOTHING: Final = Figures(precision=0.0, recall=0.0, f1=0.0, score=0.0)
+"""The figures of a record whose answer is missing or unreadable, even where nothing is expected."""
 _KEEPS: Final = ("all", "imperfect", "worst", "none")
 
 
@@ -337,7 +339,7 @@ class _Scorer:
             self._unscored += 1
             self._keep(read, outcome, None)
             return
-        figures = self._known.get(outcome.sums)
+        figures = _NOTHING if read.error is not None else self._known.get(outcome.sums)
         if figures is None:
             figures = self._known[outcome.sums] = figures_of(outcome.sums, self._plan.options.reduce)
         self._figures.append(figures)

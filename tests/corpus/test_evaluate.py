@@ -310,3 +310,11 @@ def test_what_is_no_corpus(gold, message):
     assert str(caught.value) == message
     with pytest.raises(ConfigurationError, match="actual is of type dict; it must be a list or an iterator"):
         compare_corpus({"a": 1}, {"a": 1})  # only gold may have ids beside its records
+
+
+@pytest.mark.parametrize("expected", [{"x": 1}, {}])
+@pytest.mark.parametrize("answer", ["sorry", '{"x":', None])
+def test_an_answer_without_json_counts_0_in_every_figure(expected, answer):
+    answers = [expected] if answer is None else [expected, answer]
+    run = compare_corpus(answers, [expected, expected])
+    assert (run.mean_precision, run.mean_recall, run.mean_f1, run.mean_score) == (0.5, 0.5, 0.5, 0.5)
