@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.convert import json_type, to_json_value
@@ -12,7 +13,7 @@ from pytest_jsonmatch.engine.value.text import shortened
 from pytest_jsonmatch.reading import landmarks, strict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
@@ -73,9 +74,10 @@ def extract_json(
     3. The body of a Markdown fence (three or more backticks or tildes) that opens at a line's start:
        `json`-tagged ones first, and the last one that parses. A fence that never closes ends at the end of
        the text.
-    4. A balanced object or array outside the fences: the largest that parses, the last among equals. A `{`
-       opens one only before `"` or `}`, a `[` only before a JSON value or `]`. One that does not close is
-       not searched for inner values: a truncated answer is an error, not its inner fragment.
+    4. A balanced object or array outside the fences: the largest that parses, the last among equals. Of more
+       than 1,000 the largest are tried. A `{` opens one only before `"` or `}`, a `[` only before a JSON
+       value or `]`. One that does not close is not searched for inner values: a truncated answer is an
+       error, not its inner fragment.
     5. With `repair=True` only: the json-repair library; each fix is a warning.
 
     The text need not be strict JSON: the last of duplicate keys wins; NaN, Infinity and -Infinity become
@@ -113,11 +115,6 @@ _PATH: Final = re.compile(r"\s*[^\s{}\[\]\"]{1,250}\.\w{2,6}\s*")
 """A text that may be the path of a file: one word with an extension."""
 
 
-def _by_size(span: landmarks.Span) -> tuple[int, int]:
-    """Return a key by which the largest span is first, and the last among equals."""
-    return span[0] - span[1], -span[0]
-
-
 @final
 class _AnswerSearch:
     """One extraction: the text, what is wanted, and what was found on the way, to explain a failure."""
@@ -130,8 +127,6 @@ class _AnswerSearch:
         self._invalid: tuple[landmarks.Span, JsonParseError] | None = None
         """The first fence or span that is not JSON."""
         self._landmarks: landmarks.Landmarks
-        self._spans: list[landmarks.Span]
-        self._unclosed: landmarks.Unclosed | None
 
     def run(self, *, repair: bool) -> Extraction:
         """Return the first candidate of the wanted kind; raise JsonExtractionError if there is none."""
@@ -159,31 +154,28 @@ class _AnswerSearch:
             start, tag = places.open_block
             self._notes.append(f"output ends inside a <{tag}> block opened at line {self._line(start)}")
         yield places.core(), "stripped"
-        self._spans, self._unclosed = landmarks.balanced_spans(places.masked())
-        in_fences = {body: landmarks.balanced_spans(self._text, within=body) for body in places.bodies()}
-        cut = self._cut(in_fences)
+        outside = landmarks.balanced_spans(places.masked())
+        cut = self._cut(outside, places.bodies())
         if cut is not None:
             self._notes.insert(0, self._unclosed_reason(cut))
             return
-        for body, (spans, _) in in_fences.items():
+        for body in places.bodies():
             yield body, "fence"
-            for span in sorted(spans, key=_by_size):
+            for span in landmarks.balanced_spans(self._text, within=body).largest:
                 yield span, "fence"
-        if self._unclosed is not None:
-            self._notes.append(self._unclosed_reason(self._unclosed))
-        for span in sorted(self._spans, key=_by_size):
+        if outside.unclosed is not None:
+            self._notes.append(self._unclosed_reason(outside.unclosed))
+        for span in outside.largest:
             yield span, "span"
 
-    def _cut(
-        self, in_fences: dict[landmarks.Span, tuple[list[landmarks.Span], landmarks.Unclosed | None]]
-    ) -> landmarks.Unclosed | None:
+    def _cut(self, outside: landmarks.Spans, bodies: Iterable[landmarks.Span]) -> landmarks.Unclosed | None:
         """Return the object or array in which the text ends, if it opens after the last complete one."""
-        complete = [span for spans, _ in in_fences.values() for span in spans] + self._spans
-        open_ = [unclosed for _, unclosed in in_fences.values() if unclosed is not None and unclosed.at_end]
-        if self._unclosed is not None and self._unclosed.at_end:
-            open_.append(self._unclosed)
-        last = max(open_, default=None)
-        return last if last is not None and all(end <= last.start for _, end in complete) else None
+        end, last = 0, None
+        for spans in chain([outside], (landmarks.balanced_spans(self._text, within=body) for body in bodies)):
+            end = max(end, spans.end)
+            if spans.unclosed is not None and spans.unclosed.at_end:
+                last = spans.unclosed if last is None else max(last, spans.unclosed)
+        return last if last is not None and end <= last.start else None
 
     def _attempt(self, piece: landmarks.Span, method: Method) -> Extraction | None:
         """Read one piece of the text; return None if it is not JSON, or not of the wanted kind."""
@@ -213,10 +205,10 @@ class _AnswerSearch:
             opening = landmarks.skip_spaces(text, start)
             if text[opening] in _OPENERS:
                 yield opening, end
-        loose, unclosed = landmarks.balanced_spans(self._landmarks.masked(), landmarks.LOOSE_OPENER)
-        if unclosed is not None:
-            yield unclosed.start, last
-        yield from sorted(loose, key=_by_size)
+        loose = landmarks.balanced_spans(self._landmarks.masked(), landmarks.LOOSE_OPENER)
+        if loose.unclosed is not None:
+            yield loose.unclosed.start, last
+        yield from loose.largest
 
     def _repaired(self, reason: str) -> Extraction | None:
         try:

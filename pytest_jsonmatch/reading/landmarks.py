@@ -7,6 +7,7 @@ costs linear time.
 from __future__ import annotations
 
 import re
+from heapq import heappush, heapreplace
 from typing import Final, NamedTuple, TypeAlias, final
 
 Span: TypeAlias = tuple[int, int]
@@ -75,10 +76,24 @@ def span_end(text: str, start: int, last: int) -> int | Unclosed:
     return Unclosed(start)
 
 
-def balanced_spans(
-    text: str, opener: re.Pattern[str] = _OPENER, *, within: Span | None = None
-) -> tuple[list[Span], Unclosed | None]:
-    """Return the balanced top-level spans up to the first that does not close, and that one or None.
+MOST_SPANS: Final = 1000
+"""Of the balanced spans of a text, at most this many are kept, the largest."""
+
+
+@final
+class Spans(NamedTuple):
+    """The balanced top-level spans of a text up to the first that does not close."""
+
+    largest: list[Span]
+    """Up to `MOST_SPANS` of them, the largest first, of equal ones the last first."""
+    end: int
+    """Where the last one ends; 0 if there is none."""
+    unclosed: Unclosed | None
+    """The one that does not close."""
+
+
+def balanced_spans(text: str, opener: re.Pattern[str] = _OPENER, *, within: Span | None = None) -> Spans:
+    """Return the balanced top-level spans up to the first that does not close.
 
     Args:
         text: the text to search.
@@ -86,15 +101,23 @@ def balanced_spans(
         within: the part of the text to search; None for all of it.
     """
     first, last = within or (0, len(text))
-    spans: list[Span] = []
+    by_size: list[tuple[int, int]] = []  # sizes and starts: a heap, the least first
+    last_end, unclosed = 0, None
     match = opener.search(text, first, last)
     while match is not None:
-        end = span_end(text, match.start(), last)
+        start = match.start()
+        end = span_end(text, start, last)
         if isinstance(end, Unclosed):
-            return spans, end._replace(at_end=end.wrong is None and last == len(text))
-        spans.append((match.start(), end))
+            unclosed = end._replace(at_end=end.wrong is None and last == len(text))
+            break
+        size = end - start
+        if len(by_size) < MOST_SPANS:
+            heappush(by_size, (size, start))
+        elif size >= by_size[0][0]:
+            heapreplace(by_size, (size, start))
+        last_end = end
         match = opener.search(text, end, last)
-    return spans, None
+    return Spans([(start, start + size) for size, start in sorted(by_size, reverse=True)], last_end, unclosed)
 
 
 # Reasoning blocks and fences.

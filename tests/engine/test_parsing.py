@@ -6,6 +6,7 @@ import builtins
 import json
 import math
 import sys
+import tracemalloc
 from decimal import Decimal
 
 import pytest
@@ -571,3 +572,20 @@ def test_a_run_with_such_an_answer_goes_on(pytester):
     answers = [deep, '{"a": 1}', '{"a": ' + DIGITS + "9}"]
     run = compare_corpus(answers, [{"a": 1}] * 3)
     assert [record.score for record in run.records] == [0.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize("piece", ["{}", '{"a":1} x ', "[1] "])
+def test_many_values_in_prose_take_little_memory(piece):
+    text = piece * (100_000 // len(piece))
+    tracemalloc.start()
+    try:
+        found = extract_json(text)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found.span[0] == text.rindex(piece)  # the last of equally large ones
+    assert peak < 5 * len(text)
+
+
+def test_the_largest_value_is_found_behind_many_larger_spans_that_are_no_json():
+    assert extract_json('{"a" 1} ' * 900 + '{"n":7}' + " {}" * 2000).value == {"n": 7}
