@@ -47,7 +47,8 @@ def reclassify_nulls(results: Iterable[FieldResult], handling: NullHandling = _D
 
     Returns:
         The results in the same order. Absent on both sides: skipped, or a match. Absent in expected only: a
-        hallucination; in actual only: an omission. An object or array against an absent value counts its
+        hallucination; in actual only: an omission. A side that has nothing there is absent, too: a null in
+        an unpaired element is absent on both sides. An object or array against an absent value counts its
         leaves, and is never skipped. All other results are unchanged.
 
     >>> from pytest_jsonmatch import compare_json

@@ -110,3 +110,30 @@ def test_a_result_is_replaced_and_not_changed():
 
     (error,) = compare_corpus([{"a": 1}], [{"a": 2}], post_process=changing).errors
     assert "AttributeError" in str(error)
+
+
+@pytest.mark.parametrize(("skip", "status"), [(True, "skipped"), (False, "match")])
+def test_a_null_in_an_unpaired_element_is_absent_on_both_sides(skip, status):
+    handling = NullHandling(both_absent_skip=skip)
+    run = compare_corpus(
+        [[{"a": 2, "b": None}]],
+        [[{"a": 1, "b": None}]],
+        post_process=lambda results: reclassify_nulls(results, handling),
+        fields={"$": {"align": {"key": "a"}}},
+    )
+    assert [(each.path, each.status) for each in run.records[0].field_results] == [
+        ("[].a", "omission"),
+        ("[].b", status),
+        ("[].a", "hallucination"),
+        ("[].b", status),
+    ]
+
+
+def test_pairs_are_made_before_and_scored_after():
+    run = compare_corpus(
+        [[{"a": 1, "b": None}]],
+        [[{"a": 1, "b": 5}]],
+        post_process=lambda results: [each.replaced(status="match") for each in results],
+        arrays="unordered",
+    )
+    assert run.records[0].match.alignments[0].pairs == ((0, 0, 1.0),)
