@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.golden.files import is_json_file
-from pytest_jsonmatch.golden.yamlevents import hide_old_breaks, parse, skip_container
+from pytest_jsonmatch.golden.yamlevents import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,6 @@ _BOM: Final = b"\xef\xbb\xbf"
 _BLANKS: Final = re.compile(r"(?:[ \t\r\n]+|#[^\r\n]*)*")
 _HEADER: Final = re.compile(r"[|>]([+-]?[0-9]?[+-]?)")
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-_JSON_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
 
 
 @final
@@ -79,19 +78,15 @@ class Source:
         self.name = name
         self.is_json: bool = is_json_file(name)
         self.has_bom: bool = data.startswith(_BOM)
-        self.value: JsonValue = parse(data, name, holds_cases=True)
+        self._document = load(data, name, holds_cases=True, has_spans=True)
+        self.value: JsonValue = self._document.value
         self.text: str = data.decode("utf-8").removeprefix("\ufeff")
         found = _BREAK.search(self.text)
         self.newline: str = "\n" if found is None else found[0]
         self._starts = [0, *(each.end() for each in _BREAK.finditer(self.text))]
         self._scalars: list[tuple[int, int]] = []
-        self._comments: list[int] = []
-        if self.is_json:
-            tokens = _JSON_TOKEN.finditer(self.text)
-            self.root: Node = self._json_node(self.value, next(tokens), tokens)
-        else:
-            self.root = self._yaml_root()
-            self._comments += self._find_comments()
+        self.root: Node = self._node(Node(0), self.value, 0, {})
+        self._comments = [] if self.is_json else list(self._find_comments())
 
     @property
     def comments(self) -> list[str]:
@@ -141,32 +136,10 @@ class Source:
             yield from (found.start() for found in _COMMENT.finditer(self.text, position, start))
             position = end
 
-    def _yaml_root(self) -> Node:
-        import yaml
-
-        try:
-            return self._read_nodes(getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        except yaml.MarkedYAMLError:  # too deep for libyaml: all else was refused by `parse`
-            return self._read_nodes(yaml.SafeLoader)
-
-    # `Any`, here and below: PyYAML's loaders and events are untyped.
-    def _read_nodes(self, loader: Any) -> Node:
-        """Return the document's root node."""
-        hidden, _ = hide_old_breaks(self.text)
-        self._scalars.clear()
-        parser = loader(hidden)
-        try:
-            parser.get_event()
-            parser.get_event()
-            return self._node(Node(0), self.value, parser.get_event, {})
-        finally:
-            parser.dispose()
-
-    def _node(self, node: Node, value: JsonValue, get_event: Any, anchors: dict[str, Node]) -> Node:
-        """Fill in the node of a value, given where it may begin."""
-        event = get_event()
-        text, end = self.text, event.end_mark.index
-        node.start, node.end, node.anchor = event.start_mark.index, end, event.anchor or ""
+    def _node(self, node: Node, value: JsonValue, number: int, anchors: dict[str, Node]) -> Node:
+        """Fill in the node of a value, given where it may begin and its number in the document."""
+        text, (event, ending) = self.text, self._document.spans[number]
+        node.start, node.end, node.anchor = event.start_mark.index, ending.end_mark.index, event.anchor or ""
         if not hasattr(event, "tag"):
             node.style = "alias"
             anchors[event.anchor].is_shared = True
@@ -175,58 +148,39 @@ class Source:
             anchors[node.anchor] = node
             node.slot = node.start + 1 + len(node.anchor)
             node.start = self.skip_blanks(node.slot)
-        if hasattr(event, "flow_style"):
+        if event is not ending:
             node.style = "block"
             if event.flow_style:
                 node.style = "flow" if text[node.start] in "{[" else "pair"
-            if type(value) in {dict, list}:
-                self._add_items(node, value, get_event, anchors)
-                ending = get_event()
-            else:  # beyond our limits
-                ending = skip_container(get_event)
-            if node.style == "flow":
-                node.end = ending.end_mark.index
+            self._add_items(node, value, number, anchors)
             return node
-        node.start = min(node.start, end)  # behind an anchor there may be nothing
+        node.start = min(node.start, node.end)  # behind an anchor there may be nothing
         node.style = event.style or ""
         if node.style in ("|", ">"):
-            node.end = _end_of_block(text, node.start, end)
+            node.end = _end_of_block(text, node.start, node.end)
             self._scalars.append((self.line_end(node.start), node.end))  # its header may have a comment
         else:
             self._scalars.append((node.start, node.end))
         return node
 
-    def _add_items(self, node: Node, value: Any, get_event: Any, anchors: dict[str, Node]) -> None:
+    def _add_items(self, node: Node, value: Any, number: int, anchors: dict[str, Node]) -> None:
         at = node.start + (node.style == "flow")
-        is_object = type(value) is dict
-        for name, below in value.items() if is_object else enumerate(value):
+        for name, (key, below) in self._document.children(value, number):
             at = self.skip_blanks(at)
             if node.style == "flow" and self.text[at] == ",":
                 at = self.skip_blanks(at + 1)
             item = Node(at, column=self.column(at), in_flow=node.in_flow or node.style != "block")
-            if is_object:
-                item.key = self._node(Node(at), name, get_event, anchors)
+            if key != below:
+                item.key = self._node(Node(at), name, key, anchors)
                 colon = self.skip_blanks(item.key.end)
                 item.is_bare = self.text[colon : colon + 1] != ":"
                 item.slot = item.key.end if item.is_bare else colon + 1
             elif node.style == "block":
                 item.slot = at + 1
-            node.items[name] = self._node(item, below, get_event, anchors)
-            at = node.end = item.end
-
-    def _json_node(self, value: Any, token: re.Match[str], tokens: Iterator[re.Match[str]]) -> Node:
-        """Return the node of a value that begins with a token."""
-        node = Node(token.start(), 0, True, token.start(), token.end(), "flow")
-        if token[0] not in ("{", "["):
-            return node
-        is_object = type(value) is dict
-        for name, below in value.items() if is_object else enumerate(value):
-            first = [next(tokens) for _ in range(3 if is_object else 1)][-1]  # behind its key and a colon
-            node.items[name] = self._json_node(below, first, tokens)
-            node.end = next(tokens).end()
-        if not value:
-            node.end = next(tokens).end()
-        return node
+            node.items[name] = self._node(item, value[name], below, anchors)
+            at = item.end
+            if node.style != "flow":
+                node.end = at
 
 
 def _end_of_block(text: str, start: int, end: int) -> int:

@@ -83,7 +83,7 @@ class Document:
     that each alias refers to. That is cheap to build; paths are looked up only when something fails.
     """
 
-    __slots__ = ("_aliases", "_ends", "_faults", "_indexes", "_marks", "folders", "name", "value")
+    __slots__ = ("_aliases", "_ends", "_faults", "_indexes", "_marks", "folders", "name", "spans", "value")
 
     def __init__(self, name: str, value: JsonValue, built: _Builder) -> None:
         self.name: str = name
@@ -92,6 +92,8 @@ class Document:
         self._ends = built.ends
         self._aliases = built.aliases
         self._faults = built.faults
+        self.spans = built.spans
+        """The first and the last event of each node, if they were asked for."""
         self.folders: tuple[str, ...] | None = None
         """Real paths of the folders in which its cases may name files, besides its own; None for anywhere."""
         self._indexes: dict[int, dict[str | int, tuple[int, int]]] = {}
@@ -138,10 +140,10 @@ class Document:
         # Ten thousand errors in a list of ten thousand cases must not count through it ten thousand times.
         index = self._indexes.get(node)
         if index is None:
-            index = self._indexes[node] = dict(self._children(value, node))
+            index = self._indexes[node] = dict(self.children(value, node))
         return index.get(step)
 
-    def _children(self, value: JsonValue, node: int) -> Iterator[tuple[str | int, tuple[int, int]]]:
+    def children(self, value: JsonValue, node: int) -> Iterator[tuple[str | int, tuple[int, int]]]:
         """Yield key or index, and (node of the key, node of the value), for each child of a container."""
         ends = self._ends
         child = self._aliases.get(node, node) + 1
@@ -159,7 +161,7 @@ def _position(mark: int) -> Position:
     return Position((mark >> 32) + 1, (mark & 0xFFFFFFFF) + 1)
 
 
-def load(data: bytes | str, name: str, *, holds_cases: bool = False) -> Document:
+def load(data: bytes | str, name: str, *, holds_cases: bool = False, has_spans: bool = False) -> Document:
     r"""Load one YAML document.
 
     Args:
@@ -167,6 +169,7 @@ def load(data: bytes | str, name: str, *, holds_cases: bool = False) -> Document
         name: what the errors call the file.
         holds_cases: whether it is a golden file: levels are counted inside each value of its cases, and what
             is beyond our limits is left out, as null, and is a `fault` of the document.
+        has_spans: whether the document keeps the events of its nodes.
 
     Raises:
         GoldenFileError: the text is not one well-formed document of JSON's types. Its message begins
@@ -185,11 +188,11 @@ def load(data: bytes | str, name: str, *, holds_cases: bool = False) -> Document
     if (found := _BOM_IN_TEXT.search(text)) is not None:  # parsers differ in what they make of it
         line, column = _line_and_column(text, found.end() - 1)
         raise GoldenFileError(name, line, column, "a byte order mark in the middle of the file; remove it")
-    text, restore = (text, None) if is_json_file(name) else hide_old_breaks(text)
+    text, restore = (text, None) if is_json_file(name) else _hide_old_breaks(text)
     try:
-        document = _Builder(text, name, restore, holds_cases=holds_cases).build()
+        document = _Builder(text, name, restore, holds_cases, has_spans).build()
     except _LibyamlDepthError:
-        document = _Builder(text, name, restore, holds_cases=holds_cases).build(pure=True)
+        document = _Builder(text, name, restore, holds_cases, has_spans).build(pure=True)
     if not holds_cases and (fault := document.fault()) is not None:
         raise fault
     return document
@@ -223,7 +226,7 @@ def _parse_json(text: str, name: str) -> JsonValue:
         raise GoldenFileError(name, error.line, error.column, error.reason) from None
 
 
-def skip_container(get_event: Callable[[], Any]) -> Any:
+def _skip_container(get_event: Callable[[], Any]) -> Any:
     """Skip the rest of a container; return the event that ends it, or None if that is far too deep inside."""
     opened = 1
     event = None
@@ -262,7 +265,7 @@ def _line_and_column(text: str, index: int) -> Position:
     return Position(before.count("\n") + 1, len(before) - before.rfind("\n"))
 
 
-def hide_old_breaks(text: str) -> tuple[str, dict[int, str] | None]:
+def _hide_old_breaks(text: str) -> tuple[str, dict[int, str] | None]:
     """Return the text without YAML 1.1's additional line breaks, and the table that brings them back."""
     if text.isascii() or not any(character in text for character in _OLD_BREAKS):
         return text, None
@@ -304,7 +307,9 @@ class _Anchor(NamedTuple):
 class _Builder:
     """One pass over the events of one text."""
 
-    def __init__(self, text: str, name: str, restore: dict[int, str] | None, *, holds_cases: bool) -> None:
+    def __init__(
+        self, text: str, name: str, restore: dict[int, str] | None, holds_cases: bool, has_spans: bool
+    ) -> None:
         self.text = text
         self.name = name
         self.restore = restore
@@ -315,6 +320,8 @@ class _Builder:
         self.aliases: dict[int, int] = {}
         self.faults: list[tuple[int, GoldenFileError]] = []
         """What is beyond our limits, each with its node."""
+        self.has_spans = has_spans
+        self.spans: dict[int, tuple[Any, Any]] = {}
         self.anchors: dict[str, _Anchor] = {}
         self.aliased: int = 0
         self.deepest: int = 0
@@ -386,8 +393,10 @@ class _Builder:
         if event.tag is not None:
             self._tag(event)
         if depth > MAX_DEPTH:
-            if skip_container(self.get_event) is None:
+            end = _skip_container(self.get_event)
+            if end is None:
                 self._fail(mark, _SPLIT)
+            self.spans[node] = event, end
             return self._add_fault(mark, _SPLIT)
         is_object = kind is self.events.MappingStartEvent
         value: Any = {} if is_object else []
@@ -398,6 +407,8 @@ class _Builder:
         if event.anchor is not None and self.anchors[event.anchor].node == node:
             size = end.end_mark.index + self.aliased - begun
             self.anchors[event.anchor] = _Anchor(node, value, size, self.deepest - depth + 1)
+        if self.has_spans:
+            self.spans[node] = event, end
         self.deepest = max(self.deepest, around)
         self.ends[node] = len(self.marks)
         return value
@@ -433,6 +444,8 @@ class _Builder:
         mark = event.start_mark
         self.marks.append(mark.line << 32 | mark.column)
         value: JsonValue = event.value
+        if self.has_spans:
+            self.spans[len(self.marks) - 1] = event, event
         if event.tag is not None:
             self._tag(event)
         if not event.style:
@@ -474,6 +487,8 @@ class _Builder:
         if found.size is None:
             self._fail(mark, f"*{event.anchor} is inside the value it names; JSON has no cycles")
         self.aliases[len(self.marks)] = found.node
+        if self.has_spans:
+            self.spans[len(self.marks)] = event, event
         self.marks.append(mark.line << 32 | mark.column)
         self.aliased += found.size
         if self.aliased + len(self.text) > MAX_SIZE:
