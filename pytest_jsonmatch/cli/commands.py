@@ -123,7 +123,7 @@ def _report(parser: Parser) -> None:
 
 
 @_command(
-    "compare result files: what got better or worse, and whether that is proven",
+    "compare result files: what got better or worse, and whether that is significant",
     "jsonmatch diff main.jsonl today.jsonl --max-drop 0.02 --html diff.html",
     "jsonmatch diff main.jsonl small.jsonl large.jsonl tuned.jsonl",
 )
@@ -133,7 +133,7 @@ def _diff(parser: Parser) -> None:
     add(parser, "AFTER", told, type=Path, nargs="+")
     told = "exit with 1 if the mean score dropped by more than this, beyond chance"
     add(parser, "--max-drop DROP", told, type=read_drop)
-    told = "fail if such a drop is proven (the default), or unless it is ruled out"
+    told = "fail if such a drop is significant (the default), or unless it is ruled out"
     add(parser, "--drop-mode", told, choices=("regression", "non-inferiority"), default="regression")
     add_options(parser, "--confidence", "--html", "--markdown", verbose="name every case that changed")
 

@@ -68,7 +68,7 @@ def run(options: Namespace) -> int:
 def _evaluated(sides: Sides, options: Namespace, gates: Sequence[Gate], rules: dict[str, Any]) -> RunResult:
     from pytest_jsonmatch.api import compare_corpus
 
-    needs_all = any(gate.cases or gate.is_proven for gate in gates)
+    needs_all = any(gate.cases or gate.is_significant for gate in gates)
     validates = options.validate or any(gate.figure == "valid_rate" for gate in gates)
     run = compare_corpus(
         sides.actual,

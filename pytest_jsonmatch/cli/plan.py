@@ -30,7 +30,7 @@ _CONFIDENCE: Final = 0.95
 _AT_SCORE: Final = 1 - OF_SCORE * (1 - _CONFIDENCE)
 """The confidence at which a comparison of two runs judges the mean score."""
 _POWER: Final = 0.8
-"""The share of runs in which a drop must be proven."""
+"""The share of runs in which a drop must be significant."""
 _HARDEST: Final = (
     "The drop is assumed to come from cases that fall to score 0, which is the hardest to prove; a drop that "
     "all cases share takes fewer."

@@ -1,6 +1,6 @@
 """Parse gates such as `f1 >= 0.9` and `fields["items[].price"].recall >= 0.95`; nothing is run as code.
 
-gate   = figure operator number [ "proven" ]
+gate   = figure operator number [ "significant" ]
 figure = [ "tags[" string "]." ] [ "cases[" string "]." ] [ "fields[" string "]." | "micro." ] name
 """
 
@@ -113,7 +113,7 @@ class Gate:
         cases: a glob that selects cases; None for all.
         field: a path pattern that selects fields; None if the figure is not of fields.
         is_micro: whether the figure is over all results together, rather than the mean of the cases.
-        is_proven: whether the end of the figure's interval must pass, and not just the figure.
+        is_significant: whether the end of the figure's interval must pass, and not just the figure.
         tag: the tag that selects cases, such as `source=phone`; None for all.
     """
 
@@ -124,7 +124,7 @@ class Gate:
     cases: str | None = None
     field: str | None = None
     is_micro: bool = False
-    is_proven: bool = False
+    is_significant: bool = False
     tag: str | None = None
 
     @property
@@ -197,11 +197,11 @@ def parse_gate(text: str, figures: Collection[str] = ()) -> Gate:
     if not figures and figure in SHARES and not 0 <= limit <= 1:
         hint = f"; for {number[0]} % write {limit / 100:g}" if 1 < limit <= 100 else ""
         raise GateError.at(text, number.start(), f"{figure} is between 0 and 1{hint}")
-    proven = _taken(text, number.end(), "" if figures else r"(?:proven\b)?", "")
-    _taken(text, proven.end(), "$", f"the end of the gate{'' if figures else ', or `proven`'}")
-    if proven[0] and (reason := _never_proven(figure, sign[0])):
-        raise GateError.at(text, proven.start(), reason)
-    return Gate(text.strip(), figure, sign[0], limit, cases, field, is_micro, bool(proven[0]), tag)
+    significant = _taken(text, number.end(), "" if figures else r"(?:significant\b)?", "")
+    _taken(text, significant.end(), "$", f"the end of the gate{'' if figures else ', or `significant`'}")
+    if significant[0] and (reason := _never_significant(figure, sign[0])):
+        raise GateError.at(text, significant.start(), reason)
+    return Gate(text.strip(), figure, sign[0], limit, cases, field, is_micro, bool(significant[0]), tag)
 
 
 def _taken(text: str, position: int, pattern: str, wanted: str) -> re.Match[str]:
@@ -227,12 +227,12 @@ def _advice(figure: str, known: Collection[str]) -> str:
     return did_you_mean(figure, known) if form is None else f"; write for example {_FORMS[form]}"
 
 
-def _never_proven(figure: str, comparison: str) -> str:
-    """Return why a gate can't be `proven`; empty if it can."""
+def _never_significant(figure: str, comparison: str) -> str:
+    """Return why a gate can't be `significant`; empty if it can."""
     if figure in COUNTS or figure in _OF_RUN:
         return f"{figure} is counted, not estimated: there is nothing to prove"
     if figure in SPENT:
-        return f"{figure} has no interval: leave `proven` out"
+        return f"{figure} has no interval: leave `significant` out"
     if comparison in {"==", "!="}:
         return f"an interval can't prove {comparison}; use >=, >, <= or <"
     return ""

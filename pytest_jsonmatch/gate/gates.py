@@ -60,7 +60,7 @@ def check_gates(
 def check_gate(gate: Gate, results: ResultSet, *, required: bool = True, confidence: float = 0.95) -> Check:
     """Check a gate.
 
-    A gate on a missing figure (no case, no such field, 0/0) fails. A gate that must be proven is checked at
+    A gate on a missing figure (no case, no such field, 0/0) fails. A `significant` gate is checked at
     the lower end of the interval for `>` and `>=`, at the upper end for `<` and `<=`.
 
     Args:
@@ -81,8 +81,8 @@ def check_gate(gate: Gate, results: ResultSet, *, required: bool = True, confide
             return _check(gate, None, passed=False, note=_no_case(gate.cases, results.cases))
         results = replace(results, cases=cases, corpus=None)
     value, note = _value(gate, results)
-    if gate.is_proven and value is not None:
-        checked = _proven(gate, results, confidence)
+    if gate.is_significant and value is not None:
+        checked = _significant(gate, results, confidence)
     else:
         checked = _check(gate, value, value is not None and gate.holds(value), note)
     several = candidates(results)
@@ -95,7 +95,7 @@ def check_gate(gate: Gate, results: ResultSet, *, required: bool = True, confide
     return replace(checked, note=f"{checked.note}, {told}" if checked.note else told)
 
 
-def _proven(gate: Gate, results: ResultSet, confidence: float) -> Check:
+def _significant(gate: Gate, results: ResultSet, confidence: float) -> Check:
     """Check whether the interval of a figure is on the right side of the limit."""
     if results.is_partial:
         return _check(gate, None, passed=False, note="an interval needs all records: use --keep all")

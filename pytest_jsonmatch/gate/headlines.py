@@ -98,7 +98,7 @@ def change_of_runs(
     All tests are one family: if nothing has changed, at most 1 - confidence of comparisons call anything
     worse. The mean score is tested at nine tenths of that error rate. Pass rate, fields, and the scores for
     each value of the tags that `by` names share the last tenth by Holm's method, or the whole rate where the
-    mean score is proven to have moved in the same direction (Bretz et al. 2009, A graphical approach to
+    mean score has moved significantly in the same direction (Bretz et al. 2009, A graphical approach to
     sequentially rejective multiple test procedures).
     """
     clusters = clusters_of(before, after)

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.intervals import Interval, influences, is_few, plain_end
 from pytest_jsonmatch.gate.paired import SignFlip, holm, sign_flip
 from pytest_jsonmatch.gate.samples import pair_cases
@@ -18,11 +19,11 @@ if TYPE_CHECKING:
 Mode = Literal["regression", "non-inferiority"]
 Kind = Literal["worse", "better", "no worse", "not shown", "too few", "no case"]
 _VERDICTS: Final[Mapping[Kind, str]] = {
-    "worse": "worse (proven)",
-    "better": "better (proven)",
-    "no worse": "no worse than {} (proven)",
-    "not shown": "not shown to differ",
-    "too few": "too few to tell",
+    "worse": "significantly worse",
+    "better": "significantly better",
+    "no worse": "a drop of {} is ruled out",
+    "not shown": "no significant change",
+    "too few": "not enough cases",
     "no case": "not in both",
 }
 Scores: TypeAlias = "Mapping[str, Sequence[float]]"
@@ -136,25 +137,29 @@ class Change:
         limit, needed = f"{self.gate.max_drop:.12g}", self.gate.least_to_rule_out
         if self.interval is None:
             return "no case is in both runs"
-        allowed = f"the data allow a drop of up to {self._possible}"
+        number = count(self.clusters, self._unit)
+        undetected = f"with {number}, drops up to {self._possible} could go undetected"
         is_short = needed is not None and self.clusters < needed
         if self.gate.mode == "non-inferiority":
             if self.passed:
-                return f"no worse than {limit} (proven)"
-            also = f"; even without a change it takes {needed} {self._units}, and there are {self.clusters}"
-            return f"not shown to be no worse than {limit}: {allowed}{also if is_short else ''}"
+                return f"a drop of {limit} is ruled out"
+            also = f"; even without a change it takes {needed} {self._unit}s" if is_short else ""
+            return f"a drop of {limit} is not ruled out: {undetected}{also}"
         more = f" by more than {limit}" if self.gate.max_drop else ""
         if self.kind == "too few":
-            told = f"too few {self._units}: at least {self.gate.least_to_prove} must get worse to tell"
-            return f"judged by the difference alone: {told}"
+            least = self.gate.least_to_prove
+            result = f"passed because the mean is not lower{more}"
+            if not self.passed:
+                result = f"failed because the mean is lower{more}"
+            return f"{number} cannot be tested, it takes at least {least}; {result}"
         if not self.passed:
-            return f"worse{more} (proven)"
+            return f"significantly worse{more}"
         if self.kind == "worse":
-            return f"worse, but not shown to be worse{more}: {allowed}"
+            return f"significantly worse, but not{more}: {undetected}"
         if self.kind != "not shown":
             return self.verdict
-        also = f"; about {needed} {self._units} would show {limit}" if is_short else ""
-        return f"not enough {self._units} to tell: a drop of up to {self._possible} is possible{also}"
+        also = f"; about {needed} {self._unit}s would rule out a drop of {limit}" if is_short else ""
+        return f"no significant change; {undetected}{also}"
 
     @property
     def note(self) -> str:
@@ -164,9 +169,9 @@ class Change:
     @property
     def gate_words(self) -> str:
         """Whether the gate passes, and why, as a sentence."""
-        is_open = self.passed and self.kind == "not shown" and self.gate.mode == "regression"
-        also = ", but" if is_open else ":"
-        return f"{'passes' if self.passed else 'fails'}{also} {self.reason}"
+        if self.kind == "too few" and self.gate.mode == "regression":
+            return self.reason
+        return f"{'passes' if self.passed else 'fails'}: {self.reason}"
 
     @property
     def _possible(self) -> str:
@@ -174,8 +179,8 @@ class Change:
         return upwards(1.0 if self.interval is None else max(0.0, -self.interval.low))
 
     @property
-    def _units(self) -> str:
-        return "cases" if self.clusters == self.cases else "clusters"
+    def _unit(self) -> str:
+        return "case" if self.clusters == self.cases else "cluster"
 
 
 def compare(
@@ -211,10 +216,10 @@ def compare(
     >>> now = {**before, "case 8": [0.5]}
     >>> verdict = compare(now, before)
     >>> verdict.verdict, verdict.difference
-    ('not shown to differ', '-0.056 (90 % interval -0.332 to +0.253)')
+    ('no significant change', '-0.056 (90 % interval -0.332 to +0.253)')
     >>> print(compare(now, before, DropGate(0.02, mode="non-inferiority")).gate_words)
-    fails: not shown to be no worse than 0.02: the data allow a drop of up to 0.34; even without a change it
-    takes 149 cases, and there are 9
+    fails: a drop of 0.02 is not ruled out: with 9 cases, drops up to 0.34 could go undetected; even without a
+    change it takes 149 cases
     """
     return compare_several({"": (current, baseline)}, gate, clusters=clusters)[""]
 
@@ -242,8 +247,8 @@ def compare_several(
     >>> perfect, half = ({str(case): [score] for case in range(8)} for score in (1.0, 0.5))
     >>> for name, change in compare_several({"price": (half, perfect), "name": (perfect, perfect)}).items():
     ...     print(name, change.verdict)
-    price worse (proven)
-    name not shown to differ
+    price significantly worse
+    name no significant change
     """
     pairs = {name: pair_cases(now, before, clusters) for name, (now, before) in runs.items()}
     tests = {name: _flipped(each) for name, each in pairs.items() if each.cases}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
@@ -105,7 +105,7 @@ def _is_proven(change: Change) -> bool:
 
 
 def _verdict(contest: Contest) -> Sentence:
-    """Return in which figures a run is proven better or worse, and how large a difference could hide."""
+    """Return in which figures a run is significantly better or worse, and what could go undetected."""
     if not contest.diff.is_comparable:
         number = count(len(contest.diff.mismatches), "case")
         text = f"{number} scored differently in {{}}: no comparison is made"
@@ -126,23 +126,27 @@ def _verdict(contest: Contest) -> Sentence:
         of_kind = [each for each in figures if each.change.kind == kind]
         shown = of_kind[:_MAX_NAMED]
         names += [each.name for each in shown if "{}" in each.where]
-        places = [f"{each.where} ({change_text(each.change.delta or 0.0)}, proven)" for each in shown]
+        places = [f"{each.where} ({change_text(each.change.delta or 0.0)})" for each in shown]
         places += [f"{count(len(of_kind) - _MAX_NAMED)} more"] if of_kind[_MAX_NAMED:] else []
         told.append(f"{kind} {_and(places)}")
+    parts = [f"{who} is significantly {_and(told)}"] if told else []
     if scores.kind == "no worse":
-        told.append(f"{scores.verdict} in mean score")
-    unproven = [each.change for each in figures if each.change.kind in {"not shown", "too few"}]
-    if not told:
-        told, names = ["not shown to differ from {}"], [*names, contest.before]
-    elif unproven:
-        told.append("not shown to differ elsewhere")
-    text = f"{who} is {_and(told)}; {count(scores.cases, 'case')}"
+        parts.append(f"{scores.verdict} in mean score")
+    if not parts:
+        parts, names = ["no significant change from {}"], [*names, contest.before]
+    elif any(each.change.kind in {"not shown", "too few"} for each in figures):
+        parts.append("no other significant change")
+    text = ("" if told or who == THIS else "{}: ") + ", ".join(parts)
+    number = count(scores.cases, "case")
     if scores.clusters < scores.cases:
-        text += f" in {count(scores.clusters, 'cluster')}"
+        number += f" in {count(scores.clusters, 'cluster')}"
     if scores.kind == "too few":
-        text += f", and at least {scores.gate.least_to_prove} must change to prove anything"
-    elif unproven:
-        text += f", a difference of {upwards(_hidden(unproven))} could hide"
+        text += f"; {number} cannot be tested, it takes at least {scores.gate.least_to_prove}"
+    elif scores.kind == "not shown" and scores.interval is not None:
+        undetected = upwards(max(-scores.interval.low, scores.interval.high))
+        text += f"; with {number}, changes of the mean score up to {undetected} could go undetected"
+    else:
+        text += f"; {number}"
     tone = _TONES[kinds[0]] if len(kinds) == 1 else "open" if kinds else ""
     return Sentence(text, tone, names)
 
@@ -150,14 +154,6 @@ def _verdict(contest: Contest) -> Sentence:
 def _and(parts: Sequence[str]) -> str:
     last = ", and " if any(" and " in part for part in parts) else " and "
     return f"{', '.join(parts[:-1])}{last}{parts[-1]}" if len(parts) > 1 else parts[0]
-
-
-def _hidden(unproven: Iterable[Change]) -> float:
-    """Return the largest difference that the intervals allow, of the figures with the most cases."""
-    listed = list(unproven)
-    most = max(each.cases for each in listed)
-    intervals = [each.interval for each in listed if each.cases == most and each.interval is not None]
-    return max(max(-each.low, each.high) for each in intervals)
 
 
 def _figure_table(contest: Contest) -> Rows:

@@ -134,7 +134,7 @@ class RunView:
         baseline: the name of the run that it is compared with; empty without one.
         contest: the run against that; None if there is no such run yet.
         rivals: other runs against each other or this one, if these are not parts of it.
-        level: the confidence of what is proven of parts of it.
+        level: the confidence of comparisons between parts of it.
         headlines: its figures with their confidence intervals.
         faults: the cases that failed, the worst first.
         others_failed: how many tests that compare nothing failed.

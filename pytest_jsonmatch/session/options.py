@@ -203,7 +203,7 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
     "drop-mode": {
         "choices": ("regression", "non-inferiority"),
         "default": "regression",
-        "help": "--jsonmatch-max-drop fails if such a drop is proven, or unless it is ruled out",
+        "help": "--jsonmatch-max-drop fails if such a drop is significant, or unless it is ruled out",
     },
     "confidence": _given(
         "SHARE",

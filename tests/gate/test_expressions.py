@@ -35,12 +35,12 @@ def test_what_a_gate_says(text, gate):
 
 
 @pytest.mark.parametrize(
-    "text", ["f1 >= 0.9 proven", "flip_rate<0.1 proven", 'cases["a*"].fields["b"].recall > 0.5  proven ']
+    "text", ["f1 >= 0.9 significant", "flip_rate<0.1 significant", 'cases["a*"].fields["b"].recall > 0.5  significant ']
 )
-def test_a_gate_that_is_to_be_proven(text):
+def test_a_gate_that_is_to_be_significant(text):
     found = parse_gate(text)
-    assert found.is_proven
-    assert found.name == parse_gate(text.replace("proven", "")).name
+    assert found.is_significant
+    assert found.name == parse_gate(text.replace("significant", "")).name
 
 
 @pytest.mark.parametrize(
@@ -58,14 +58,14 @@ def test_a_gate_that_is_to_be_proven(text):
         ("f1 >= -0.1", 6, "f1 is between 0 and 1"),
         ("f1 >= -1", 6, "f1 is between 0 and 1\n"),  # and nothing of percentages
         ("f1 >= 101", 6, "f1 is between 0 and 1\n"),
-        ("f1 >= 0.9 and recall > 1", 10, "expected the end of the gate, or `proven`, not 'and'"),
-        ("f1 >= 0.9 proved", 10, "expected the end of the gate, or `proven`, not 'proved'"),
-        ("f1 >= 0.9 proven twice", 17, "expected the end of the gate, or `proven`, not 'twice'"),
-        ("f1 == 0.9 proven", 10, "an interval can't prove ==; use >=, >, <= or <"),
-        ("errors <= 3 proven", 12, "errors is counted, not estimated: there is nothing to prove"),
-        ("completeness >= 0.5 proven", 20, "completeness is counted, not estimated"),
+        ("f1 >= 0.9 and recall > 1", 10, "expected the end of the gate, or `significant`, not 'and'"),
+        ("f1 >= 0.9 proved", 10, "expected the end of the gate, or `significant`, not 'proved'"),
+        ("f1 >= 0.9 significant twice", 22, "expected the end of the gate, or `significant`, not 'twice'"),
+        ("f1 == 0.9 significant", 10, "an interval can't prove ==; use >=, >, <= or <"),
+        ("errors <= 3 significant", 12, "errors is counted, not estimated: there is nothing to prove"),
+        ("completeness >= 0.5 significant", 20, "completeness is counted, not estimated"),
         ("f1 >= 90%", 6, "f1 is between 0 and 1; for 90 % write 0.9"),
-        ("errors >= 90%", 12, "expected the end of the gate, or `proven`, not '%'"),
+        ("errors >= 90%", 12, "expected the end of the gate, or `significant`, not '%'"),
         ("field.totl >= 0.9", 0, "unknown figure 'field.totl'; for a field write fields[\"totl\"].recall"),
         (
             "fields.total.f1 > 0",
@@ -83,7 +83,7 @@ def test_a_gate_that_is_to_be_proven(text):
         ('fields["a[0]"].f1 > 0', 7, "'a[0]' names one element"),
         ('fields["a"].pass_rate > 0', 12, "unknown figure of fields 'pass_rate'"),
         ('cases["a"].completeness > 0', 11, "unknown figure of some cases 'completeness'"),
-        ("cost.mean <= 1 proven", 15, "cost.mean has no interval: leave `proven` out"),
+        ("cost.mean <= 1 significant", 15, "cost.mean has no interval: leave `significant` out"),
         ("cost > 0", 0, "unknown figure 'cost'; "),
         ("latency.p59 < 8", 0, "unknown figure 'latency.p59'; did you mean 'latency.p95'?"),
         ('fields["a"].cost.mean > 0', 12, "unknown figure of fields 'cost.mean'"),

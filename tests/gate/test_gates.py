@@ -150,33 +150,33 @@ def many(passing, of):
     "figure",
     ["score", "precision", "recall", "f1", "pass_rate", "micro.f1", 'fields["a"].recall', 'cases["*"].f1'],
 )
-def test_a_proven_gate_goes_by_the_end_of_the_interval(figure):
+def test_a_significant_gate_goes_by_the_end_of_the_interval(figure):
     results = many(37, 40)
     value = checked(f"{figure} >= 0.1", results).value
-    found = checked(f"{figure} >= {value:.6f} proven", results)
+    found = checked(f"{figure} >= {value:.6f} significant", results)
     assert (found.passed, found.figure) == (False, f"lower end of {parse_gate(f'{figure} > 0').name}")
     low = found.value
     assert low < value
     assert found.note.startswith(f"{value:.3f}, 95 % interval {low:.3f} to ")
-    assert checked(f"{figure} >= {low - 1e-6:.6f} proven", results).passed
-    assert not checked(f"{figure} >= {low + 1e-6:.6f} proven", results).passed
-    high = checked(f"{figure} <= {value - 0.001:.6f} proven", results)
+    assert checked(f"{figure} >= {low - 1e-6:.6f} significant", results).passed
+    assert not checked(f"{figure} >= {low + 1e-6:.6f} significant", results).passed
+    high = checked(f"{figure} <= {value - 0.001:.6f} significant", results)
     assert (high.passed, high.figure[:9]) == (False, "upper end")
     assert high.value >= value
 
 
-def test_a_proven_gate_on_a_missing_figure_fails():
-    assert checked("flip_rate <= 0.5 proven", many(3, 3)).passed is False
-    assert checked('fields["x"].recall >= 0.5 proven').passed is False
-    assert checked("score >= 0.5 proven", ResultSet()).passed is False
+def test_a_significant_gate_on_a_missing_figure_fails():
+    assert checked("flip_rate <= 0.5 significant", many(3, 3)).passed is False
+    assert checked('fields["x"].recall >= 0.5 significant').passed is False
+    assert checked("score >= 0.5 significant", ResultSet()).passed is False
 
 
-def test_what_is_proven_goes_by_clusters():
+def test_what_is_significant_goes_by_clusters():
     alone = many(37, 40)
     documents = tuple(replace(each, cluster=f"d{at // 5}") for at, each in enumerate(alone.cases))
     within = replace(alone, cases=documents)
-    assert checked("pass_rate >= 0.75 proven", alone).passed
-    assert not checked("pass_rate >= 0.75 proven", within).passed
+    assert checked("pass_rate >= 0.75 significant", alone).passed
+    assert not checked("pass_rate >= 0.75 significant", within).passed
 
 
 def test_a_mean_leaves_out_records_without_figures():
@@ -187,7 +187,7 @@ def test_a_mean_leaves_out_records_without_figures():
 def test_a_corpus_of_which_not_all_records_are_kept_proves_nothing():
     whole = many(37, 40)
     corpus = Corpus("m", "s", 40, 40, 37, dict.fromkeys(("score", "precision", "recall", "f1"), 0.97))
-    found = checked("score >= 0.5 proven", replace(whole, cases=whole.cases[:10], corpus=corpus))
+    found = checked("score >= 0.5 significant", replace(whole, cases=whole.cases[:10], corpus=corpus))
     assert (found.passed, found.note) == (False, "an interval needs all records: use --keep all")
     assert checked("score >= 0.5", replace(whole, cases=whole.cases[:10], corpus=corpus)).passed
 
@@ -204,6 +204,6 @@ def test_what_is_not_counted_is_never_good_enough(figure):
     assert checked(f'fields["b"].{figure} <= 1', results).value == 1
 
 
-def test_rates_are_proven_by_their_interval():
-    check = checked("omission_rate <= 0.9 proven")
+def test_rates_are_significant_by_their_interval():
+    check = checked("omission_rate <= 0.9 significant")
     assert (check.figure, check.passed) == ("upper end of omitted_rate", True)

@@ -13,33 +13,31 @@ def run(*scores):
     return {f"case {number:03}": [score] for number, score in enumerate(scores)}
 
 
-def test_a_proven_drop():
+def test_a_significant_drop():
     verdict = compare(run(*[0.5] * 8, 1.0), run(*[0.75] * 8, 1.0))
     assert (verdict.kind, verdict.passed, verdict.cases, verdict.clusters) == ("worse", False, 9, 9)
     # All eight that differ got worse: 1 of 256 patterns, which counts half since one case does not differ.
     assert (verdict.p_drop, verdict.p_gain) == (1 / 512, 1 - 1 / 512)
     assert verdict.delta == pytest.approx(-2 / 9)
-    assert re.fullmatch(r"-0\.222 \(90 % interval -0\.\d{3} to -0\.\d{3}\): worse \(proven\)", verdict.note)
-    assert verdict.gate_words == "fails: worse (proven)"
+    assert re.fullmatch(r"-0\.222 \(90 % interval -0\.\d{3} to -0\.\d{3}\): significantly worse", verdict.note)
+    assert verdict.gate_words == "fails: significantly worse"
 
 
-def test_a_proven_gain():
+def test_a_significant_gain():
     verdict = compare(run(*[0.75] * 8, 1.0), run(*[0.5] * 8, 1.0))
     assert (verdict.kind, verdict.passed) == ("better", True)
-    shown = r"\+0\.222 \(90 % interval \+0\.\d{3} to \+0\.\d{3}\): better \(proven\)"
+    shown = r"\+0\.222 \(90 % interval \+0\.\d{3} to \+0\.\d{3}\): significantly better"
     assert re.fullmatch(shown, verdict.note)
-    assert verdict.gate_words == "passes: better (proven)"
+    assert verdict.gate_words == "passes: significantly better"
 
 
-def test_a_proven_drop_within_what_is_allowed_passes():
+def test_a_significant_drop_within_what_is_allowed_passes():
     verdict = compare(run(*[0.74] * 12), run(*[0.75] * 12), DropGate(0.02))
     assert (verdict.kind, verdict.passed) == ("worse", True)
-    told = (
-        r"passes: worse, but not shown to be worse by more than 0\.02: the data allow a drop of up to 0\.\d+"
-    )
+    told = r"passes: significantly worse, but not by more than 0\.02: with 12 cases, drops up to 0\.\d+ could go undetected"
     assert re.fullmatch(told, verdict.gate_words)
     verdict = compare(run(*[0.5] * 30), run(*[0.75] * 30), DropGate(0.02))
-    assert verdict.gate_words == "fails: worse by more than 0.02 (proven)"
+    assert verdict.gate_words == "fails: significantly worse by more than 0.02"
 
 
 def test_what_is_not_shown_says_what_the_data_allow():
@@ -47,8 +45,8 @@ def test_what_is_not_shown_says_what_the_data_allow():
     now = {case: [score + 0.1 * (-1) ** number] for number, (case, [score]) in enumerate(before.items())}
     verdict = compare(now, before)
     assert (verdict.kind, verdict.passed) == ("not shown", True)
-    told = f"not enough cases to tell: a drop of up to {-verdict.interval.low:.2f} is possible"
-    assert (verdict.reason, verdict.verdict) == (told, "not shown to differ")
+    told = f"no significant change; with 9 cases, drops up to {-verdict.interval.low:.2f} could go undetected"
+    assert (verdict.reason, verdict.verdict) == (told, "no significant change")
     assert verdict.interval.low < 0 < verdict.interval.high
     assert verdict.interval.confidence == pytest.approx(0.9)
 
@@ -56,35 +54,36 @@ def test_what_is_not_shown_says_what_the_data_allow():
 def test_few_cases_say_how_many_it_takes():
     verdict = compare(run(0.0, 0.0, 0.0, 0.0), run(1.0, 1.0, 1.0, 1.0))
     assert (verdict.kind, verdict.p_drop) == ("too few", 1 / 16)
-    told = "judged by the difference alone: too few cases: at least {} must get worse to tell"
-    assert verdict.reason == told.format(5)
+    told = "{} cases cannot be tested, it takes at least {}; failed because the mean is lower"
+    assert verdict.reason == told.format(4, 5)
     verdict = compare(run(*[0.0] * 6), run(*[1.0] * 6), DropGate(confidence=0.99))
-    assert verdict.reason == told.format(7)
+    assert verdict.reason == told.format(6, 7)
     assert not compare(run(1.0), run(1.0), DropGate(0.5, mode="non-inferiority")).passed
 
 
 @pytest.mark.parametrize(
     ("now", "max_drop", "passed", "words"),
     [
-        ([0.0] * 3, 0.0, False, "fails: judged by the difference alone: too few cases: at least 5 must"),
-        ([0.9, 1.0, 1.0], 0.05, True, "passes: judged by the difference alone: too few cases"),
-        ([0.9, 0.9, 1.0], 0.05, False, "fails: judged by the difference alone: too few cases"),
-        ([1.0] * 3, 0.0, True, "passes: judged by the difference alone: too few cases"),
+        ([0.0] * 3, 0.0, False, "failed because the mean is lower"),
+        ([0.9, 1.0, 1.0], 0.05, True, "passed because the mean is not lower by more than 0.05"),
+        ([0.9, 0.9, 1.0], 0.05, False, "failed because the mean is lower by more than 0.05"),
+        ([1.0] * 3, 0.0, True, "passed because the mean is not lower"),
     ],
 )
-def test_where_nothing_can_be_proven_the_plain_difference_decides(now, max_drop, passed, words):
+def test_where_nothing_can_be_significant_the_plain_difference_decides(now, max_drop, passed, words):
     verdict = compare(run(*now), run(1.0, 1.0, 1.0), DropGate(max_drop))
     assert (verdict.kind, verdict.passed) == ("too few", passed)
-    assert verdict.gate_words.startswith(words)
+    assert verdict.gate_words == f"3 cases cannot be tested, it takes at least 5; {words}"
 
 
 def test_a_gate_that_passes_says_what_drop_is_possible():
     same = run(*[1.0] * 20)
     assert compare(same, same, DropGate(0.02)).gate_words == (
-        "passes, but not enough cases to tell: a drop of up to 0.14 is possible; about 149 cases would show 0.02"
+        "passes: no significant change; with 20 cases, drops up to 0.14 could go undetected; "
+        "about 149 cases would rule out a drop of 0.02"
     )
     noisy = run(*[0.0, 1.0] * 80), run(*[1.0, 0.0] * 80)
-    told = r"passes, but not enough cases to tell: a drop of up to 0\.\d\d is possible"
+    told = r"passes: no significant change; with 160 cases, drops up to 0\.\d\d could go undetected"
     assert re.fullmatch(told, compare(*noisy, DropGate(0.02)).gate_words)
 
 
@@ -93,13 +92,15 @@ def test_an_error_rate_is_what_its_author_meant():
     assert [DropGate(confidence=share).least_to_prove for share in (0.51, 0.75, 0.95, 0.99)] == [2, 2, 5, 7]
 
 
-def test_no_worse_is_proven_by_many_cases():
+def test_no_worse_is_significant_by_many_cases():
     same = run(*[1.0] * 200)
     verdict = compare(same, same, DropGate(0.02))
     assert (verdict.kind, verdict.passed) == ("no worse", True)
     assert verdict.difference == "+0.000 (90 % interval -0.015 to +0.015)"
-    assert verdict.verdict == "no worse than 0.02 (proven)"
-    assert compare(same, same).reason == "not enough cases to tell: a drop of up to 0.015 is possible"
+    assert verdict.verdict == "a drop of 0.02 is ruled out"
+    assert compare(same, same).reason == (
+        "no significant change; with 200 cases, drops up to 0.015 could go undetected"
+    )
 
 
 def test_cases_of_one_document_count_as_one():
@@ -112,7 +113,7 @@ def test_cases_of_one_document_count_as_one():
     assert verdict.interval.low < compare(now, before).interval.low
     halves = {case: f"half {at // 20}" for at, case in enumerate(before)}
     assert compare(now, before, clusters=halves).reason == (
-        "judged by the difference alone: too few clusters: at least 5 must get worse to tell"
+        "2 clusters cannot be tested, it takes at least 5; failed because the mean is lower"
     )
 
 
@@ -127,11 +128,11 @@ def test_non_inferiority_needs_cases_even_if_nothing_changes():
     few, enough = run(*[1.0] * 148), run(*[1.0] * 149)
     gate = DropGate(0.02, mode="non-inferiority")
     assert compare(few, few, gate).gate_words == (
-        "fails: not shown to be no worse than 0.02: the data allow a drop of up to 0.021;"
-        " even without a change it takes 149 cases, and there are 148"
+        "fails: a drop of 0.02 is not ruled out: with 148 cases, drops up to 0.021 could go undetected;"
+        " even without a change it takes 149 cases"
     )
     assert [compare(each, each, gate).passed for each in (few, enough)] == [False, True]
-    assert compare(enough, enough, gate).gate_words == "passes: no worse than 0.02 (proven)"
+    assert compare(enough, enough, gate).gate_words == "passes: a drop of 0.02 is ruled out"
 
 
 def test_non_inferiority_without_an_allowed_drop_needs_a_gain():
@@ -169,7 +170,7 @@ def test_several_figures_are_corrected_for_being_several():
     assert {name: change.kind for name, change in changes.items()} == kinds
     assert changes["price"].p_drop == pytest.approx(4 / 512)
     assert changes["name"].p_drop == pytest.approx(3 / 64)
-    # With a part of the error rate spent elsewhere, not all of it is proven.
+    # With a part of the error rate spent elsewhere, not all of it is significant.
     less = compare_several(figures_of(now, before), of_drops=0.5)
     assert {name: change.kind for name, change in less.items()} == {**kinds, "name": "not shown"}
 
@@ -186,7 +187,7 @@ def test_gates_of_several_candidates_are_corrected_too():
 
 
 @pytest.mark.parametrize(("cases", "passed"), [(149, False), (202, False), (203, True)])
-def test_several_candidates_take_more_cases_to_be_proven_no_worse(cases, passed):
+def test_several_candidates_take_more_cases_to_be_significant_no_worse(cases, passed):
     """Of one candidate 149 cases prove it; of three each has a third of the error rate."""
     same, gate = [1.0] * cases, DropGate(0.02, mode="non-inferiority")
     changes = compare_several(figures_of(dict.fromkeys("abc", same), dict.fromkeys("abc", same)), gate)

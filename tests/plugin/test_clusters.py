@@ -61,10 +61,10 @@ def test_a_baseline_is_compared_by_clusters(suite):
     named = "    cluster: document {document}\n"
     suite(named).runpytest("--jsonmatch-save=main")
     run = suite(named, wrong=8).runpytest("--jsonmatch-baseline=main")
-    assert "this run is not shown to differ from `main`; 24 cases in 6 clusters" in " ".join(run.outlines)
+    assert "no significant change from `main`; with 24 cases in 6 clusters, changes of the mean score" in " ".join(run.outlines)
     suite().runpytest("--jsonmatch-save=main")
     run = suite(wrong=8).runpytest("--jsonmatch-baseline=main", "--jsonmatch-max-drop=0.1")
-    assert "this run is worse in mean score (-0.33, proven)" in " ".join(run.outlines)
+    assert "this run is significantly worse in mean score (-0.33)" in " ".join(run.outlines)
     run.stdout.fnmatch_lines(
         "*FAILED   --jsonmatch-max-drop=0.1  -0.333 (90 % interval -0.* to -0.*): worse by more than 0.1*"
     )
@@ -90,7 +90,7 @@ def test_a_judge_may_err_and_intervals_do_not_say_so(pytester):
     cases = "".join(f"  - {{ id: case{at}, actual: {{ a: x }}, expected: {{ a: y }} }}\n" for at in range(6))
     pytester.makefile(".golden.yaml", a="fields: { a: { compare: semantic } }\ncases:\n" + cases)
     options = (
-        "--jsonmatch-gate=score >= 0.3 proven",
+        "--jsonmatch-gate=score >= 0.3 significant",
         "--jsonmatch-json=out.json",
         "--jsonmatch-markdown=out.md",
     )
@@ -103,11 +103,11 @@ def test_a_judge_may_err_and_intervals_do_not_say_so(pytester):
         assert told in pytester.run(sys.executable, "-m", "pytest_jsonmatch", *line).stdout.str()
 
 
-def test_a_gate_that_is_to_be_proven(suite):
+def test_a_gate_that_is_to_be_significant(suite):
     pytester = suite(wrong=2)
     assert pytester.runpytest("--jsonmatch-gate=score >= 0.8").ret == pytest.ExitCode.OK
-    run = pytester.runpytest("--jsonmatch-gate=score >= 0.8 proven")
+    run = pytester.runpytest("--jsonmatch-gate=score >= 0.8 significant")
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     run.stdout.fnmatch_lines(
-        "*FAILED   score >= 0.8 proven  0.7*  slack -0.0* (0.917, 95 % interval 0.7* to 0.9*)"
+        "*FAILED   score >= 0.8 significant  0.7*  slack -0.0* (0.917, 95 % interval 0.7* to 0.9*)"
     )

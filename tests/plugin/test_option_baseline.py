@@ -97,11 +97,11 @@ def test_what_became_of_each_case(suite, workers, monkeypatch):
     lines = [line for line in baseline_lines(run) if line]
     assert lines[2].startswith("figures of this run against main (20")
     assert [*lines[:2], *lines[3:10]] == [
-        "this run is not shown to differ from `main`; 2 cases, and at least 5 must change",
+        "no significant change from `main`; 2 cases cannot be tested, it takes at least 5",
         "to prove anything",
         "figure      main  this run  difference     90 % interval          verdict",
-        "mean score  1.00      0.75      -0.250  -0.834 to +0.715  too few to tell",
-        "y           1.00      0.50      -0.500  -0.974 to +0.668  too few to tell",
+        "mean score  1.00      0.75      -0.250  -0.834 to +0.715  not enough cases",
+        "y           1.00      0.50      -0.500  -0.974 to +0.668  not enough cases",
         "cases that changed from main to this run",
         "case                    change  expected  main  this run",
         "test_it.py::test_it[b]   -0.50            1.00  0.50",
