@@ -74,7 +74,8 @@ def _contests(runs: Sequence[_Run], paths: Sequence[Path], options: Namespace) -
                 f"single records are compared, but {path} keeps {kept}: save it with --keep all"
             )
     gate = DropGate(options.max_drop or 0.0, options.confidence, options.drop_mode)
-    contests = [contest(runs[0], after, gate, rivals=len(runs) - 1) for after in runs[1:]]
+    tests = (len(runs) - 1) * (2 if options.max_drop is None else 1)
+    contests = [contest(runs[0], after, gate, tests=tests) for after in runs[1:]]
     for path, each in zip(paths[1:], contests):
         runs_of = each.diff.before, each.diff.after
         ids = [[case.id for case in results.cases] for results in runs_of]

@@ -68,26 +68,37 @@ def contest(
     gate: DropGate = ANY_DROP,
     *,
     by: Sequence[str] = (),
-    rivals: int = 1,
+    tests: int = 1,
 ) -> Contest:
-    """Compare two runs, each given with its name; the error rate is divided by the number of `rivals`."""
+    """Compare two runs, each given with its name; the error rate is divided by the number of `tests`.
+
+    A run and its baseline are one test: the run may only not be worse. Two runs without an order, such as
+    two prompts, are two tests: either may be better.
+    """
     diff = compare_runs(before[1], after[1])
     proven = None
     if diff.is_comparable and not diff.of_corpora:
-        gate = replace(gate, confidence=1 - gate.alpha / rivals)
+        gate = replace(gate, confidence=1 - gate.alpha / tests)
         proven = change_of_runs(before[1], after[1], gate, by=by)
     return Contest(before[0], after[0], diff, proven)
 
 
-def contests_of(results: ResultSet, name: str, values: Sequence[str], confidence: float) -> list[Contest]:
-    """Compare the parts of a run with each value of a parametrized fixture with the part with the first.
+def contests_of(
+    results: ResultSet, fixtures: Mapping[str, Sequence[str]], confidence: float
+) -> dict[str, list[Contest]]:
+    """Compare, by fixture, the parts of a run with each value of it with the part with the first.
 
-    Returns an empty list if hardly any case ran with several values: they are kinds of cases, then.
+    All comparisons of the run share one error rate. A fixture is left out if hardly any case ran with several
+    of its values: they are kinds of cases, then.
     """
-    first, *others = ((value, part_with(results, name, value)) for value in values)
-    gate = DropGate(confidence=confidence)
-    contests = [contest(first, other, gate, rivals=len(others)) for other in others]
-    return contests if any(len(each.diff.cases) > 1 for each in contests) else []
+    pairs = {}
+    for name, values in fixtures.items():
+        parts = [(value, part_with(results, name, value)) for value in values]
+        ids = [{case.id for case in part.cases if case.has_figures} for _, part in parts]
+        if any(len(ids[0] & each) > 1 for each in ids[1:]):
+            pairs[name] = [(parts[0], other) for other in parts[1:]]
+    gate, tests = DropGate(confidence=confidence), 2 * sum(map(len, pairs.values()))
+    return {name: [contest(*pair, gate, tests=tests) for pair in each] for name, each in pairs.items()}
 
 
 def change_of_runs(

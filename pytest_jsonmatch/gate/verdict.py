@@ -99,7 +99,11 @@ class Change:
     """The mean over these cases; None if there is none."""
     baseline: float | None = None
     interval: Interval | None = None
-    """For the mean difference, two-sided at 90 % for a gate at 95 %; None without a case."""
+    """For the mean difference; None without a case.
+
+    Its level is that of all intervals of the comparison together: 90 % for a gate at 95 %, whose tests are
+    one-sided.
+    """
     p_drop: float = 1.0
     """The p-value of the sign-flip test for a drop."""
     p_gain: float = 1.0
@@ -254,8 +258,8 @@ def compare_several(
     tests = {name: _flipped(each) for name, each in pairs.items() if each.cases}
     drops = holm({name: min(1.0, test.p_drop / of_drops) for name, test in tests.items()})
     gains = holm({name: min(1.0, test.p_gain / of_gains) for name, test in tests.items()})
-    # Each gate stands for one of so many: it needs more cases, too.
-    one = replace(gate, confidence=1 - gate.alpha * of_drops / max(len(tests), 1))
+    # Each gate and interval is one of so many: it needs more cases, too.
+    one = replace(gate, confidence=1 - gate.alpha * max(of_drops, of_gains) / max(len(tests), 1))
     return {
         name: _judged(each, SignFlip(drops[name], gains[name]), one, gate.alpha)
         if each.cases
@@ -278,33 +282,31 @@ def _judged(pairs: Pairs, test: SignFlip, gate: DropGate, alpha: float) -> Chang
     Args:
         pairs: the cases of both runs.
         test: the sign-flip test, its p-values corrected for all figures.
-        gate: the gate, at the error rate that it has among all.
-        alpha: the error rate of the corrected p-values, and of each end of the interval.
+        gate: the gate, at the error rate that it and each end of the interval have among all.
+        alpha: the error rate of the corrected p-values.
     """
     n, max_drop, of_gate = len(pairs.cases), gate.max_drop, gate.alpha
     kind: Kind
     mean = influences(pairs.rows)
     estimate, values = mean.ratio, mean.values
     is_provable = len(values) >= gate.least_to_prove
-    low, high = gate_low, gate_high = mean.ends(alpha, -1.0, 1.0)
-    if of_gate < alpha and (max_drop or gate.mode == "non-inferiority"):
-        gate_low, gate_high = mean.ends(of_gate, -1.0, 1.0)
+    low, high = mean.ends(of_gate, -1.0, 1.0)
     shifted = _flipped(pairs, max_drop)
-    is_ruled_out = gate_low >= -max_drop and shifted.p_gain <= of_gate
+    is_ruled_out = low >= -max_drop and shifted.p_gain <= of_gate
     is_worse = is_beyond = test.p_drop <= alpha
     if is_worse and max_drop and is_few(values):
-        is_beyond = gate_high < -max_drop
+        is_beyond = high < -max_drop
     elif is_worse and max_drop:
         is_beyond = shifted.p_drop <= of_gate and plain_end(-values, of_gate) > max_drop
     if is_worse:
         kind = "worse"
-        high = max(estimate, min(0.0, -plain_end(-values, alpha)))
+        high = max(estimate, min(0.0, -plain_end(-values, of_gate)))
         if gate.mode == "regression":
             high = (min if is_beyond else max)(high, -max_drop)
     # If the systems are not equal, sign flips may find a gain although the mean can still have dropped.
     elif test.p_gain <= alpha and (is_ruled_out or gate.mode == "regression"):
         kind = "better"
-        low = min(estimate, max(0.0, plain_end(values, alpha)))
+        low = min(estimate, max(0.0, plain_end(values, of_gate)))
     else:
         kind = "no worse" if max_drop and is_ruled_out else "not shown"
         if not is_provable:

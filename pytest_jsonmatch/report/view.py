@@ -270,11 +270,12 @@ class RunView:
         """The comparisons of its parts with each value of a parametrized fixture, by fixture."""
         from pytest_jsonmatch.gate.headlines import contests_of
 
-        return {
-            name: contests_of(self.results, name, values, self.level)
+        shown = {
+            name: values
             for name, values in self.candidates.items()
             if len(values) <= _MOST_RIVALS and name in (self.by or self.candidates)
         }
+        return contests_of(self.results, shown, self.level)
 
     @cached_property
     def sides(self) -> tuple[SheetBlock, ...]:

@@ -35,7 +35,12 @@ def test_what_a_gate_says(text, gate):
 
 
 @pytest.mark.parametrize(
-    "text", ["f1 >= 0.9 significant", "flip_rate<0.1 significant", 'cases["a*"].fields["b"].recall > 0.5  significant ']
+    "text",
+    [
+        "f1 >= 0.9 significant",
+        "flip_rate<0.1 significant",
+        'cases["a*"].fields["b"].recall > 0.5  significant ',
+    ],
 )
 def test_a_gate_that_is_to_be_significant(text):
     found = parse_gate(text)

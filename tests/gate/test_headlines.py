@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import pytest
 
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.gate.baseline import Delta, Mismatch, compare_runs
-from pytest_jsonmatch.gate.headlines import change_of_runs, contest, headlines
+from pytest_jsonmatch.gate.headlines import change_of_runs, contest, contests_of, headlines
 from pytest_jsonmatch.gate.intervals import wilson
 from pytest_jsonmatch.gate.verdict import DropGate
 from pytest_jsonmatch.results.comparison import Case, CaseRun
@@ -112,7 +113,7 @@ def test_a_field_alone_is_red_only_if_it_is_beyond_doubt():
 def test_candidates_are_corrected_together():
     before, worse = many(60), many(60, wrong=range(20))
     runs = {"a": worse, "b": before, "c": many(60, wrong=range(4))}
-    contests = {name: contest(("main", before), (name, after), rivals=3) for name, after in runs.items()}
+    contests = {name: contest(("main", before), (name, after), tests=3) for name, after in runs.items()}
     changes = {name: each.proven.scores for name, each in contests.items()}
     assert [change.kind for change in changes.values()] == ["worse", "not shown", "not shown"]
     alone = change_of_runs(before, many(60, wrong=range(4))).scores
@@ -122,6 +123,42 @@ def test_candidates_are_corrected_together():
     # Intervals hold for the three together, too.
     assert changes["c"].interval.low < alone.interval.low
     assert changes["c"].interval.confidence == pytest.approx(1 - 2 * 0.05 / 3)
+
+
+def prompts(**fixtures):
+    """A run of 30 cases with each combination of values; the first ones are wrong with the second prompt."""
+    cases = []
+    for values in itertools.product(*fixtures.values()):
+        for at in range(30):
+            made = case(f"c{at:02}[{'-'.join(values)}]", WRONG if values[0] == "v2" and at < 5 else GOLD)
+            comparison = replace(made.runs[0].comparisons[0], params=tuple(fixtures))
+            runs = (replace(made.runs[0], comparisons=(comparison,)),)
+            tags = dict(zip(fixtures, values, strict=True))
+            cases.append(replace(made, runs=runs, tags=tags, cluster=f"c{at:02}"))
+    return contests_of(ResultSet(tuple(cases)), fixtures, 0.95)
+
+
+def test_all_comparisons_of_prompts_share_an_error_rate_and_either_may_win():
+    prompt, model = ["v1", "v2"], ["large", "small"]
+    found = {
+        len(fixtures): [each.proven.scores for contests in prompts(**fixtures).values() for each in contests]
+        for fixtures in ({"prompt": prompt}, {"prompt": prompt, "model": model})
+    }
+    assert [[change.kind for change in changes] for changes in found.values()] == [
+        ["worse"],
+        ["not shown", "not shown"],
+    ]
+    levels = [change.interval.confidence for changes in found.values() for change in changes]
+    assert levels == pytest.approx([0.95, 0.975, 0.975])
+    (back,) = prompts(prompt=prompt[::-1])["prompt"]
+    assert back.proven.scores.kind == "better"
+
+
+def test_a_fixture_that_says_what_kind_a_case_is_takes_no_part():
+    """Each case runs with one of its values only: there is nothing to compare."""
+    cases = [case(f"c{at:02}[{'xy'[at % 2]}]", GOLD) for at in range(8)]
+    cases = [replace(each, tags={"kind": "xy"[at % 2]}) for at, each in enumerate(cases)]
+    assert contests_of(ResultSet(tuple(cases)), {"kind": ["x", "y"]}, 0.95) == {}
 
 
 def test_figures_over_all_fields_have_intervals_of_their_own():
@@ -181,5 +218,5 @@ def test_figures_that_one_of_two_corpora_lacks_are_not_compared():
 
 
 def test_five_cases_prove_nothing_of_three_candidates():
-    change = contest(("main", many(5)), ("a", many(5, wrong=range(5))), rivals=3).proven.scores
+    change = contest(("main", many(5)), ("a", many(5, wrong=range(5))), tests=3).proven.scores
     assert (change.kind, change.passed) == ("too few", False)

@@ -19,7 +19,9 @@ def test_a_significant_drop():
     # All eight that differ got worse: 1 of 256 patterns, which counts half since one case does not differ.
     assert (verdict.p_drop, verdict.p_gain) == (1 / 512, 1 - 1 / 512)
     assert verdict.delta == pytest.approx(-2 / 9)
-    assert re.fullmatch(r"-0\.222 \(90 % interval -0\.\d{3} to -0\.\d{3}\): significantly worse", verdict.note)
+    assert re.fullmatch(
+        r"-0\.222 \(90 % interval -0\.\d{3} to -0\.\d{3}\): significantly worse", verdict.note
+    )
     assert verdict.gate_words == "fails: significantly worse"
 
 

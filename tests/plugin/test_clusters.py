@@ -61,12 +61,15 @@ def test_a_baseline_is_compared_by_clusters(suite):
     named = "    cluster: document {document}\n"
     suite(named).runpytest("--jsonmatch-save=main")
     run = suite(named, wrong=8).runpytest("--jsonmatch-baseline=main")
-    assert "no significant change from `main`; with 24 cases in 6 clusters, changes of the mean score" in " ".join(run.outlines)
+    assert (
+        "no significant change from `main`; with 24 cases in 6 clusters, changes of the mean score"
+        in " ".join(run.outlines)
+    )
     suite().runpytest("--jsonmatch-save=main")
     run = suite(wrong=8).runpytest("--jsonmatch-baseline=main", "--jsonmatch-max-drop=0.1")
     assert "this run is significantly worse in mean score (-0.33)" in " ".join(run.outlines)
     run.stdout.fnmatch_lines(
-        "*FAILED   --jsonmatch-max-drop=0.1  -0.333 (90 % interval -0.* to -0.*): worse by more than 0.1*"
+        "*FAILED   --jsonmatch-max-drop=0.1  -0.333 (90 % interval -0.* to -0.*): significantly worse by more than 0.1*"
     )
 
 

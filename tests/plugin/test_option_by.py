@@ -149,7 +149,8 @@ def test_tags_are_tested_against_the_baseline(pytester, golden):
     write(right=False)
     run = pytester.runpytest("--jsonmatch-baseline=main", "--jsonmatch-by=source")
     run.stdout.fnmatch_lines("""\
-        *, for `source=phone` (-0.50,*
+        *, for `source=phone`
+        (-0.50) and on*
         source=phone  1.00      0.50      -0.500  * significantly worse""")
     run.stdout.no_fnmatch_line("*source=scan *")
     pytester.runpytest("--jsonmatch-baseline=main").stdout.no_fnmatch_line("*source=*")
@@ -183,9 +184,10 @@ def test_parameters_of_a_fixture_are_a_tag_of_tests_in_python_if_it_is_named(pyt
     gate = '--jsonmatch-gate=tags["prompt=long"].f1 >= 0.5'
     run = pytester.runpytest("--jsonmatch-by=prompt", gate, *workers)
     run.stdout.fnmatch_lines("""\
-        `short`: no significant change from `long`; 4 cases cannot be tested, it takes at*
+        `short`: no significant change from `long`; 4 cases cannot be tested, it takes
+        at least 6
         figures of short against long, mean of 4 cases in both
-        figure      long  short  difference     90 % interval          verdict
+        figure      long  short  difference     95 % interval           verdict
         mean score  0.75   0.75      +0.000  *
         long        4   0.75       0.75    0.75  0.75       1.00
         short       4   0.75       0.75    0.75  0.75       1.00
