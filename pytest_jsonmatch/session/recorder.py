@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.session.options import Settings
     from pytest_jsonmatch.session.rules import SharedRules
 
+_XPASS: Final = "[XPASS(strict)] "
+"""How pytest reports a test that passes although `xfail(strict=True)` expects a failure."""
 _FIGURES: Final = ("score", "precision", "recall", "f1")
 _FIXTURES: Final = frozenset({"assert_json_match", "jsonmatch_case", "jsonmatch_actual"})
 
@@ -202,7 +204,9 @@ class Recorder:
         with self._lock:
             news, has_news = self._news, self._has_news
             self._news, self._has_news = TestNews(), False
-        if self.raised is not None and error is self.raised:
+        if self._under and error is None and report.when == "call" and self._settings.fail == "gate":
+            _expect_failure(report)
+        if self.raised is not None and error is self.raised and not hasattr(report, "wasxfail"):
             from pytest_jsonmatch.engine.value.errors import error_text
 
             news.raised, has_news = f"the producer raised {error_text(error)}", True
@@ -247,6 +251,15 @@ class Recorder:
         from pytest_jsonmatch.results.tags import value_text
 
         return _text(value_text(self.tags[self._settings.cluster]))
+
+
+def _expect_failure(report: pytest.TestReport) -> None:
+    """Make an unexpected pass an expected failure: a low score raised nothing, since gates alone decide."""
+    reason = getattr(report, "wasxfail", None)
+    if isinstance(report.longrepr, str) and report.longrepr.startswith(_XPASS):
+        reason = report.longrepr.removeprefix(_XPASS)
+    if reason is not None:
+        report.outcome, report.longrepr, report.wasxfail = "skipped", None, reason
 
 
 @final

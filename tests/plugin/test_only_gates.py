@@ -91,6 +91,23 @@ def test_faults_of_golden_files_still_fail(pytester):
     run.stdout.fnmatch_lines(["E *did you mean 'ask'*", "a.golden.yaml:1: AssertionError"])
 
 
+@pytest.mark.parametrize("strict", ["true", "false"])
+@pytest.mark.parametrize("answer", ["low", "cut", "boom"])
+def test_a_low_score_is_the_failure_that_xfail_expects(pytester, strict, answer):
+    pytester.makeini(INI + "jsonmatch_gates = score >= 1\n")
+    pytester.makeconftest(ASK)
+    marks = f"marks: [{{xfail: {{reason: known, strict: {strict}}}}}]"
+    case = f"- {{id: bad, input: {answer}, expected: {{a: 1}}, {marks}}}\n"
+    fine = f"- {{id: fine, input: good, expected: {{a: 1}}, {marks}}}\n"
+    pytester.makefile(".golden.yaml", a=f"producer: conftest:ask\ncases:\n{CASES.splitlines()[0]}\n{case}")
+    run = pytester.runpytest("-rx")
+    run.assert_outcomes(passed=1, xfailed=1)
+    assert run.ret == pytest.ExitCode.OK
+    run.stdout.fnmatch_lines(["XFAIL *a.golden.yaml::bad - *known"])
+    pytester.makefile(".golden.yaml", a=f"producer: conftest:ask\ncases:\n{fine}")
+    pytester.runpytest().assert_outcomes(**{"failed" if strict == "true" else "xpassed": 1})
+
+
 def test_updates_write_cases_below_their_threshold(pytester):
     pytester.makeini(INI)
     file = pytester.makefile(".golden.yaml", a="id: a\nactual: {a: 2}\nexpected: {a: 1}\n")
