@@ -10,11 +10,12 @@ import pytest
 
 from pytest_jsonmatch import hooks, running
 from pytest_jsonmatch.golden.files import is_golden
-from pytest_jsonmatch.session.options import Settings, add_options
+from pytest_jsonmatch.session.options import Settings, add_options, refuse_unknown
 from pytest_jsonmatch.session.recorder import ProducerErrors, tags_of_marks
 from pytest_jsonmatch.session.session import Session
 
 if TYPE_CHECKING:
+    import warnings
     from collections.abc import Callable, Generator
     from pathlib import Path
 
@@ -95,6 +96,14 @@ def pytest_unconfigure(config: pytest.Config) -> None:
             summary.show_verdict(config, session)
         running.leave(session)
         session.close()
+
+
+def pytest_warning_recorded(warning_message: warnings.WarningMessage, when: str) -> None:
+    """Refuse an unknown option of ours, which pytest only warns of."""
+    if when == "config":
+        session = running.current_run()
+        if isinstance(session, Session):
+            refuse_unknown(session.config, warning_message.message)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -314,6 +314,10 @@ class Settings(NamedTuple):
             raise pytest.UsageError(
                 "--jsonmatch-record and --jsonmatch-replay: choose one; a replay makes no new answers"
             )
+        for override in config.getoption("override_ini") or ():  # of which old releases of pytest do not warn
+            name = override.partition("=")[0]
+            if name.startswith(_PREFIX) and name.removeprefix(_PREFIX) not in _INI:
+                raise _unknown_option(config, name)
         said = {name: option.read(config, name) for name, option in _INI.items()}
         least, gates = asked("fail_under"), asked("gate")
         least_gates = [] if least is None else [f"score >= {least!r}"]
@@ -327,6 +331,33 @@ class Settings(NamedTuple):
             **_writing(asked("update"), review=asked("review")),
         }
         return cls(**said, **{name: asked(name) for name in cls._fields if name not in said})
+
+
+_PREFIX: Final = "jsonmatch_"
+_UNKNOWN: Final = "Unknown config option: "
+"""How pytest's warning about an option that nothing has registered begins."""
+
+
+def refuse_unknown(config: pytest.Config, warning: Warning | str) -> None:
+    """Raise a `pytest.UsageError` if pytest warns of an unknown option with our prefix: it had no effect."""
+    name = str(warning).removeprefix(_UNKNOWN).strip()
+    if isinstance(warning, pytest.PytestConfigWarning) and name.startswith(_PREFIX):
+        raise _unknown_option(config, name)
+
+
+def _unknown_option(config: pytest.Config, name: str) -> pytest.UsageError:
+    from pytest_jsonmatch.engine.value.errors import nearest
+
+    where = f"{config.inipath}: " if config.inipath is not None else ""
+    word = name.removeprefix(_PREFIX)
+    near, flag = nearest(word, _INI), word.replace("_", "-")
+    if near is not None:
+        hint = f"did you mean {_PREFIX + near!r}?"
+    elif flag in _COMMAND_LINE:
+        hint = f"add --jsonmatch-{flag} to addopts"
+    else:
+        hint = f"known: {', '.join(_PREFIX + each for each in _INI)}"
+    return pytest.UsageError(f"{where}unknown option {name!r}; {hint}")
 
 
 def _gates(texts: Sequence[str], where: str) -> Iterator[tuple[Gate, bool]]:

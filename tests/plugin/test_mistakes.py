@@ -81,6 +81,26 @@ def test_a_wrong_configuration_is_an_error_told_once_per_file(pytester):
           FAILED   score >= 0.9  0.25 *""")
 
 
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("jsonmatch_gate = score >= 2", "did you mean 'jsonmatch_gates'?"),
+        ("jsonmatch_treshold = 0.5", "did you mean 'jsonmatch_threshold'?"),
+        ("jsonmatch_fail_under = 0.5", "add --jsonmatch-fail-under to addopts"),
+        ("jsonmatch_xyz = 1", "known: jsonmatch_metric, *"),
+    ],
+)
+def test_an_unknown_option_of_the_configuration_file(pytester, python, workers, line, hint):
+    python("def test_it(): assert_json_match({}, {})")
+    name, value = line.split(" = ")
+    run = pytester.runpytest("-o", f"{name}={value}", *workers)
+    run.stderr.fnmatch_lines([f"ERROR: *unknown option '{name}'; {hint}"])
+    pytester.makeini(f"[pytest]\n{line}\n")
+    run = pytester.runpytest(*workers)
+    run.stderr.fnmatch_lines([f"ERROR: *.ini: unknown option '{name}'; {hint}"])
+    assert run.ret == pytest.ExitCode.USAGE_ERROR
+
+
 def test_a_producer_that_is_not_there_lists_those_that_are(pytester):
     pytester.makeconftest("from json import dumps\n\ndef receipt(x): return x\n\ndef invoice(x): return x")
     pytester.makefile(".golden.yaml", a="producer: conftest:model\ninput: 1\nexpected: 1")
