@@ -212,9 +212,12 @@ def _worst(result: MatchResult, failures: Sequence[Measured], limit: int) -> lis
     causes = {failure.field for failure in failures}
     if None in causes:
         causes = set()  # fields come first only if nothing else failed
-    return heapq.nsmallest(
-        limit, _found(result), key=lambda field: (field.path not in causes, not field.weight, field.score)
-    )
+    return heapq.nsmallest(limit, _found(result), key=lambda field: (field.path not in causes, _cost(field)))
+
+
+def _cost(field: FieldResult) -> tuple[float, float]:
+    """Return a key that sorts first the fields that cost the score most: by weight and score."""
+    return field.weight * (field.score - 1.0), field.score
 
 
 def _entries(fields: Sequence[FieldResult], limit: int) -> list[_Entry]:

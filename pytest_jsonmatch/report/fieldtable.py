@@ -308,10 +308,18 @@ def _rows(node: _Tree, path: tuple[Segment, ...], parent: FieldRow | None, numbe
     return rows
 
 
-def badness(figures: FieldAggregation) -> tuple[bool, bool, float, int]:
-    """Return a key that sorts the worst figures first."""
-    mean = figures.mean_score
-    return is_perfect(figures), mean is None, mean or 0.0, figures.matches - figures.total
+def badness(figures: FieldAggregation) -> tuple[bool, bool, float, float, int]:
+    """Return a key that sorts first the figures that cost the score most: by the weight of what is lost.
+
+    >>> rare = FieldAggregation(mismatches=1, expected_weight=1)
+    >>> often = FieldAggregation(4, 2, score_sum=4, weighted_score=4, expected_weight=6)
+    >>> badness(often) < badness(rare)
+    True
+    """
+    mean, lost = figures.mean_score, figures.expected_weight - figures.weighted_score
+    if figures.actual_leaves:
+        lost += figures.hallucinations * figures.actual_weight / figures.actual_leaves
+    return is_perfect(figures), mean is None, -lost, mean or 0.0, figures.matches - figures.total
 
 
 def is_perfect(figures: FieldAggregation) -> bool:

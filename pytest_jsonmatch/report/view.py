@@ -13,7 +13,7 @@ from pytest_jsonmatch.gate.repeats import check
 from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.report.checks import JUDGED
 from pytest_jsonmatch.report.escape import clip, mark, no_command
-from pytest_jsonmatch.report.fieldtable import ALL_LEAVES, Section, sections_of
+from pytest_jsonmatch.report.fieldtable import ALL_LEAVES, Section, badness, sections_of
 from pytest_jsonmatch.report.figures import (
     answers_note,
     compare_figures,
@@ -446,9 +446,12 @@ def _failed_run(case: Case) -> CaseRun | None:
 
 def worst_fields(case: Case) -> list[tuple[str, float]]:
     """Return the fields of a case that score below 1, the worst first."""
-    scores = ((path, figures.mean_score) for path, figures in merged_fields([case]).items())
-    wrong = [(path, score) for path, score in scores if score is not None and score < 1]
-    return sorted(wrong, key=lambda each: (each[1], each[0]))
+    wrong = [
+        (badness(figures), path, score)
+        for path, figures in merged_fields([case]).items()
+        if (score := figures.mean_score) is not None and score < 1
+    ]
+    return [(path, score) for _, path, score in sorted(wrong)]
 
 
 def message_lines(message: str, most: int, *, width: int = 200, unicode: bool = True) -> Iterator[str]:

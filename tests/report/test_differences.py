@@ -56,10 +56,10 @@ def test_the_most_frequent_differences_of_the_worst_field() -> None:
 def test_with_v_those_of_every_field() -> None:
     assert lines_below(*ANSWERS, is_brief=False, unicode=False) == [
         "fields below 1, expected -> actual:",
-        "  tip     1 invented",
         '  vendor  "Acme" -> "ACME Inc"  x4',
         '          "Acme" omitted  x2',
         '          "Acme" -> "Acm"',
+        "  tip     1 invented",
         '  total   5 -> "5 EUR"',
     ]
 

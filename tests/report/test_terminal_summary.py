@@ -54,15 +54,15 @@ SESSION = [
 TABLE = """
 json_similarity, all leaves of 4 cases; extras not counted
 field            n  match  mismatch  omitted  score  precision  recall    F1
-total            4      3         1        0   0.75       0.75    0.75  0.75
-vendor           8      6         1        1   0.83       0.95    0.83  0.89
-  city           4      3         0        1   0.75       1.00    0.75  0.86
-  name           4      3         1        0   0.92       0.92    0.92  0.92
 items           13     10         2        1   0.84       0.91    0.68  0.78
   (as a whole)   1      0         1        0   0.00       0.00    0.00  0.00
   []            12     10         1        1   0.91       0.99    0.91  0.95
     sku          6      5         0        1   0.83       1.00    0.83  0.91
     price        6      5         1        0   0.98       0.98    0.98  0.98
+vendor           8      6         1        1   0.83       0.95    0.83  0.89
+  city           4      3         0        1   0.75       1.00    0.75  0.86
+  name           4      3         1        0   0.92       0.92    0.92  0.92
+total            4      3         1        0   0.75       0.75    0.75  0.75
 number           4      4         0        0   1.00       1.00    1.00  1.00
 ────────────────────────────────────────────────────────────────────────────
 all leaves      29     23         4        2   0.85       0.91    0.77  0.83
@@ -77,10 +77,19 @@ the worst field, expected → actual:
 """
 
 
-def test_one_row_per_field_the_worst_first_under_its_parent():
+def test_one_row_per_field_what_costs_most_first_under_its_parent():
     assert shown(SESSION) == lines(TABLE)
     perfect = next(line for line in lines(TABLE) if line.startswith("number"))
     assert shown(SESSION, mode="failed") == [line for line in lines(TABLE) if line != perfect]
+
+
+def test_a_field_that_is_often_wrong_is_above_one_that_is_always_but_rarely_wrong():
+    session = [compared(f"r{n}", {"a": min(n, 1)}, {"a": 1}, metric="leaf_f1") for n in (0, 0, 1, 1, 1, 1)]
+    session.append(compared("rare", {"b": 0}, {"b": 1}, metric="leaf_f1"))
+    assert [line.split()[:6] for line in shown(session)[2:4]] == [
+        ["a", "6", "4", "2", "0", "0"],
+        ["b", "1", "0", "1", "0", "0"],
+    ]
 
 
 def test_a_group_of_which_one_row_is_shown_shares_a_line_with_it():
@@ -112,8 +121,8 @@ def test_a_narrow_ascii_terminal_leaves_columns_out():
 json_similarity, all leaves of 4 cases;
 extras not counted
 field           n mismatch omitted score
-total           4        1       0  0.75
-vendor          8        1       1  0.83
+items          13        2       1  0.84
+  (as a whole)  1        1       0  0.00
 """)
     assert "\n".join(table).isascii()
 
