@@ -47,8 +47,8 @@ def is_ignored() -> bool:
 
     fitting = (
         action
-        for action, text, kind, *_ in warnings.filters
-        if issubclass(JsonMatchWarning, kind) and not text
+        for action, text, kind, module, _ in warnings.filters
+        if issubclass(JsonMatchWarning, kind) and not text and not module
     )
     return next(fitting, "default") == "ignore"
 

@@ -141,6 +141,13 @@ def test_warnings_can_be_ignored(pytester):
     assert warnings_of(pytester.runpytest(*SHOWN)) == []
 
 
+def test_a_filter_for_warnings_of_another_module_ignores_none_of_ours(pytester):
+    pytester.makeini(f"[pytest]\nfilterwarnings =\n    {SHOWN[1]}\n    ignore::UserWarning:torch\n")
+    pytester.makefile(".golden.yaml", a=RULES_BESIDE_CASES)
+    result = pytester.runpytest()
+    assert len(warnings_of(result)) == 2
+
+
 def test_what_is_accepted_somewhere_is_a_rule_too(pytester):
     pytester.makefile(
         ".golden.yaml", r="id: one\nexpected: {n: 1}\nactual: {n: 2}\naccept: {n: [2], m: [1]}\n"
