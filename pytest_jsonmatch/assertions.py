@@ -19,7 +19,7 @@ from pytest_jsonmatch.engine.value.errors import (
     nearest,
 )
 from pytest_jsonmatch.limits import measured, read_limits
-from pytest_jsonmatch.running import INI_SKIP, Compared, current_run
+from pytest_jsonmatch.running import Compared, Rule, current_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.limits import Limits, Measured, Threshold
     from pytest_jsonmatch.results.tags import Tags
-    from pytest_jsonmatch.running import RuleSource, RunningTest
+    from pytest_jsonmatch.running import RunningTest
 
 
 def assert_json_match(
@@ -110,23 +110,29 @@ def _begin() -> None:
 
 
 def check_case(
-    case: GoldenCase, actual: object, locate: Callable[[FieldResult], str | None], rules: RuleSource
-) -> tuple[MatchResult, Exception | None]:
+    case: GoldenCase, actual: object, locate: Callable[[FieldResult], str | None], rules: Sequence[Rule]
+) -> tuple[MatchResult, Exception | None, FieldResult | None]:
     """Do what `assert_json_match` does for a golden case, but return the failure instead of raising it.
 
     Args:
         case: its settings take precedence over marks and ini options.
         actual: the answer.
-        locate: gives "file:line" of a field, for the message.
-        rules: where the case's patterns are written.
+        locate: returns "file:line" of a field, for the message.
+        rules: the case's patterns.
 
     Returns:
-        The result, and what is wrong: an AssertionError, a ComparatorError, the error of an unreadable
-        answer, or None.
+        The result; what is wrong: an AssertionError, a ComparatorError, the error of an unreadable answer,
+        or None; and the field that the message shows first, if it shows any.
     """
     _begin()
-    asked = _asked(case.metric, case.threshold, case.options, None, locate, suggests=True, source=rules)
-    return asked.compare(actual, case.expected)
+    asked = _asked(case.metric, case.threshold, case.options, None, locate, suggests=True, rules=rules)
+    result, failure = asked.compare(actual, case.expected)
+    failures = _failures(result, asked.limits)
+    if failure is None or type(failure) not in {AssertionError, ComparatorError}:
+        return result, failure, None
+    from pytest_jsonmatch.report.failure import first_field
+
+    return result, failure, first_field(result, failures) if failures or result.errors else None
 
 
 def trial_of(
@@ -170,13 +176,13 @@ def _asked(
     locate: Callable[[FieldResult], str | None] | None = None,
     *,
     suggests: bool = False,
-    source: RuleSource | None = None,
+    rules: Sequence[Rule] | None = None,
     tags: Mapping[str, Any] | None = None,
 ) -> _Asked:
     """Return the request for a comparison, with defaults for what is not given."""
     __tracebackhide__ = True
     run = current_run()
-    defaults, marked = ({}, {}) if run is None else run.defaults()
+    defaults, marked = ({}, ()) if run is None else run.defaults()
     own = {"metric": metric, "threshold": threshold}
     own = {key: value for key, value in own.items() if value is not None}
     fallback: dict[str, Any] = {"metric": METRIC, "threshold": THRESHOLD, **defaults, **own}
@@ -195,14 +201,14 @@ def _asked(
         from pytest_jsonmatch.results.tags import read_tags
 
         tags = read_tags(tags)
-    sources = {} if run is None else {**marked, **dict.fromkeys((*own, *options), source)}
+    given = frozenset((*marked, *own, *options))
     options = {"validate": "report", **fallback, **options}
     skipped: Sequence[str] = ()
-    if run is not None and run.skipped[0] and isinstance(options.setdefault("skip", []), (list, tuple)):
-        skipped, sources[INI_SKIP] = run.skipped
+    if run is not None and run.skipped and isinstance(options.setdefault("skip", []), (list, tuple)):
+        skipped = run.skipped
         options["skip"] = [*skipped, *options["skip"]]
     judge = options.pop("judge", None)
-    return _Asked(metric, limits, options, judge, name, locate, suggests, sources, tags, len(skipped))
+    return _Asked(metric, limits, options, judge, name, locate, suggests, given, rules, tags, len(skipped))
 
 
 _TEXT: Final = (str, bytes, bytearray)
@@ -224,8 +230,10 @@ class _Asked:
     locate: Callable[[FieldResult], str | None] | None
     suggests: bool
     """Whether a failure suggests changes that would let the case pass."""
-    sources: Mapping[str, RuleSource | None]
-    """Where the patterns of an option are written; None: in the call itself."""
+    given: frozenset[str]
+    """What the call, or a mark of the test itself, gives."""
+    rules: Sequence[Rule] | None
+    """The patterns to check; None: those that are given."""
     tags: Tags | None = None
     """Tags of the comparison, beyond those of the test."""
     skipped: int = 0
@@ -249,11 +257,10 @@ class _Asked:
         if test is not None:
             parsed = not isinstance(unreadable, JsonExtractionError) if isinstance(actual, _TEXT) else None
             spent = answer.spent if isinstance(answer, Answer) else None
-            compared = Compared(result, self.limits, self.name, passed, parsed, spent, self.tags)
-            if unreadable is None:
-                test.record(compared._replace(rules=self._rules()))
-            else:
-                test.record(compared._replace(unreadable=str(unreadable)))
+            why, rules = None if unreadable is None else str(unreadable), self._rules()
+            test.record(
+                Compared(result, self.limits, self.name, passed, parsed, spent, self.tags, why, rules)
+            )
         if passed or unreadable is not None:
             return result, unreadable
         failures = _failures(result, self.limits)
@@ -275,13 +282,15 @@ class _Asked:
     def _refuses(self, result: MatchResult) -> bool:
         return self.options["validate"] == "require" and result.valid is False
 
-    def _rules(self) -> list[tuple[str, Iterable[str], RuleSource | None]]:
+    def _rules(self) -> Sequence[Rule]:
         """Return the patterns, for the running test to find out which of them match no place."""
-        rules = {kind: self.options.get(kind) for kind in ("fields", "accept")}
-        skip: Sequence[str] = self.options.get("skip") or ()
-        rules |= {INI_SKIP: skip[: self.skipped], "skip": skip[self.skipped :]}
-        rules["threshold"] = self.limits.get("fields")
-        return [(kind, given, self.sources.get(kind)) for kind, given in rules.items() if given]
+        if self.rules is not None:
+            return self.rules
+        patterns: dict[str, Any] = {kind: self.options.get(kind) for kind in ("fields", "accept")}
+        patterns["skip"] = (self.options.get("skip") or ())[self.skipped :]
+        patterns["threshold"] = self.limits.get("fields")
+        kinds = [kind for kind in patterns if kind in self.given and patterns[kind]]
+        return [Rule("", 0, kind, pattern) for kind in kinds for pattern in patterns[kind]]
 
     def _without_answer(self, expected: JsonValue, error: JsonMatchError) -> MatchResult:
         """Return the result for an answer that can't be compared, such as text without JSON: all is missing.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from pytest_jsonmatch.answer import Spent
     from pytest_jsonmatch.engine.result.match import MatchResult
@@ -16,10 +16,18 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.tags import Tags
     from pytest_jsonmatch.semantic.bench import Bench
 
-INI_SKIP: Final = "jsonmatch_skip"
-"""The ini option that leaves fields out of all comparisons."""
 FAILED_BEFORE: Final = "failed before comparing"
 """The error of a test that failed before it compared anything."""
+
+
+class Rule(NamedTuple):
+    """A pattern, and where it is written."""
+
+    file: str
+    line: int
+    kind: str
+    """`fields`, `accept`, `skip` or `threshold`."""
+    pattern: str
 
 
 @final
@@ -41,11 +49,8 @@ class Compared(NamedTuple):
     """Its tags, beyond those of the test."""
     unreadable: str | None = None
     """Why the answer could not be compared; it counts as 0."""
-    rules: Sequence[tuple[str, Iterable[str], RuleSource | None]] = ()
-    """Its patterns, by the option that they are written in (`fields`, `accept`, `skip` …).
-
-    With each where it is written; None: in the test's own call.
-    """
+    rules: Sequence[Rule] = ()
+    """Its patterns; those of the test's own call or mark without a file."""
 
 
 @final
@@ -69,19 +74,6 @@ class CaseFiles(NamedTuple):
     """Real paths of the folders in which cases may name files; None for anywhere."""
     repeat: int | None
     """How often each case without a recorded answer runs; None: as its file says."""
-
-
-@final
-class RuleSource(NamedTuple):
-    """Where patterns that apply to several tests are written: a golden file, a mark.
-
-    Both functions take the option that a pattern is written in, and the pattern.
-    """
-
-    place: Callable[[str, str], tuple[str, int]]
-    """Returns the file and the line of a rule."""
-    holders: Callable[[str, str], int | None]
-    """Returns how many tests a rule applies to; None if that is unknown before all have run."""
 
 
 class RunningTest(Protocol):
@@ -117,12 +109,12 @@ class Run(Protocol):
     def test(self) -> RunningTest | None:
         """The test that runs now."""
 
-    def defaults(self) -> tuple[Mapping[str, Any], Mapping[str, RuleSource]]:
-        """Return the default `metric`, `threshold` and options of comparisons; and where marks give them."""
+    def defaults(self) -> tuple[Mapping[str, Any], Collection[str]]:
+        """Return the default `metric`, `threshold` and options; and which a mark of the test itself gives."""
 
     @property
-    def skipped(self) -> tuple[Sequence[str], RuleSource]:
-        """The patterns of fields that no comparison looks at, and where they are written."""
+    def skipped(self) -> Sequence[str]:
+        """The patterns of fields that no comparison looks at."""
 
     def bench(self, judge: object) -> Bench:
         """Return the judges that comparators ask; `judge` is the comparison's own, or None."""

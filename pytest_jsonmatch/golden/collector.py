@@ -6,7 +6,6 @@ import inspect
 import linecache
 import os
 import warnings
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -33,21 +32,23 @@ from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.files import display_name, read_limited, relative
 from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.golden.producers import find_producer
-from pytest_jsonmatch.running import RuleSource, Turn
+from pytest_jsonmatch.running import Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from types import CodeType
 
     from pytest_jsonmatch.comparer import Comparer
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
-    from pytest_jsonmatch.golden.errors import Position, Steps
+    from pytest_jsonmatch.engine.value.convert import Side
+    from pytest_jsonmatch.golden.errors import Position
     from pytest_jsonmatch.golden.loader import GoldenCases
     from pytest_jsonmatch.golden.marks import Mark
     from pytest_jsonmatch.golden.outputs import Outputs
     from pytest_jsonmatch.golden.update import Updater
     from pytest_jsonmatch.golden.yamlevents import Document
+    from pytest_jsonmatch.running import Rule
 
 FILE_ERROR: Final = "(file error)"
 """The name of the one test of a file that is not valid."""
@@ -64,8 +65,8 @@ class CaseRules:
 
     Args:
         check: compares the expected value of a case with the answer; returns the result and, if it is not
-            good enough, the error that says so. It requests the places of fields, the worst first, and of the
-            case's patterns. It raises JsonMatchError if the two can't be compared.
+            good enough, the error that says so and the field that it is about. It is given what returns the
+            place of a field, and the case's patterns. It raises JsonMatchError if the two can't be compared.
         comparer_of: returns how a case is compared; raises JsonMatchError if it is not configured correctly.
         folders: real paths of the folders in which cases may name files; None for anywhere.
         repeat: how often each case without a recorded answer runs, whatever its file says.
@@ -78,8 +79,8 @@ class CaseRules:
     """
 
     check: Callable[
-        [GoldenCase, object, Callable[[FieldResult], str | None], RuleSource],
-        tuple[MatchResult, Exception | None],
+        [GoldenCase, object, Callable[[FieldResult], str | None], Sequence[Rule]],
+        tuple[MatchResult, Exception | None, FieldResult | None],
     ]
     comparer_of: Callable[[GoldenCase], Comparer]
     folders: tuple[str, ...] | None
@@ -157,14 +158,10 @@ class GoldenFile(pytest.Module):
     """What is wrong with the file, if it is not valid."""
     _names: dict[str, Any]
     """The module's namespace."""
-    _tests: list[str]
-    """The case of each test; a fixture with parameters makes several tests of one case."""
     _faults: dict[str, JsonMatchError]
     """What is wrong with tests, known before the first one runs."""
     _told: dict[str, str]
     """The errors reported so far, each with the first case that has it."""
-    _holders: Counter[Steps] | None = None
-    """How many tests have each rule, by its place; counted when it is needed."""
 
     def _getobj(self) -> ModuleType:
         # A private name of pytest, but its docstring says that subclasses may override it. With
@@ -190,7 +187,7 @@ class GoldenFile(pytest.Module):
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         """Return the items, each with the location that pytest would otherwise look up on disk."""
-        self._tests, self._faults, self._told = [], {}, {}
+        self._faults, self._told = {}, {}
         items = list(super().collect())
         path = relative(self.path, self.config.rootpath)
         for item in items:
@@ -199,7 +196,6 @@ class GoldenFile(pytest.Module):
                 # pytest mistakes dots in a name that ends the node id for separators of classes.
                 shown = f"{item.name} " if "." in item.name else item.name
                 item.location = (path, item.function.__code__.co_firstlineno - 1, shown)
-                self._tests.append(item.originalname)
         return items
 
     def is_sound(self, item: pytest.Function) -> bool:
@@ -231,13 +227,6 @@ class GoldenFile(pytest.Module):
             raise_at(str(self._error), path=str(self.path), at=self._error.at, name=FILE_ERROR)
         if item.name in self._faults and not _is_left_out(item):
             _fail(self.cases[item.originalname], self._faults[item.name], told=self._told)
-
-    def holders(self, trail: Steps) -> int:
-        """Return how many tests of the file have the rule at this place."""
-        if self._holders is None:
-            cases = (self.cases[name] for name in self._tests if name in self.cases)
-            self._holders = Counter(each for case in cases for each in case.trails_of_rules())
-        return self._holders[trail]
 
     def replay(self, item: pytest.Function, nodeid: str) -> None:
         """Give a case its kept answer, if answers are replayed; fixtures that would make one are not set up.
@@ -319,12 +308,9 @@ class GoldenFile(pytest.Module):
         if self.rules.keep is not None:
             self.rules.keep(case, actual)
         updater = self.rules.updater
-        places: list[Position] = []
 
-        def locate(field: FieldResult) -> str | None:
-            trail = instance_trail(field.place, "actual" if field.expected_key is MISSING else "expected")
-            at, place = case.locate_expected(trail)
-            places.append(at)
+        def locate(field: FieldResult) -> str:
+            _, place = _located(case, field)
             # The message is shown below the name of the case's file; a row is in another file.
             return place if case.row is not None else place.removeprefix(case.name_of_file)
 
@@ -333,11 +319,10 @@ class GoldenFile(pytest.Module):
                 if (note := updater.fresh(case, actual)) is not None:
                     case.fail(note)
                 return
-            result, failure = self.rules.check(case, actual, locate, _rules_of(self, case))
+            result, failure, field = self.rules.check(case, actual, locate, [*case.rules(str(self.path))])
         except JsonMatchError as error:
             _fail(case, error)
-        # The message shows the worst field first, so the first place requested is that field's.
-        at = places[0] if places else None
+        at = None if field is None else _located(case, field)[0]
         is_recorded = self.rules.has_only_gates and not isinstance(failure, ComparatorError)
         if isinstance(failure, JsonMatchError):
             if not is_recorded:
@@ -373,12 +358,10 @@ def case_to_produce(item: pytest.Item) -> GoldenCase | None:
     return case if is_run and not may_be_skipped and file.is_faultless(item) else None
 
 
-def _rules_of(file: GoldenFile, case: GoldenCase) -> RuleSource:
-    """Return where the rules of a golden case are written: its own, and those beside `cases`."""
-    return RuleSource(
-        place=lambda *rule: (str(file.path), case.line_of(case.trail_of_rule(*rule))),
-        holders=lambda *rule: file.holders(case.trail_of_rule(*rule)),
-    )
+def _located(case: GoldenCase, field: FieldResult) -> tuple[Position, str]:
+    """Return the place of a field in the golden file, and "file:line" in the file that holds it."""
+    side: Side = "actual" if field.expected_key is MISSING else "expected"
+    return case.locate_expected(instance_trail(field.place, side))
 
 
 def turn_of(item: pytest.Item) -> Turn | None:

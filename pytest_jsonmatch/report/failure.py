@@ -220,6 +220,12 @@ def _cost(field: FieldResult) -> tuple[float, float]:
     return field.weight * (field.score - 1.0), field.score
 
 
+def first_field(result: MatchResult, failures: Sequence[Measured]) -> FieldResult | None:
+    """Return the field that the message shows first; None if all are right."""
+    entries = _entries(_worst(result, failures, 1), 1)
+    return entries[0].field if entries else None
+
+
 def _entries(fields: Sequence[FieldResult], limit: int) -> list[_Entry]:
     """Return what to show for the fields.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.running import Turn
-from pytest_jsonmatch.session.rules import Looked, WrittenRule
+from pytest_jsonmatch.session.rules import CheckedRule
 
 if TYPE_CHECKING:
     import pytest
@@ -39,8 +39,8 @@ class TestNews:
     """What the case belongs to."""
     tags: Tags = field(default_factory=dict)
     """The tags of the case."""
-    rules: list[Looked] = field(default_factory=list)
-    """Rules that apply to several tests, and whether they match anything here."""
+    rules: list[CheckedRule] = field(default_factory=list)
+    """Its patterns, and whether they match anything here."""
     details: dict[str, str] = field(default_factory=dict)
     """What a page shows of each comparison, by id."""
     source: str = ""
@@ -93,9 +93,7 @@ def _test(members: dict[str, Any]) -> TestNews:
     if "turn" in members:
         members["turn"] = Turn(**members["turn"])
     if "rules" in members:
-        members["rules"] = [
-            Looked(**{**each, "rule": WrittenRule(**each["rule"])}) for each in members["rules"]
-        ]
+        members["rules"] = [CheckedRule(**each) for each in members["rules"]]
     return TestNews(**members)
 
 

@@ -59,6 +59,11 @@ class _Test:
         """Whether it was skipped, or expected to fail."""
         return self.xfail or self.skipped
 
+    @property
+    def failed_before(self) -> bool:
+        """Whether it failed before it compared anything, or without comparing all."""
+        return self.failed and (self.news.broken or not self.news.comparisons)
+
     def compared(self) -> list[Comparison]:
         """Return what it compared."""
         from pytest_jsonmatch.results.comparison import Comparison
@@ -124,7 +129,7 @@ class Outcomes:
         """The node ids of the runs of each repeated case."""
         self._failed_otherwise: set[str] = set()
         self.rules: RulesOfRun = RulesOfRun()
-        """The rules that apply to several tests, and whether they have matched anything."""
+        """The patterns of all tests, and whether they have matched anything."""
         self.collected: set[str] = set()
         """The ids of the collected cases, deselected ones too; empty if nothing needs them."""
         self.are_complete = False
@@ -232,6 +237,12 @@ class Outcomes:
         return frozenset(test.run.case for test in self._tests.values() if test.is_left_out)
 
     @property
+    def broken_files(self) -> set[str]:
+        """The files with tests that were left out, or failed before comparing."""
+        broken = {each.nodeid for each in self._tests.values() if each.is_left_out or each.failed_before}
+        return {nodeid.partition("::")[0] for nodeid in broken | self._failed_otherwise}
+
+    @property
     def left_out(self) -> dict[str, int]:
         """How many tests the table does not show, by reason."""
         tests = self._tests.values()
@@ -239,9 +250,7 @@ class Outcomes:
             "expected to fail": sum(test.xfail for test in tests),
             "skipped": sum(test.skipped and not test.xfail for test in tests),
             # A gate counts these as 0.
-            FAILED_BEFORE: sum(
-                test.failed and (test.news.broken or not test.news.comparisons) for test in self._counted()
-            ),
+            FAILED_BEFORE: sum(test.failed_before for test in self._counted()),
         }
         return {reason: count for reason, count in counts.items() if count}
 

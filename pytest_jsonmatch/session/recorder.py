@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 import pytest
 
 from pytest_jsonmatch.session.carried import TestNews, attach
-from pytest_jsonmatch.session.rules import is_ignored, rules_in
+from pytest_jsonmatch.session.rules import checked, is_ignored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterator, Mapping
@@ -20,10 +20,9 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.answer import Spent
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.tags import Tags
-    from pytest_jsonmatch.running import Compared, Turn
+    from pytest_jsonmatch.running import Compared, Rule, Turn
     from pytest_jsonmatch.session.carried import RunNews
     from pytest_jsonmatch.session.options import Settings
-    from pytest_jsonmatch.session.rules import SharedRules
 
 _XPASS: Final = "[XPASS(strict)] "
 """How pytest reports a test that passes although `xfail(strict=True)` expects a failure."""
@@ -47,10 +46,10 @@ class Recorder:
     Args:
         item: the test.
         settings: of the session.
-        shared_rules: the rules of this process that apply to several tests.
+        rules: whether a pattern has matched anything in this process, of those seen so far.
     """
 
-    def __init__(self, item: pytest.Item, settings: Settings, shared_rules: SharedRules) -> None:
+    def __init__(self, item: pytest.Item, settings: Settings, rules: dict[Rule, bool]) -> None:
         self.item = item
         self.nodeid: str = _plain_nodeid(item)
         self.turn: Turn | None = None
@@ -64,7 +63,7 @@ class Recorder:
         self._params: Mapping[str, str] = {}
         """The labels of the item's parameters that are tags."""
         self._settings = settings
-        self._shared_rules = shared_rules
+        self._rules = rules
         self._lock = Lock()
         self.restart()
 
@@ -159,11 +158,10 @@ class Recorder:
                 self._figures.append([getattr(comparison, each) for each in _FIGURES])
         if self.item.config.hook.pytest_jsonmatch_compared.get_hookimpls():  # asking an item's own is slow
             self.item.ihook.pytest_jsonmatch_compared(result=result, item=self.item)
-        for kind, patterns, source in () if is_ignored() else compared.rules:
-            place = rules_in(self.item, holders=1) if source is None else source
-            looked = list(self._shared_rules.look(result, kind, patterns, place))
+        if compared.rules and not is_ignored():
+            found = list(checked(compared, self.item, self._rules))
             with self.adding() as news:
-                news.rules += looked
+                news.rules += found
 
     def _comparison(self, identity: str, compared: Compared, spent: Spent | None) -> Comparison:
         from pytest_jsonmatch.results.comparison import Comparison

@@ -3,42 +3,32 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import TYPE_CHECKING, NamedTuple, final
 
-import pytest
-
-from pytest_jsonmatch.running import INI_SKIP, RuleSource
+from pytest_jsonmatch.running import Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator
 
-    from pytest_jsonmatch.engine.result.match import MatchResult
+    import pytest
+
+    from pytest_jsonmatch.running import Compared
 
 
 @final
-class WrittenRule(NamedTuple):
-    """A pattern, and where it was given."""
+class CheckedRule(NamedTuple):
+    """What one test says about a pattern."""
 
     file: str
-    """The path of the file."""
     line: int
     kind: str
-    """`fields`, `accept`, `skip`, `threshold`, or `jsonmatch_skip`, the ini option."""
     pattern: str
-
-
-@final
-class Looked(NamedTuple):
-    """What one test says about a rule that applies to several."""
-
-    rule: WrittenRule
-    fits: bool
+    matched: bool
     """Whether it matches a place."""
-    holders: int | None = None
-    """How many tests it applies to, if that is known; told once, as `near`."""
+    is_shared: bool = False
+    """Whether other tests may have it, too."""
     near: str | None = None
-    """The nearest path."""
+    """The nearest path; sent once from each process."""
 
 
 def is_ignored() -> bool:
@@ -53,105 +43,70 @@ def is_ignored() -> bool:
     return next(fitting, "default") == "ignore"
 
 
-def rules_in(node: Any, holders: int | None = None) -> RuleSource:
-    """Return the rules in a test's calls, or in a mark of a test, a class or a module: at its first line.
+def checked(compared: Compared, item: pytest.Item, known: dict[Rule, bool]) -> Iterator[CheckedRule]:
+    """Yield what a comparison says about its patterns; an unreadable answer may match any of them.
 
-    All parameters of a test share them. Which tests a mark applies to is unknown until all have run.
+    Args:
+        compared: the comparison.
+        item: its test.
+        known: whether a pattern has matched in this process, which is updated: then it is not checked again.
     """
-
-    def place(*_: str) -> tuple[str, int]:
-        is_item = isinstance(node, pytest.Item)
-        line = node.location[1] if is_item else node.reportinfo()[1] if isinstance(node, pytest.Class) else 0
-        return str(node.path), (line or 0) + 1
-
-    return RuleSource(place, lambda *_: holders)
-
-
-def rules_in_ini(config: pytest.Config, patterns: Sequence[str]) -> RuleSource:
-    """Return the source of patterns in the configuration file, which apply to the whole suite."""
-    path = config.inipath or config.rootpath
-    lines = path.read_text("utf-8", "replace").splitlines() if patterns and config.inipath is not None else []
-    found = {text: next((at for at, line in enumerate(lines, 1) if text in line), 1) for text in patterns}
-    return RuleSource(lambda _, pattern: (str(path), found[pattern]), lambda *_: None)
-
-
-@final
-class SharedRules:
-    """In each process: the rules that apply to several tests, and what reports say about them.
-
-    A rule that has matched once in this process is not checked again.
-    """
-
-    def __init__(self) -> None:
-        self._fitted: dict[WrittenRule, bool] = {}
-        """Whether a rule has matched, of those seen so far."""
-
-    def look(
-        self, result: MatchResult, kind: str, patterns: Iterable[str], source: RuleSource
-    ) -> Iterator[Looked]:
-        """Yield what the controller has to know: rules that match for the first time, or did not match."""
-        rules = [WrittenRule(*source.place(kind, pattern), kind, pattern) for pattern in patterns]
-        rules = [rule for rule in rules if not self._fitted.get(rule)]
-        unmatched = result.unmatched(rule.pattern for rule in rules)
-        for rule in rules:
-            fits = rule.pattern not in unmatched
-            if fits or rule in self._fitted:
-                yield Looked(rule, fits)
-            else:
-                # Holders and the nearest path take longer, so they are found only once.
-                pattern = rule.pattern
-                yield Looked(rule, fits, source.holders(kind, pattern), result.nearest_path(pattern))
-            self._fitted[rule] = fits
-
-
-@final
-@dataclass(slots=True)
-class _Open:
-    """A rule that has matched nothing so far."""
-
-    tests: set[str] = field(default_factory=set)
-    holders: int | None = None
-    near: str | None = None
+    own, result = (str(item.path), (item.location[1] or 0) + 1), compared.result
+    is_shared = getattr(item.parent, "compares", False) or hasattr(item, "callspec")
+    placed = (rule if rule.file else Rule(*own, *rule[2:]) for rule in compared.rules)
+    unknown = [rule for rule in placed if not known.get(rule)]
+    is_read = compared.unreadable is None
+    unmatched = result.unmatched(rule.pattern for rule in unknown) if is_read else ()
+    for rule in unknown:
+        matched = rule.pattern not in unmatched
+        near = None if matched or rule in known else result.nearest_path(rule.pattern)
+        known[rule] = matched
+        yield CheckedRule(*rule, matched, is_shared, near)
 
 
 @final
 class RulesOfRun:
-    """In the controller: the rules that apply to several tests, from all processes."""
+    """In the controller: the patterns of all tests, from all processes."""
 
     def __init__(self) -> None:
-        self._fitted: set[WrittenRule] = set()
-        self._open: dict[WrittenRule, _Open] = {}
+        self._matched: set[Rule] = set()
+        self._tests: dict[Rule, set[str]] = {}
+        """The tests in which a pattern has matched nothing."""
+        self._near: dict[Rule, str] = {}
+        self._shared: set[Rule] = set()
 
-    def take(self, nodeid: str, rules: Iterable[Looked]) -> None:
+    def take(self, nodeid: str, rules: Iterable[CheckedRule]) -> None:
         """Take what one test says."""
-        for looked in rules:
-            if looked.fits:
-                self._fitted.add(looked.rule)
-                continue
-            known = self._open.setdefault(looked.rule, _Open())
-            known.tests.add(nodeid)
-            known.holders = known.holders if looked.holders is None else looked.holders
-            known.near = known.near or looked.near
+        for each in rules:
+            rule = Rule(*each[:4])
+            if each.matched:
+                self._matched.add(rule)
+            else:
+                self._tests.setdefault(rule, set()).add(nodeid)
+            if each.near is not None:
+                self._near[rule] = each.near
+            if each.is_shared:
+                self._shared.add(rule)
 
-    def unmatched(self, *, is_whole: bool, is_suite: bool) -> Iterator[tuple[WrittenRule, str]]:
-        """Yield the rules that matched nowhere although all their tests ran, each with its warning.
+    def unmatched(self, *, is_part: bool, broken: Container[str]) -> Iterator[tuple[Rule, str]]:
+        """Yield the patterns that matched nowhere, each with its warning.
+
+        Those that several tests may have are left out if some of these may not have compared.
 
         Args:
-            is_whole: whether all existing tests ran to their end: it decides about rules for which the
-                number of tests is unknown.
-            is_suite: whether they are all tests of the suite: it decides about rules of the configuration.
+            is_part: whether not all tests have run.
+            broken: the files with tests that did not compare.
         """
         from pytest_jsonmatch.engine.plan.fitting import unmatched_text
 
-        for rule, known in sorted(self._open.items()):
-            is_done = is_whole if known.holders is None else len(known.tests) >= known.holders
-            if rule not in self._fitted and is_done and (is_suite or rule.kind != INI_SKIP):
-                number = len(known.tests)
-                of = "" if number == 1 else f" in any of {number:,} tests"
-                yield rule, unmatched_text(rule.kind, rule.pattern, known.near, of)
+        for rule, tests in sorted(self._tests.items()):
+            has_gaps = is_part or any(nodeid.partition("::")[0] in broken for nodeid in tests)
+            if rule not in self._matched and not (has_gaps and rule in self._shared):
+                of = "" if len(tests) == 1 else f" in any of {len(tests):,} tests"
+                yield rule, unmatched_text(rule.kind, rule.pattern, self._near.get(rule), of)
 
 
-def warn_of_rules(config: pytest.Config, unmatched: Iterable[tuple[WrittenRule, str]]) -> list[str]:
+def warn_of_rules(config: pytest.Config, unmatched: Iterable[tuple[Rule, str]]) -> list[str]:
     """Warn of rules, each at its place; return the texts of those that a filter makes errors.
 
     pytest shows warnings of this late phase only if its own hook is called with them.

@@ -15,7 +15,6 @@ from pytest_jsonmatch.session.carried import RunNews
 from pytest_jsonmatch.session.options import usage_errors
 from pytest_jsonmatch.session.outcomes import Outcomes
 from pytest_jsonmatch.session.recorder import Recorder
-from pytest_jsonmatch.session.rules import SharedRules, rules_in, rules_in_ini
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.styled import StyledLine
     from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.model import ResultSet
-    from pytest_jsonmatch.running import RuleSource
+    from pytest_jsonmatch.running import Rule
     from pytest_jsonmatch.semantic.bench import Bench, Memory
     from pytest_jsonmatch.session.ahead import Ahead
     from pytest_jsonmatch.session.options import Settings
@@ -65,7 +64,8 @@ class Session:
         self.outcomes: Outcomes = Outcomes(has_only_gates=self.has_only_gates)
         self.test: Recorder | None = None
         """The test that runs now."""
-        self._shared_rules = SharedRules()
+        self._rules: dict[Rule, bool] = {}
+        """Whether a pattern has matched anything in this process, of those seen so far."""
         self.case_rules: CaseRules | None = None
         """How golden cases are run, once it is known."""
         self.news: RunNews = RunNews()
@@ -144,20 +144,20 @@ class Session:
     @contextmanager
     def running(self, item: pytest.Item) -> Iterator[None]:
         """Make a test the one that runs now."""
-        self.test = Recorder(item, self.settings, self._shared_rules)
+        self.test = Recorder(item, self.settings, self._rules)
         try:
             yield
         finally:
             self.test = None
 
-    def defaults(self) -> tuple[dict[str, Any], dict[str, RuleSource]]:
+    def defaults(self) -> tuple[dict[str, Any], set[str]]:
         """Return the current defaults: the test's `jsonmatch` marks, closest first, then the ini options.
 
-        And the marks that they come from.
+        And which of them a mark of the test itself gives.
         """
         settings = self.settings
         chosen: dict[str, Any] = {"metric": settings.metric, "threshold": settings.threshold}
-        sources: dict[str, RuleSource] = {}
+        own: set[str] = set()
         test = self.test
         for node, mark in () if test is None else [*test.item.iter_markers_with_node("jsonmatch")][::-1]:
             if mark.args:
@@ -170,13 +170,14 @@ class Session:
             # As in the signature of the assertion, None means "not given".
             given = {key: value for key, value in mark.kwargs.items() if value is not None and key != "tags"}
             chosen.update(given)
-            sources.update(dict.fromkeys(given, rules_in(node)))
-        return chosen, sources
+            if isinstance(node, pytest.Item):
+                own |= given.keys()
+        return chosen, own
 
-    @cached_property
-    def skipped(self) -> tuple[Sequence[str], RuleSource]:
-        """The patterns of the ini option `jsonmatch_skip`, and where they are written."""
-        return self.settings.skip, rules_in_ini(self.config, self.settings.skip)
+    @property
+    def skipped(self) -> Sequence[str]:
+        """The patterns of the ini option `jsonmatch_skip`."""
+        return self.settings.skip
 
     # -- judges --------------------------------------------------------------------------------------------
 

@@ -127,9 +127,8 @@ def finish(pytest_session: pytest.Session, session: Session) -> None:
         failed |= not settings.dry_run and any(each.refused for each in session.updates)
     failed |= session.writer is not None and bool(session.writer.problem)
     if not only_shows:
-        whole = not narrowed and not session.outcomes.left_out
-        is_suite = session.config.args_source is not pytest.Config.ArgsSource.ARGS
-        unmatched = session.outcomes.rules.unmatched(is_whole=whole, is_suite=is_suite)
+        broken = session.outcomes.broken_files
+        unmatched = session.outcomes.rules.unmatched(is_part=bool(narrowed), broken=broken)
         session.rule_errors = warn_of_rules(session.config, unmatched)
         failed |= bool(session.rule_errors)
     if failed and status == pytest.ExitCode.OK:

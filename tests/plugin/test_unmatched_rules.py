@@ -99,25 +99,34 @@ def test_all_parameters_of_a_fixture_count(pytester, workers):
 MARKED = """
     import pytest
 
-    pytestmark = pytest.mark.jsonmatch(fields={"a": {"weight": 2}, "b": {"weight": 2}, "z": {"skip": True}})
+    pytestmark = pytest.mark.jsonmatch(accept={"y": [1]})
 
+    @pytest.mark.jsonmatch(fields={"a": {"weight": 2}, "b": {"weight": 2}, "z": {"skip": True}})
     @pytest.mark.parametrize("name", "ab")
     def test_it(assert_json_match, name):
         assert_json_match({name: 1}, {name: 1})
 """
 
 
-def test_rules_of_a_mark_hold_for_all_its_tests(pytester, workers):
+def test_a_mark_of_a_test_is_checked_and_that_of_a_module_is_not(pytester, workers):
     pytester.makepyfile(test_m=MARKED)
     result = pytester.runpytest(*SHOWN, *workers)
     result.assert_outcomes(passed=2, warnings=1)
-    assert ["test_m.py:1: " in line and "'z'" in line for line in warnings_of(result)] == [True]
+    assert ["test_m.py:5: " in line and "'z'" in line for line in warnings_of(result)] == [True]
 
 
-def test_rules_of_a_mark_are_not_told_of_a_part_of_its_tests(pytester):
+def test_parameters_of_a_test_are_not_checked_apart(pytester):
     pytester.makepyfile(test_m=MARKED)
     result = pytester.runpytest(*SHOWN, "-k", "a]")
     assert warnings_of(result) == []
+
+
+@pytest.mark.parametrize("left_out", ["marks: [skip]", "marks: [xfail]", "producer: 'no_such:function'"])
+def test_a_file_with_a_case_that_compares_nothing_is_not_checked(pytester, left_out):
+    cases = RULES_BESIDE_CASES.replace("  actual: {total: 1, items: [{price: 2}]}", f"  {left_out}")
+    pytester.makefile(".golden.yaml", r=cases, s=RULES_BESIDE_CASES)
+    result = pytester.runpytest(*SHOWN)
+    assert {"s.golden.yaml" in line for line in warnings_of(result)} == {True}
 
 
 @pytest.mark.parametrize("filter_", ["error", "error::pytest_jsonmatch.JsonMatchWarning"])
