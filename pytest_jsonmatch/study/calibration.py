@@ -1,8 +1,8 @@
 """Figures of confidences, and thresholds with a promise. Import this module late: it imports numpy.
 
 Sources: AUROC as Mann and Whitney's U (1947); Brier (1950); ECE with bins of equal mass (Nguyen and O'Connor
-2015); the upper bound of Clopper and Pearson (1934), with the effective sample size of Korn and Graubard
-(1998) and Kish (1965) where values come in clusters; the order in which thresholds are checked:
+2015); the upper bound of Clopper and Pearson (1934), with the effective sample size of Kish (1965) where
+values come in clusters; the order in which thresholds are checked:
 fixed-sequence testing, as in Learn then Test (Angelopoulos and others 2021).
 """
 
@@ -259,29 +259,35 @@ def calibration(of: GroupedOutcomes) -> tuple[Estimate, tuple[Bin, ...]]:
 
 @final
 class _Half:
-    """Even groups (0) or odd ones (1): how strong the evidence is that at most a given share is wrong."""
+    """Half of the clusters: how strong the evidence is that at most a given share of values is wrong.
 
-    def __init__(self, of: GroupedOutcomes, remainder: int) -> None:
-        rows = slice(remainder, None, 2)
-        # For each confidence those that have it or a higher one.
-        counts = np.array([of.wrong, of.wrong + of.right])[:, rows, ::-1]
-        wrong, accepted = np.cumsum(counts, axis=-1)[..., ::-1]
-        self.accepted: Floats = accepted.sum(0)
-        self.wrong: Floats = wrong.sum(0)
+    All quantities are by confidence, over the values that have it or a higher one.
+    """
+
+    def __init__(
+        self, confidences: Floats, wrong: Floats, clusters: NDArray[np.int64], values: Floats
+    ) -> None:
+        order = np.lexsort((-confidences, clusters))
+        clusters, wrong = clusters[order], wrong[order]
+        # The size of a value's cluster and how many are wrong, up to the value.
+        first = np.searchsorted(clusters, clusters)
+        sums = np.cumsum(wrong) - wrong
+        sizes, before = np.arange(len(clusters)) - first + 1.0, sums - sums[first]
+        after, smaller = before + wrong, np.maximum(sizes - 1, 1)
+        # In clusters of several values: the share that is wrong, and that of pairs which are both wrong.
+        share = np.where(sizes > 1, after / sizes, 0) - np.where(sizes > 2, before / smaller, 0)
+        pairs = np.where(sizes > 1, after * (after - 1) / (sizes * smaller), 0)
+        pairs -= np.where(sizes > 2, before * (before - 1) / (smaller * np.maximum(sizes - 2, 1)), 0)
+        added = np.ones(len(sizes)), wrong, 2 * sizes - 1, sizes == 2, share, pairs
+        places = np.searchsorted(values, confidences[order])
+        counts = np.array([np.bincount(places, each, len(values)) for each in added])
+        self.accepted, self.wrong, squares, several, shares, both = np.cumsum(counts[:, ::-1], 1)[:, ::-1]
+        # How alike the values of a cluster are, as if one more cluster were wrong as a whole.
+        share, both = (shares + 1) / (several + 1), (both + 1) / (several + 1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            alike = np.where(share < 1, (both - share**2) / (share * (1 - share)), 1.0).clip(0, 1)
         number = np.maximum(self.accepted, 1.0)
-        # If each value is its own cluster, the bound is exact.
-        self.size: Floats = self.accepted
-        if of.clusters < of.number:
-            share = self.wrong / number
-            # As if all groups were as large as the large ones: sizes may vary (Kish 1965).
-            groups = np.maximum(self.accepted**2 / np.maximum((accepted**2).sum(0), 1.0), 2.0)
-            between = ((wrong - share * accepted) ** 2).sum(0) * groups / (groups - 1) / number**2
-            alone = share * (1 - share) / number
-            with np.errstate(invalid="ignore", divide="ignore"):
-                effect = np.where(alone > 0, np.maximum(between / alone, 1.0), of.number / of.clusters)
-            # With few groups their spread is not well known.
-            few = (t.ppf(0.975, 10**6) / t.ppf(0.975, groups - 1)) ** 2
-            self.size = self.accepted / effect * few
+        self.size: Floats = self.accepted / (1 + np.maximum(squares / number - 1, 0) * alike)
         self.hits = self.wrong / number * self.size
 
     def p_values(self, most: float) -> Floats:
@@ -296,14 +302,18 @@ class _Half:
         return float(beta.ppf(SURE, self.hits[at] + 1, max(self.size[at] - self.hits[at], 1e-12)))
 
 
-def promise(of: GroupedOutcomes, most: float) -> ReviewThreshold:
+def promise(of: Tally, most: float) -> ReviewThreshold:
     """Return the lowest threshold above which at most a given share of values is shown to be wrong.
 
     One half of the clusters chooses in which order thresholds are tried: first the one with the strongest
     evidence, then lower ones. The other half checks them at 5 %, one after the other, and stops at the first
     that fails; the last that held is returned. Thus it promises too much in at most 5 % of runs.
     """
-    chosen, checked = _Half(of, 0), _Half(of, 1)
+    confidences, clusters = _cut(np.array(of.confidences)), np.array(of.clusters)
+    values, wrong = np.unique(confidences), 1.0 - np.array(of.right)
+    half = _dealt(clusters.max() + 1)[clusters] % 2
+    sides = (each == half for each in (0, 1))
+    chosen, checked = (_Half(confidences[side], wrong[side], clusters[side], values) for side in sides)
     evidence = chosen.p_values(most)
     start = int(np.argmin(evidence))
     lower = np.flatnonzero(evidence[: start + 1] <= 0.5)[::-1]
@@ -318,9 +328,9 @@ def promise(of: GroupedOutcomes, most: float) -> ReviewThreshold:
         lowest = int(at)
     if lowest is None:
         return ReviewThreshold(None, 0.0)
-    coverage = float((chosen.accepted[lowest] + checked.accepted[lowest]) / of.number)
+    coverage = float((chosen.accepted[lowest] + checked.accepted[lowest]) / len(wrong))
     return ReviewThreshold(
-        float(of.values[lowest]),
+        float(values[lowest]),
         coverage,
         int(checked.accepted[lowest]),
         int(checked.wrong[lowest]),

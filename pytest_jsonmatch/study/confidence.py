@@ -242,7 +242,7 @@ def _figures(of: Tally, max_error: float | None) -> FieldConfidence:
         brier=calibration.brier(outcomes),
         ece=ece,
         reliability=bins,
-        at_error=None if max_error is None else calibration.promise(outcomes, max_error),
+        at_error=None if max_error is None else calibration.promise(of, max_error),
     )
 
 
