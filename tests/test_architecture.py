@@ -31,6 +31,8 @@ HEAVY = {
 # they may import what they like.
 LATE = {
     "engine/align/large.py",
+    "engine/align/owners.py",
+    "engine/align/related.py",
     "engine/compare/tables.py",
     "study/agreement.py",
     "study/calibration.py",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import pickle
 import re
+from collections import Counter
 from decimal import Decimal
 from unittest.mock import ANY
 
@@ -311,3 +312,21 @@ def test_an_element_with_a_matcher_is_no_twin():
     # As twins, the first two would pair; and nobody would be left that the second matcher accepts.
     assert compare_json(["a", "b"], [ANY, "a"], arrays="unordered").score == 1.0
     assert compare_json(["b", "a"], [ANY, re.compile("b")], arrays="unordered").score == 1.0
+
+
+@pytest.mark.parametrize("size", [20, 60], ids=["lists", "arrays"])
+def test_each_matcher_is_asked_once_about_each_distinct_value(size):
+    asked = Counter()
+
+    class DirtyEquals:
+        def __eq__(self, other):
+            asked[other] += 1
+            return other == "b"
+
+        __hash__ = object.__hash__
+
+    expected = [{"id": at, "kind": DirtyEquals()} for at in range(size)]
+    actual = [{"id": -at, "kind": "ab"[at % 2]} for at in range(size)]
+    compare_json(actual, expected, arrays="unordered")
+    # Once for pairing, and once for each pair that is scored.
+    assert sum(asked.values()) <= size * 2 + size

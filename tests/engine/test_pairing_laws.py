@@ -207,8 +207,8 @@ class Elements(NamedTuple):
         aligner = Aligner(self.plan, count_extra=count_extra)
         element = self.plan.root.children[ELEMENT]
         grid = Columns(aligner, element, body).grid(element, self.expected, self.actual)
-        grid.stands_at(range(len(self.expected)), range(len(self.actual)), self.walked)
-        grid.finish(aligner.leaf_counts(element, self.expected, self.actual))
+        grid.walk = self.walked
+        grid.divide(aligner.leaf_counts(element, self.expected, self.actual))
         return grid
 
     def walked(self, at: int, to: int) -> Cell:
@@ -228,7 +228,7 @@ def possible():
 
 
 def bounds_of(grid: Grid, case: Elements) -> Any:
-    return copy.deepcopy(grid._block(range(len(case.expected)), range(len(case.actual))))
+    return copy.deepcopy(grid.worths(range(len(case.expected)), range(len(case.actual))))
 
 
 def check_bounds(grid: Grid, case: Elements) -> None:
@@ -304,7 +304,7 @@ def test_both_bodies_find_the_same(given_options, expected, actual):
             sum(grid.measure(*pair).similarity for pair in best.pairs)
             for grid, best in ((small, one), (large, other))
         ]
-        assert (worth[0], one.score) == pytest.approx((worth[1], other.score), abs=1e-7)
+        assert (worth[0], one.total_score) == pytest.approx((worth[1], other.total_score), abs=1e-7)
         cells = [[small.worth(small.measure(at, to)) for to in sides[1]] for at in sides[0]]
         if is_only_optimum(cells, one.pairs):
             assert one.pairs == other.pairs
@@ -336,8 +336,13 @@ def test_both_bodies_find_the_same(given_options, expected, actual):
 )
 def test_few_pairs_are_walked(size, more, walks, monkeypatch):
     made = []
-    measure = Grid.measure
-    monkeypatch.setattr(Grid, "measure", lambda grid, *cell: made.append(grid.walked) or measure(grid, *cell))
+    for body in BODIES.values():
+
+        def measuring(grid, *cell, measure=body.measure):
+            made.append(grid.walked)
+            return measure(grid, *cell)
+
+        monkeypatch.setattr(body, "measure", measuring)
     rng = random.Random(size)
     expected = [{**order, "d": long_text(rng)} for order in orders(rng, size)]
     actual = [{**order, "d": order["d"][:-1], "e": 1} for order in expected]
@@ -349,13 +354,13 @@ def test_few_pairs_are_walked(size, more, walks, monkeypatch):
 
 def test_members_that_few_elements_have_cost_little(monkeypatch):
     cells = []
-    add_scores = ArrayGrid.add_scores
+    add_column = ArrayGrid.add_column
 
     def adding(grid, *column):
         cells.append(grid.shape[0] * grid.shape[1])
-        add_scores(grid, *column)
+        add_column(grid, *column)
 
-    monkeypatch.setattr(ArrayGrid, "add_scores", adding)
+    monkeypatch.setattr(ArrayGrid, "add_column", adding)
     size = 60
     expected = [{"kind": at % 7, **{f"{at}.{n}": n for n in range(5)}} for at in range(size)]
     actual = [{**record, "kind": None} for record in reversed(expected)]

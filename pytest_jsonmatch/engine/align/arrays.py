@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final, final
 
 from pytest_jsonmatch.engine.align.columns import Columns
 from pytest_jsonmatch.engine.align.context import Context, Pairing, refuse_too_large
-from pytest_jsonmatch.engine.align.keys import twins
+from pytest_jsonmatch.engine.align.grid import keep_pairings
+from pytest_jsonmatch.engine.align.keys import pair_equal
 from pytest_jsonmatch.engine.align.small import ListGrid
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
@@ -39,13 +40,13 @@ class Aligner(Context):
             return Pairing([])
         if element.skip:
             return Pairing(list(zip(range(len(expected)), range(len(actual)))))
-        plain = self.canon.are_plain(element, chain(expected, actual))
-        keys, others = self.canon.keys(element, expected, actual, plain=plain)
-        pairs, rows, columns = twins(keys, others)
+        plain = self.equality.are_plain(element, chain(expected, actual))
+        keys, others = self.equality.keys(element, expected, actual, plain=plain)
+        pairs, rows, columns = pair_equal(keys, others)
         if not (rows and columns):
             return Pairing(pairs)
-        rows = self.canon.order(element, expected, rows, plain=plain)
-        columns = self.canon.order(element, actual, columns, plain=plain)
+        rows = self.equality.order(element, expected, rows, plain=plain)
+        columns = self.equality.order(element, actual, columns, plain=plain)
         one, other = [expected[at] for at in rows], [actual[at] for at in columns]
         pairs_in_all = cells(one, other)
         body: type[Grid] = ListGrid
@@ -58,12 +59,11 @@ class Aligner(Context):
             grid = Columns(self, element, body).left_to_walk(element, one, other)
         else:
             grid = Columns(self, element, body).grid(element, one, other)
-        grid.stands_at(rows, columns, measure)
-        grid.finish(self.leaf_counts(element, one, other))
+        grid.walk = lambda at, to: measure(rows[at], columns[to])
+        grid.divide(self.leaf_counts(element, one, other))
         best = grid.best(range(len(rows)), range(len(columns)))
-        if grid.parts:
-            for at, to in best.pairs:
-                grid.keep(at, to)
+        for at, to in best.pairs:
+            keep_pairings(grid.parts, at, to)
         pairs += [(rows[at], columns[to]) for at, to in best.pairs]
         found = best._replace(pairs=sorted(pairs))
         self.keep(expected, actual, found)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from pytest_jsonmatch.engine.align.keys import Canon
+    from pytest_jsonmatch.engine.align.keys import EqualityKeys
     from pytest_jsonmatch.engine.compare.base import Bound
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -54,8 +54,8 @@ class Block(NamedTuple):
 
 
 @final
-class Some(NamedTuple):
-    """Some values of one side: those of one shape, or those that are not missing."""
+class Selection(NamedTuple):
+    """Selected values of one side: those of one shape, or those that are not missing."""
 
     places: list[int]
     values: list[JsonValue]
@@ -63,12 +63,12 @@ class Some(NamedTuple):
     """The number of values of the side."""
 
     @classmethod
-    def at(cls, places: list[int], values: Sequence[JsonValue]) -> Some:
+    def at(cls, places: list[int], values: Sequence[JsonValue]) -> Selection:
         """Return the values at some places."""
         return cls(places, at_places(places, values), len(values))
 
     @classmethod
-    def there(cls, values: Sequence[JsonValue]) -> Some:
+    def present(cls, values: Sequence[JsonValue]) -> Selection:
         """Return the values that are not MISSING."""
         return cls.at([at for at, value in enumerate(values) if value is not MISSING], values)
 
@@ -89,9 +89,9 @@ def at_places(places: Sequence[int], values: Sequence[JsonValue]) -> list[JsonVa
     return [values[at] for at in places]
 
 
-def by_key(keys: AbstractSet[Any], values: Sequence[dict[Any, JsonValue]]) -> dict[Any, Some]:
+def by_key(keys: AbstractSet[Any], values: Sequence[dict[Any, JsonValue]]) -> dict[Any, Selection]:
     """Return, for each of some keys, the members of objects under it."""
-    found = {key: Some([], [], len(values)) for key in keys}
+    found = {key: Selection([], [], len(values)) for key in keys}
     for at, value in enumerate(values):
         for key in keys & value.keys():
             found[key].places.append(at)
@@ -216,12 +216,14 @@ class Flat(NamedTuple):
     """The distinct values."""
 
 
-def flatten(canon: Canon, node: PlanNode, sides: tuple[Sequence[list[JsonValue]], ...]) -> tuple[Flat, Flat]:
+def flatten(
+    equality: EqualityKeys, node: PlanNode, sides: tuple[Sequence[list[JsonValue]], ...]
+) -> tuple[Flat, Flat]:
     """Return the elements of the arrays of both sides at a node."""
     element = node.children[ELEMENT]
     elements = [[item for array in arrays for item in array] for arrays in sides]
-    plain = canon.are_plain(element, chain(*elements))
-    keys = canon.keys(element, *elements, plain=plain)
+    plain = equality.are_plain(element, chain(*elements))
+    keys = equality.keys(element, *elements, plain=plain)
     alike = {dict, list}.isdisjoint({type(item) for items in elements for item in items})
     flat: list[Flat] = []
     for arrays, items, own in zip(sides, elements, keys):
@@ -232,11 +234,11 @@ def flatten(canon: Canon, node: PlanNode, sides: tuple[Sequence[list[JsonValue]]
             values, numbers = distinct_values(items)
         elif node.align == "unordered":
             # Under a key, equal objects may differ in that member: it may be skipped.
-            values, numbers = _distinct(canon, element, items, own)
+            values, numbers = _distinct(equality, element, items, own)
         start = 0
         for array in arrays:
             end = start + len(array)
-            orders.append(canon.order(element, array, list(range(len(array))), plain=plain))
+            orders.append(equality.order(element, array, list(range(len(array))), plain=plain))
             codes.append(list(range(start, end)) if numbers is None else numbers[start:end])
             kept.append(own[start:end])
             start = end
@@ -245,7 +247,7 @@ def flatten(canon: Canon, node: PlanNode, sides: tuple[Sequence[list[JsonValue]]
 
 
 def _distinct(
-    canon: Canon, element: PlanNode, values: list[JsonValue], keys: Sequence[Hashable]
+    equality: EqualityKeys, element: PlanNode, values: list[JsonValue], keys: Sequence[Hashable]
 ) -> tuple[list[JsonValue], list[int] | None]:
     """Return the distinct values, containers included, and the number of each; None if all are distinct."""
     if len(set(keys)) == len(keys):
@@ -253,7 +255,7 @@ def _distinct(
     numbers: dict[Hashable, int] = {}
     # A key does not distinguish 1 from 1.0, nor a text a container from that text; a comparator may.
     found = [
-        numbers.setdefault((key, canon.text(element, value)), len(numbers))
+        numbers.setdefault((key, equality.text(element, value)), len(numbers))
         for key, value in zip(keys, values)
     ]
     distinct = dict(zip(reversed(found), reversed(values)))
@@ -263,7 +265,7 @@ def _distinct(
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class CostlyValues:
-    """The values of a column whose scores are bounds until a pair is chosen."""
+    """The values of a column whose scores are upper bounds until a pair is chosen."""
 
     block: Block
     left: Column
@@ -283,7 +285,7 @@ class CostlyValues:
             found.append({at: code for at, code in codes if code in scored})
         return found[0], found[1]
 
-    def sums(self, row: int, column: int) -> float:
+    def total_score(self, row: int, column: int) -> float:
         """Return the weighted score of two values."""
         score: float = score_of(self.block.bound.score, self.left.values[row], self.right.values[column])
         if self.accepted is not None:

@@ -15,19 +15,20 @@ from collections import Counter
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.align.column import Some, at_places, by_key, by_shape, column_of, flatten
+from pytest_jsonmatch.engine.align.column import Selection, at_places, by_key, by_shape, column_of, flatten
 from pytest_jsonmatch.engine.align.context import refuse_too_large
 from pytest_jsonmatch.engine.align.grid import Nested
 from pytest_jsonmatch.engine.plan.accept import LEAST_GAIN
-from pytest_jsonmatch.engine.plan.node import leaf_count, most_of, weight_chosen
-from pytest_jsonmatch.engine.value.convert import MISSING, Matcher
+from pytest_jsonmatch.engine.plan.node import leaf_count, upper_bound, weight_chosen
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, Matcher
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     from pytest_jsonmatch.engine.align.context import Context
     from pytest_jsonmatch.engine.align.grid import Grid
+    from pytest_jsonmatch.engine.align.related import RelatedGrid
     from pytest_jsonmatch.engine.plan.accept import Acceptance
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -69,20 +70,20 @@ class Columns:
             return self.left_to_walk(node, expected, actual, weight)
         grid = self._body(self._aligner, len(expected), len(actual))
         if node.branches is not None:
-            self._alternatives(grid, node, (expected, actual), above, weight)
-        elif not node.skip and not self._scalars(grid, node, weight, list(expected), list(actual)):
-            self._by_type(grid, node, weight, expected, actual)
+            self._add_alternatives(grid, node, (expected, actual), above, weight)
+        elif not node.skip and not self._add_column(grid, node, weight, list(expected), list(actual)):
+            self._add_by_type(grid, node, weight, expected, actual)
         return grid
 
     def left_to_walk(
         self, node: PlanNode, expected: Sequence[JsonValue], actual: Sequence[JsonValue], weight: float = 1.0
     ) -> Grid:
-        """Return bounds of all pairs; only the walk can score them."""
+        """Return upper bounds of all pairs; only the walk can score them."""
         grid = self._body(self._aligner, len(expected), len(actual))
-        self._doubt(grid, node, weight, expected, actual)
+        self._add_upper_bounds(grid, node, weight, expected, actual)
         return grid
 
-    def _doubt(
+    def _add_upper_bounds(
         self,
         grid: Grid,
         node: PlanNode,
@@ -90,15 +91,15 @@ class Columns:
         expected: Sequence[JsonValue],
         actual: Sequence[JsonValue],
     ) -> None:
-        """Leave all pairs to the walk, and add the most that it may find."""
+        """Leave all pairs to the walk, and add upper bounds of what it may find."""
         grid.walked = True
-        most = [weight * most_of(node, value, self._aligner.most) for value in actual]
+        most = [weight * upper_bound(node, value, self._aligner.upper_bounds) for value in actual]
         for at, value in enumerate(expected):
-            # A place that is right as a whole counts half the leaves of each side, or those of expected.
-            own = weight * leaf_count(node, value, self._aligner.leaves, of_expected=False)
-            grid.credit([at], range(len(actual)), [[own + more for more in most]])
+            # A place that is right as a whole adds at most the leaves of both sides, optional ones too.
+            leaves = weight * leaf_count(node, value, self._aligner.leaves, of_expected=False)
+            grid.add_scores([at], range(len(actual)), [[leaves + more for more in most]])
 
-    def _accepting(
+    def _add_accepting(
         self,
         grid: Grid,
         node: PlanNode,
@@ -106,22 +107,22 @@ class Columns:
         expected: Sequence[JsonValue],
         actual: Sequence[JsonValue],
     ) -> None:
-        """Add bounds of pairs where values other than the expected one are accepted, containers included."""
+        """Add upper bounds of pairs where other values than the expected one are accepted, or containers."""
         grid.walked = True
         block = self._body(self._aligner, len(expected), len(actual))
-        self._by_type(block, node.bare, weight, expected, actual)
-        for at, counts in enumerate(self._wholes(node, weight, expected, actual)):
-            most = [max(float(score), count) for score, count in zip(block.score[at], counts)]
-            grid.credit([at], range(len(actual)), [most])
+        self._add_by_type(block, node.bare, weight, expected, actual)
+        for at, counts in enumerate(self._leaf_counts(node, weight, expected, actual)):
+            most = [max(float(score), count) for score, count in zip(block.total_scores[at], counts)]
+            grid.add_scores([at], range(len(actual)), [most])
 
-    def _wholes(
+    def _leaf_counts(
         self, node: PlanNode, weight: float, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
     ) -> list[list[float]]:
-        """Return what each pair of values adds to Σ if it is right as a whole: its leaf count."""
+        """Return what each pair of values adds to Σ if it is right as a whole: its weighted leaf count."""
         lines = self._aligner.leaf_counts(node, expected, actual).pairs(len(actual))
         return [[weight * count for count in line] for line in lines]
 
-    def _alternatives(
+    def _add_alternatives(
         self,
         grid: Grid,
         node: PlanNode,
@@ -136,13 +137,13 @@ class Columns:
             groups.setdefault(node.chosen(value, MISSING), []).append(at)
         if any(variant.branches is not None or variant.accept is not None for variant in groups):
             # None of them accepts the value, or another value that is right may have another alternative.
-            self._doubt(grid, node, weight, expected, actual)
+            self._add_upper_bounds(grid, node, weight, expected, actual)
             return
         for variant, rows in groups.items():
             block = self.grid(variant, at_places(rows, expected), actual, above)
-            grid.absorb(block, rows, range(len(actual)))
+            grid.add_block(block, rows, range(len(actual)))
 
-    def _scalars(
+    def _add_column(
         self, grid: Grid, node: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
     ) -> bool:
         """Add a column of scalars, MISSING where there is none; return False if there are containers."""
@@ -150,10 +151,10 @@ class Columns:
         if left is None or right is None:
             return False
         if left.values and right.values:
-            grid.add_scores(node, weight, left, right)
+            grid.add_column(node, weight, left, right)
         return True
 
-    def _by_type(
+    def _add_by_type(
         self,
         grid: Grid,
         node: PlanNode,
@@ -163,35 +164,35 @@ class Columns:
     ) -> None:
         """Add pairs of values of one kind: two scalars, two objects or two arrays. Other pairs score 0."""
         if Matcher in set(map(type, expected)):
-            self._matched(grid, node, weight, expected, actual)
+            self._add_matchers(grid, node, weight, expected, actual)
             return
         scalars = node
         if node.accept is not None:
             if not node.accept.is_of_scalars:
-                self._accepting(grid, node, weight, expected, actual)
+                self._add_accepting(grid, node, weight, expected, actual)
                 return
             node = node.bare
         left, right = by_shape(expected), by_shape(actual)
         for shape, places in left.items():
-            one, other = Some.at(places, expected), Some.at(right.get(shape, []), actual)
+            one, other = Selection.at(places, expected), Selection.at(right.get(shape, []), actual)
             if not other.values:
                 continue
             everything = one.is_all and other.is_all
             block = grid if everything else self._body(self._aligner, len(one.places), len(other.places))
             if shape is object:
-                self._scalars(block, scalars, weight, one.values, other.values)
+                self._add_column(block, scalars, weight, one.values, other.values)
             else:
-                add = self._objects if shape is dict else self._arrays
+                add = self._add_objects if shape is dict else self._add_arrays
                 add(block, node, weight, one.values, other.values)
             if everything:
                 return
-            grid.absorb(block, one.places, other.places)
+            grid.add_block(block, one.places, other.places)
         if scalars.accept is not None:
             containers = [at for shape, some in left.items() if shape is not object for at in some]
-            sides = Some.at(containers, expected), Some.at(right.get(object, []), actual)
-            self._accepted(grid, scalars, scalars.accept, weight, sides)
+            sides = Selection.at(containers, expected), Selection.at(right.get(object, []), actual)
+            self._add_accepted_scalars(grid, scalars, scalars.accept, weight, sides)
 
-    def _matched(
+    def _add_matchers(
         self,
         grid: Grid,
         node: PlanNode,
@@ -201,42 +202,47 @@ class Columns:
     ) -> None:
         """Add the pairs of matchers, and those of other values."""
         everyone = range(len(actual))
-        matched = Some.at([at for at, value in enumerate(expected) if type(value) is Matcher], expected)
+        matched = Selection.at([at for at, value in enumerate(expected) if type(value) is Matcher], expected)
         others = at_places(matched.others, expected)
         block = self._body(self._aligner, len(others), len(actual))
-        if not self._scalars(block, node, weight, others, list(actual)):
-            self._by_type(block, node, weight, others, actual)
-        grid.absorb(block, matched.others, everyone)
-        (wholes,) = self._wholes(node, weight, matched.values[:1], actual)
+        if not self._add_column(block, node, weight, others, list(actual)):
+            self._add_by_type(block, node, weight, others, actual)
+        grid.add_block(block, matched.others, everyone)
+        (counts,) = self._leaf_counts(node, weight, matched.values[:1], actual)
         scores = {
-            each: [whole * _score(each, value) for whole, value in zip(wholes, actual)]
-            for each in dict.fromkeys(matched.values)
+            matcher: [count * score for count, score in zip(counts, _scores_of(matcher, actual))]
+            for matcher in dict.fromkeys(matched.values)
         }
-        grid.credit(matched.places, everyone, [scores[each] for each in matched.values])
+        grid.add_scores(matched.places, everyone, [scores[each] for each in matched.values])
 
-    def _accepted(
-        self, grid: Grid, node: PlanNode, accept: Acceptance, weight: float, sides: tuple[Some, Some]
+    def _add_accepted_scalars(
+        self,
+        grid: Grid,
+        node: PlanNode,
+        accept: Acceptance,
+        weight: float,
+        sides: tuple[Selection, Selection],
     ) -> None:
         """Add the scores of scalars of actual that are accepted in place of containers of expected."""
         one, other = sides
         lowest = max(LEAST_GAIN, node.lowest_score)
         scores = [accept.ceiling(node.prepare(value)) for value in other.values]
         scores = [score if score >= lowest else 0.0 for score in scores]
-        wholes = self._wholes(node, weight, one.values, other.values)
-        lines = [[score * count for score, count in zip(scores, counts)] for counts in wholes]
-        grid.credit(one.places, other.places, lines)
+        leaf_counts = self._leaf_counts(node, weight, one.values, other.values)
+        lines = [[score * count for score, count in zip(scores, counts)] for counts in leaf_counts]
+        grid.add_scores(one.places, other.places, lines)
 
     # -- containers ----------------------------------------------------------------------------------------
 
-    def _objects(
+    def _add_objects(
         self, grid: Grid, node: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
     ) -> None:
         if self._aligner.plan.options.nulls == "absent":
             expected, actual = list(map(_without_nulls, expected)), list(map(_without_nulls, actual))
-        self._members(grid, node.children.__getitem__, weight, expected, actual)
-        self._empty(grid, weight, expected, actual)
+        self._add_members(grid, node.children.__getitem__, weight, expected, actual)
+        self._add_empty(grid, weight, expected, actual)
 
-    def _members(
+    def _add_members(
         self,
         grid: Grid,
         child_of: Callable[[Any], PlanNode],
@@ -254,70 +260,86 @@ class Columns:
         for key in keys:
             child = child_of(key)
             if key in rare:
-                self._some(grid, child, weight, *[found[key] for found in apart])
+                self._add_present(grid, child, weight, *[found[key] for found in apart])
             else:
                 sides = [[item.get(key, MISSING) for item in values] for values in (expected, actual)]
-                self._member(grid, child, weight, *sides)
+                self._add_member(grid, child, weight, *sides)
 
-    def _member(
+    def _add_member(
         self, grid: Grid, child: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
     ) -> None:
         """Add the members under one key or at one index, MISSING where an element has none."""
         is_near = child.branches is None and child.depth <= self._deepest and not child.skip
-        if is_near and self._scalars(grid, child, weight * child.own_weight, expected, actual):
+        if is_near and self._add_column(grid, child, weight * child.own_weight, expected, actual):
             return
-        self._some(grid, child, weight, Some.there(expected), Some.there(actual))
+        self._add_present(grid, child, weight, Selection.present(expected), Selection.present(actual))
 
-    def _some(self, grid: Grid, child: PlanNode, weight: float, one: Some, other: Some) -> None:
+    def _add_present(
+        self, grid: Grid, child: PlanNode, weight: float, one: Selection, other: Selection
+    ) -> None:
         """Add the members of the elements that have one."""
-        grid.absorb(self.grid(child, one.values, other.values, weight), one.places, other.places)
+        grid.add_block(self.grid(child, one.values, other.values, weight), one.places, other.places)
 
-    def _empty(
+    def _add_empty(
         self, grid: Grid, weight: float, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
     ) -> None:
         """Count two empty containers as a leaf."""
         if self._aligner.plan.options.empties == "leaf":
             rows = [at for at, value in enumerate(expected) if not value]
             columns = [at for at, value in enumerate(actual) if not value]
-            grid.credit(rows, columns, [weight] * len(columns))
+            grid.add_scores(rows, columns, [weight] * len(columns))
 
-    def _arrays(
+    def _add_arrays(
         self, grid: Grid, node: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
     ) -> None:
         align = node.align
         if align == "ordered" or (align[0] == "if_objects" and not _some_keyed(expected, actual)):
             element = node.children[ELEMENT]
             sides = [[dict(enumerate(item)) for item in values] for values in (expected, actual)]
-            self._members(grid, lambda _: element, weight, *sides)
+            self._add_members(grid, lambda _: element, weight, *sides)
         else:
-            self._nest(grid, node, weight, expected, actual)
-        self._empty(grid, weight, expected, actual)
+            self._add_nested_arrays(grid, node, weight, expected, actual)
+        self._add_empty(grid, weight, expected, actual)
 
-    def _nest(
+    def _add_nested_arrays(
         self, grid: Grid, node: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
     ) -> None:
         """Add arrays whose elements pair by contents or by key."""
         element = node.children[ELEMENT]
         if element.skip:
             return
-        sides = flatten(self._aligner.canon, node, (expected, actual))
+        sides = flatten(self._aligner.equality, node, (expected, actual))
         if sides[0].values and sides[1].values:
             inner = self._inner(node, sides[0].values, sides[1].values)
-            inner.finish(self._aligner.leaf_counts(element, sides[0].values, sides[1].values))
-            grid.nest(Nested(self._aligner, node, inner, sides), weight * element.own_weight)
+            grid.add_nested(Nested(self._aligner, node, inner, sides), weight * element.own_weight)
 
-    def _inner(self, node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]) -> Grid:
+    def _inner(
+        self, node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]
+    ) -> Grid | RelatedGrid:
         """Return the grid of all elements of nested arrays."""
         element = node.children[ELEMENT]
         if len(expected) * len(actual) > _MANY_CELLS and node.align == "unordered":
-            from pytest_jsonmatch.engine.align.large import related_grid
+            from pytest_jsonmatch.engine.align.related import related_grid
 
             related = related_grid(self._aligner, element, expected, actual)
             if related is not None:
                 return related
         refuse_too_large(node, len(expected), len(actual))
-        columns = Columns(self._aligner, element, self._body, self._deepest)
-        return columns.grid(element, expected, actual)
+        grid = Columns(self._aligner, element, self._body, self._deepest).grid(element, expected, actual)
+        grid.divide(self._aligner.leaf_counts(element, expected, actual))
+        return grid
+
+
+def _scores_of(matcher: Matcher, actual: Sequence[JsonValue]) -> list[float]:
+    """Return the score of each value against a matcher, which is asked once about each distinct scalar."""
+    known: dict[Hashable, float] = {}
+    scores = []
+    for value in actual:
+        key = id(value) if type(value) in CONTAINERS else (type(value), value)
+        if key not in known:
+            known[key] = _score(matcher, value)
+        scores.append(known[key])
+    return scores
 
 
 def _score(matcher: Matcher, actual: JsonValue) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.engine.align.keys import Canon
+from pytest_jsonmatch.engine.align.keys import EqualityKeys
 from pytest_jsonmatch.engine.plan.node import leaf_count
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
@@ -35,10 +35,10 @@ _MOST_DOUBLINGS: Final = 8
 
 @final
 class Cell(NamedTuple):
-    """A pair of elements: exact, or the most that it can be while questions are open."""
+    """A pair of elements: exact, or an upper bound while questions are open."""
 
     similarity: float
-    score: float
+    total_score: float
     """Σ weight·score."""
     questions: tuple[Any, ...] = ()
     """The open questions to batch comparators."""
@@ -49,7 +49,7 @@ class Pairing(NamedTuple):
     """How two arrays pair."""
 
     pairs: IndexPairs
-    score: float = 0.0
+    total_score: float = 0.0
     """Σ of the pairs, if they come from a grid."""
     questions: tuple[Any, ...] = ()
     """The questions to batch comparators that are open until the pairs are final."""
@@ -84,9 +84,9 @@ class LeafCounts(NamedTuple):
         return [[(own + other) * 0.5 for other in self.actual] for own in self.expected]
 
 
-def similarity_of(score: float, leaf_count: float) -> float:
+def similarity_of(total_score: float, leaf_count: float) -> float:
     """Return Σ divided by the leaf count of a pair: at most 1, and 1 if there are no leaves."""
-    return 1.0 if leaf_count <= NOTHING else min(score / leaf_count, 1.0)
+    return 1.0 if leaf_count <= NOTHING else min(total_score / leaf_count, 1.0)
 
 
 def refuse_too_large(node: PlanNode, rows: int, columns: int) -> None:
@@ -112,10 +112,10 @@ class Context:
         """Whether similarities are divided by the leaves of both sides, not only by those of expected."""
         # "Greater" than the threshold by more than rounding.
         self.threshold: float = options.array_threshold + _SLACK
-        self.canon: Canon = Canon(nulls_absent=options.nulls == "absent")
+        self.equality: EqualityKeys = EqualityKeys(nulls_absent=options.nulls == "absent")
         self.leaves: Known = {}
-        self.most: dict[tuple[PlanNode, int], float] = {}
-        """The highest possible scores of containers of actual."""
+        self.upper_bounds: dict[tuple[PlanNode, int], float] = {}
+        """Upper bounds of the scores of containers of actual."""
         self.solutions_ahead = (
             0 if rounds < _PATIENCE else 2 ** min(rounds - _PATIENCE + 1, _MOST_DOUBLINGS) - 1
         )

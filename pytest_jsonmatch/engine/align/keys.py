@@ -33,8 +33,8 @@ _BOOLS: Final = repeat(bool)
 
 
 @final
-class Canon:
-    """Makes canonical forms under one plan. Only forms of the same Canon can be compared."""
+class EqualityKeys:
+    """Makes equality keys and canonical texts under one plan, to compare with others of the same instance."""
 
     __slots__ = ("_forms", "_keys", "_nulls_absent", "_texts")
 
@@ -133,7 +133,7 @@ class Canon:
     def text(self, node: PlanNode, value: JsonValue) -> str:
         """Return a text that values of equal contents share; the order of their unordered arrays is ignored.
 
-        Skipped members are left out: twins take the first of elements that differ only there.
+        Skipped members are left out: equal elements take the first of elements that differ only there.
         """
         if node.branches is not None:
             node = node.chosen(value, MISSING)
@@ -161,14 +161,14 @@ class Canon:
         ).join("{}")
 
 
-def twins(
+def pair_equal(
     expected: Sequence[Hashable], actual: Sequence[Hashable]
 ) -> tuple[list[tuple[int, int]], list[int], list[int]]:
     """Pair equal elements in order of position; return the pairs, and the unpaired positions of each side.
 
     Args:
         expected: the equality key of each element.
-        actual: likewise for the other side.
+        actual: that of each element of the other side.
     """
     free: dict[Hashable, list[int]] = {}
     for at in range(len(actual) - 1, -1, -1):

@@ -2,97 +2,72 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from pytest_jsonmatch.engine.align.column import CostlyValues, blocks_of
-from pytest_jsonmatch.engine.align.context import NOTHING
-from pytest_jsonmatch.engine.align.grid import ROUNDING, Grid, Part
-from pytest_jsonmatch.engine.align.solve import assign
+from pytest_jsonmatch.engine.align.context import NOTHING, Cell, Pairing, similarity_of
+from pytest_jsonmatch.engine.align.grid import (
+    ROUNDING,
+    Part,
+    pair_by_bounds,
+    parts_at,
+    tie_share,
+    worth_of,
+)
+from pytest_jsonmatch.engine.align.owners import Owners
+from pytest_jsonmatch.engine.align.related import RelatedGrid
+from pytest_jsonmatch.engine.align.solve import assign_matrix
 from pytest_jsonmatch.engine.compare.tables import row_blocks
-from pytest_jsonmatch.engine.value.convert import MISSING, NO_SCALARS
+from pytest_jsonmatch.engine.value.convert import MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
     from numpy.typing import NDArray
 
-    from pytest_jsonmatch.engine.align.column import Block, Column, Flat
-    from pytest_jsonmatch.engine.align.context import Context, LeafCounts
-    from pytest_jsonmatch.engine.align.grid import Nested
+    from pytest_jsonmatch.engine.align.column import Block, Column
+    from pytest_jsonmatch.engine.align.context import Context, IndexPairs, LeafCounts, Measure
+    from pytest_jsonmatch.engine.align.grid import Grid, Nested
     from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.value.convert import JsonValue
 
     Matrix = NDArray[np.float64]
-    Indices = NDArray[np.intp]
-
-_CHUNK: Final = 4_000_000
-"""At most this many cells are computed at a time where a whole matrix is not needed."""
 
 
 @final
-class Owners:
-    """The values of each array of one side, of which at least one has any."""
-
-    __slots__ = ("codes", "sizes", "starts")
-
-    def __init__(self, flat: Flat) -> None:
-        self.sizes: Indices = np.array([len(codes) for codes in flat.codes], dtype=np.intp)
-        self.starts: Indices = np.concatenate(([0], np.cumsum(self.sizes)))
-        self.codes: Indices = np.array([code for codes in flat.codes for code in codes], dtype=np.intp)
-
-    def matrix(self, values: int) -> Any:
-        """Return how often each value is in each array, as a sparse matrix."""
-        from scipy.sparse import csr_matrix
-
-        ones = np.ones(len(self.codes))
-        return csr_matrix((ones, self.codes, self.starts), shape=(len(self.sizes), values))
-
-    def sums(self, numbers: Matrix) -> Matrix:
-        """Return, for each array, the sum of the numbers of its values."""
-        found: Matrix = self.matrix(len(numbers)) @ numbers
-        return found
-
-    def counts(self, values: Indices) -> Matrix:
-        """Return how often each of some values is in each array, (arrays, values)."""
-        found: Matrix = self.matrix(int(self.codes.max()) + 1)[:, values].toarray()
-        return found
-
-    def best(self, score: Matrix) -> Matrix:
-        """Return, for each line of a matrix, the greatest number among the columns of each array.
-
-        Each column is a value: (values, values) becomes (values, arrays).
-        """
-        best = np.zeros((len(score), len(self.sizes)))
-        having = np.flatnonzero(self.sizes)
-        step = max(1, _CHUNK // (len(score) * int(self.sizes.max())))
-        for start in range(0, len(having), step):
-            some = having[start : start + step]
-            first, last = self.starts[some[0]], self.starts[some[-1] + 1]
-            found = score.take(self.codes[first:last], axis=1)
-            best[:, some] = np.maximum.reduceat(found, self.starts[some] - first, axis=1)
-        return best
-
-
-class ArrayGrid(Grid):
-    """The grid as numpy arrays: a column is a table of distinct values, spread over all pairs."""
+class ArrayGrid:
+    """Σ of all pairs as a matrix: a column is a table of distinct values, spread over all pairs."""
 
     def __init__(self, aligner: Context, rows: int, columns: int) -> None:
-        super().__init__(aligner, rows, columns)
-        self._worth: Matrix = self.score
+        self.aligner = aligner
+        self.shape: tuple[int, int] = rows, columns
+        self.total_scores: Matrix = np.zeros(self.shape)
+        self.walked: bool = False
+        self.walk: Measure
+        self.parts: list[Part] = []
+        self._bounded = False
+        """Whether one of the parts is an upper bound."""
+        self.leaf_counts: LeafCounts
+        self._worths: Matrix = self.total_scores
+        self._share = 0.0
+        self._cells: dict[tuple[int, int], Cell] = {}
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether no pair is an upper bound."""
+        return not (self.walked or self._bounded)
 
     # -- filling -------------------------------------------------------------------------------------------
 
-    def _zeros(self) -> Matrix:
-        return np.zeros(self.shape)
+    def add_scores(self, rows: Sequence[int], columns: Sequence[int], by: Any) -> None:
+        """Add to Σ of a block of pairs: a matrix, or one line for every row."""
+        if rows and columns:
+            everything = self.shape == (len(rows), len(columns))
+            self.total_scores[slice(None) if everything else np.ix_(rows, columns)] += by
 
-    def _add(self, into: Matrix, rows: Sequence[int], columns: Sequence[int], by: Any) -> None:
-        everything = into.shape == (len(rows), len(columns))
-        into[slice(None) if everything else np.ix_(rows, columns)] += by
-
-    def add_scores(self, node: PlanNode, weight: float, left: Column, right: Column) -> None:
-        """Add the scores of a column. The node's comparators score each pair of distinct values once."""
+    def add_column(self, node: PlanNode, weight: float, left: Column, right: Column) -> None:
+        """Add the weighted scores of a column. Each pair of distinct values is scored once."""
         table, costly = self._table(node, left, right)
         accepted = None
         if node.accept is not None and node.accept.is_for_walk:
@@ -113,22 +88,21 @@ class ArrayGrid(Grid):
             table = table.take(columns, axis=1, mode="clip")
             table[:, columns < 0] = 0.0
         if left.codes is None:
-            self.score += table
+            self.total_scores += table
             return
         rows = np.array(left.codes, dtype=np.intp)
-        for some in row_blocks(*self.score.shape):
+        for some in row_blocks(*self.total_scores.shape):
             lines = table.take(rows[some], axis=0)
             lines[rows[some] < 0] = 0.0
-            self.score[some] += lines
+            self.total_scores[some] += lines
 
     def _leave_open(self, values: CostlyValues, table: Matrix) -> None:
-        """Note that the scores of a column are bounds until a pair is chosen."""
+        """Note that the scores of a column are upper bounds until a pair is chosen."""
         rows, columns = values.places(*self.shape)
-        self.bounded = True
-        self.parts.append(Part(values, rows, columns, 1.0, table))
+        self._add_parts([Part(values, rows, columns, 1.0, table)])
 
     def _table(self, node: PlanNode, left: Column, right: Column) -> tuple[Matrix, Block | None]:
-        """Return the scores of all pairs of distinct values, and the block of bounds, if any."""
+        """Return the scores of all pairs of distinct values, and the block of upper bounds, if any."""
         table: Matrix | None = None
         costly: Block | None = None
         for block in blocks_of(node, left.values, right.values):
@@ -141,7 +115,7 @@ class ArrayGrid(Grid):
             if scores is not None:
                 costly = block
             elif bound.table is None:
-                self.walked: bool = True
+                self.walked = True
                 scores = np.ones((len(one), len(other)))
             else:
                 scores = bound.table(one, other)
@@ -152,11 +126,32 @@ class ArrayGrid(Grid):
             table[np.array(rows)[:, None], columns] = scores
         return np.zeros((len(left.values), len(right.values))) if table is None else table, costly
 
-    def _sums_of(self, nested: Nested, weight: float) -> tuple[Matrix, bool]:
+    def add_block(self, block: Grid, rows: Sequence[int], columns: Sequence[int]) -> None:
+        """Add the grid of some rows and columns."""
+        self.walked = self.walked or block.walked
+        self.add_scores(rows, columns, block.total_scores)
+        self._add_parts(parts_at(block.parts, rows, columns))
+
+    def add_nested(self, nested: Nested, weight: float) -> None:
+        """Add arrays inside the elements, one for each row and one for each column."""
         left, right = Owners(nested.left), Owners(nested.right)
         inner: Any = nested.inner
-        exact = None if inner.walked else inner.intersections(nested, left, right)
-        return weight * (inner.bounds(nested, left, right) if exact is None else exact), exact is not None
+        exact = None
+        if type(inner) is RelatedGrid:
+            bounds = inner.upper_bounds(left, right)
+        else:
+            exact = None if inner.walked else inner.intersections(nested, left, right)
+            bounds = inner.upper_bounds(nested, left, right) if exact is None else exact
+        bounds = weight * bounds
+        self.total_scores += bounds
+        if inner.walked:
+            self.walked = True
+        else:
+            self._add_parts([nested.part(weight, bounds if exact is None else None)])
+
+    def _add_parts(self, parts: list[Part]) -> None:
+        self.parts += parts
+        self._bounded = self._bounded or any(part.upper_bounds is not None for part in parts)
 
     def intersections(self, nested: Nested, left: Owners, right: Owners) -> Matrix | None:
         """Return the exact Σ of all pairs of nested arrays if no element has a choice of partners, else None.
@@ -164,83 +159,116 @@ class ArrayGrid(Grid):
         Without a choice, as with comparators that test equality, a pair of values counts its score as often
         as it is in both arrays. No pairing is needed.
         """
-        alike = self._worth > 0.0
+        alike = self._worths > 0.0
         if nested.is_keyed or not self.is_exact or alike.sum(axis=0).max() > 1 or alike.sum(axis=1).max() > 1:
             return None
         if (_same(*nested.keys) & ~alike).any():
             return None
         rows, columns = np.nonzero(alike)
         one, other = left.counts(rows), right.counts(columns)
-        scores = self.score[rows, columns]
+        scores = self.total_scores[rows, columns]
         total = np.zeros((len(one), len(other)))
         for least in range(1, int(min(one.max(initial=0.0), other.max(initial=0.0))) + 1):
             total += (one >= least) * scores @ (other >= least).T.astype(np.float64)
         return total
 
-    def bounds(self, nested: Nested, left: Owners, right: Owners) -> Matrix:
-        """Return the most that nested arrays can score: each element of a side with its best partner."""
+    def upper_bounds(self, nested: Nested, left: Owners, right: Owners) -> Matrix:
+        """Return upper bounds of Σ of nested arrays: each element of a side with its best partner."""
         if nested.is_keyed:
             members = nested.members()
-            score = self.score if members is None else np.where(_same(*members), self.score, 0.0)
+            allowed = None if members is None else _same(*members)
         else:
             # Equal elements are paired whatever their worth.
-            score = np.where((self._worth > 0.0) | _same(*nested.keys), self.score, 0.0)
-        return np.minimum(_bounds(score, left, right), _bounds(np.ascontiguousarray(score.T), right, left).T)
+            allowed = (self._worths > 0.0) | _same(*nested.keys)
+        score = self.total_scores if allowed is None else np.where(allowed, self.total_scores, 0.0)
+        by_row = _sums_of_best(score, left, right)
+        return np.minimum(by_row, _sums_of_best(np.ascontiguousarray(score.T), right, left).T)
 
     # -- solving -------------------------------------------------------------------------------------------
 
-    def similarities(self) -> Matrix:
-        """Return the similarities of all pairs, exact or bounds; 1 where there is nothing to compare."""
-        expected, actual = self.leaf_counts
-        counts: Matrix = np.array(expected)[:, None]
-        if actual is None:
+    def divide(self, leaf_counts: LeafCounts) -> None:
+        """Compute the worth of each pair: its similarity, and a shade more for a larger Σ."""
+        self.leaf_counts = leaf_counts
+        self._share = tie_share(float(self.total_scores.max(initial=0.0)))
+        self._worths = self._similarities(leaf_counts)
+        for some in row_blocks(*self._worths.shape):
+            worths = self._worths[some]
+            admissible = worths > self.aligner.threshold
+            worths += self._share * self.total_scores[some]
+            worths += ROUNDING
+            worths -= ROUNDING
+            worths *= admissible
+
+    def _similarities(self, leaf_counts: LeafCounts) -> Matrix:
+        """Return the similarities of all pairs, exact or upper bounds; 1 for 0/0."""
+        counts: Matrix = np.array(leaf_counts.expected)[:, None]
+        if leaf_counts.actual is None:
             counts = np.repeat(counts, self.shape[1], axis=1)
         else:
-            counts = (counts + np.array(actual)) * 0.5
+            counts = (counts + np.array(leaf_counts.actual)) * 0.5
         empty = counts <= NOTHING if counts.min(initial=1.0) <= NOTHING else None
         if empty is not None:
             counts[empty] = 1.0
-        found: Matrix = np.divide(self.score, counts, out=counts)
+        found: Matrix = np.divide(self.total_scores, counts, out=counts)
         np.minimum(found, 1.0, out=found)
         if empty is not None:
             found[empty] = 1.0
         return found
 
-    def finish(self, leaf_counts: LeafCounts) -> None:
-        """Compute the worth of each pair: its similarity, and a shade more for a larger Σ."""
-        self.leaf_counts = leaf_counts
-        self._set_share(float(self.score.max(initial=0.0)))
-        self._worth = self.similarities()
-        for some in row_blocks(*self._worth.shape):
-            worth = self._worth[some]
-            admissible = worth > self.aligner.threshold
-            worth += self._share * self.score[some]
-            worth += ROUNDING
-            worth -= ROUNDING
-            worth *= admissible
+    def worth(self, cell: Cell) -> float:
+        """Return the worth of a pair to the assignment."""
+        return worth_of(cell, self.aligner.threshold, self._share)
 
-    def _block(self, rows: Sequence[int], columns: Sequence[int]) -> Matrix:
+    def measure(self, row: int, column: int) -> Cell:
+        """Return the exact cell of a pair; while questions are open, an upper bound."""
+        cell = self._cells.get((row, column))
+        if cell is None:
+            cell = self.walk(row, column) if self.walked else self._measured(row, column)
+            self._cells[row, column] = cell
+        return cell
+
+    def _measured(self, row: int, column: int) -> Cell:
+        """Return the cell of a pair with the exact Σ of its parts in place of upper bounds."""
+        score = float(self.total_scores[row, column])
+        for part in self.parts:
+            if part.upper_bounds is not None and row in part.rows and column in part.columns:
+                at, to = part.rows[row], part.columns[column]
+                score += part.weight * part.inside.total_score(at, to) - float(part.upper_bounds[at, to])
+        return Cell(similarity_of(score, self.leaf_counts.pair(row, column)), score)
+
+    def total_score(self, pairs: IndexPairs) -> float:
+        """Return Σ of some pairs, none of which needs a walk."""
+        if self.is_exact:
+            item: Callable[[int, int], float] = self.total_scores.item
+            return sum([item(row, column) for row, column in pairs])
+        return sum([self.measure(row, column).total_score for row, column in pairs])
+
+    def worths(self, rows: Sequence[int], columns: Sequence[int]) -> Matrix:
+        """Return the worths of some pairs, a copy unless all are exact; 0 where no pair is allowed."""
         # Elements of a nested array are in another order, even if it is as large as the grid.
         if type(rows) is range and type(columns) is range:
-            self._bounds = self._worth
-            return self._worth if self.is_exact else self._worth.copy()
-        self._bounds = self._worth[np.array(rows, dtype=np.intp)[:, None], columns]
-        return self._bounds.copy()
+            return self._worths if self.is_exact else self._worths.copy()
+        return self._worths[np.array(rows, dtype=np.intp)[:, None], columns]
 
-    def _solve(self, block: Matrix) -> list[tuple[int, int]]:
-        rows, columns = assign(block)
-        pairs = zip(rows.tolist(), columns.tolist(), block[rows, columns].tolist())
-        return [(row, column) for row, column, worth in pairs if worth > 0.0]
+    def best(self, rows: Sequence[int], columns: Sequence[int]) -> Pairing:
+        """Pair some rows with some columns for the greatest total similarity above the threshold."""
+        block = self.worths(rows, columns)
+        if self.is_exact:
+            pairs = assign_matrix(block)
+            return Pairing(pairs, self.total_score([(rows[at], columns[to]) for at, to in pairs]))
+        return pair_by_bounds(
+            block,
+            assign_matrix,
+            lambda at, to: self.measure(rows[at], columns[to]),
+            self.worth,
+            self.aligner.solutions_ahead,
+        )
 
-    def _scores_of(self, pairs: list[tuple[int, int]]) -> float:
-        item: Callable[[int, int], float] = self.score.item
-        return sum([item(row, column) for row, column in pairs])
 
-
-def _bounds(score: Matrix, left: Owners, right: Owners) -> Matrix:
-    """Return the most that arrays on the left can score: each element with its best partner on the right."""
-    bounds: Matrix = left.matrix(len(score)) @ right.best(score)
-    return bounds
+def _sums_of_best(score: Matrix, left: Owners, right: Owners) -> Matrix:
+    """Return, for each pair of arrays, the sum of the best scores of the left one's elements in the other."""
+    sums: Matrix = left.matrix(len(score)) @ right.best(score)
+    return sums
 
 
 def _same(expected: Sequence[Hashable], actual: Sequence[Hashable]) -> NDArray[np.bool_]:
@@ -252,93 +280,3 @@ def _same(expected: Sequence[Hashable], actual: Sequence[Hashable]) -> NDArray[n
     )
     found: NDArray[np.bool_] = (own[:, None] == other) & (other >= 0)
     return found
-
-
-def related_grid(
-    aligner: Context, element: PlanNode, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
-) -> RelatedGrid | None:
-    """Return the grid of very many scalars most pairs of which score 0; None if they need an `ArrayGrid`."""
-    if element.branches is not None or element.transforms or element.accept is not None:
-        return None
-    if not NO_SCALARS.isdisjoint(map(type, (*expected, *actual))):
-        return None
-    from scipy.sparse import coo_matrix
-
-    nowhere = np.zeros(0, dtype=np.intp)
-    found: list[Any] = [(np.zeros(0), nowhere, nowhere)]
-    for bound, rows, columns in blocks_of(element, expected, actual):
-        if bound.related is None:
-            return None
-        own, others = rows or range(len(expected)), columns or range(len(actual))
-        scores = bound.related([expected[at] for at in own], [actual[to] for to in others]).tocoo()
-        found.append((scores.data, np.array(own)[scores.row], np.array(others)[scores.col]))
-    data, at, to = map(np.concatenate, zip(*found))
-    scores = coo_matrix((data, (at, to)), (len(expected), len(actual)))
-    return RelatedGrid(aligner, element, scores.tocsr())
-
-
-@final
-class RelatedGrid(ArrayGrid):
-    """The elements of nested arrays in a sparse grid: pairs that score 0 take no memory.
-
-    Every value is one leaf of weight 1, so the score of a pair is its similarity.
-    """
-
-    def __init__(self, aligner: Context, element: PlanNode, scores: Any) -> None:
-        super().__init__(aligner, 0, 0)
-        scores.data[scores.data < element.lowest_score] = 0.0
-        scores.data[scores.data <= aligner.threshold] = 0.0
-        scores.eliminate_zeros()
-        self._scores = scores
-        self._lines: dict[int, dict[int, float]] = {}
-
-    def finish(self, leaf_counts: LeafCounts) -> None:
-        """Do nothing: the worth of a pair is its score."""
-
-    def intersections(self, nested: Nested, left: Owners, right: Owners) -> None:
-        """Return None: bounds are as good here, and are made exact for chosen pairs."""
-
-    def bounds(self, nested: Nested, left: Owners, right: Owners) -> Matrix:  # noqa: ARG002 - of the base
-        """Return the most that nested arrays can score: each element of a side with its best partner."""
-        one = _sums_of_best(self._scores.tocoo(), left, right)
-        return np.minimum(one, _sums_of_best(self._scores.T.tocoo(), right, left).T)
-
-    def _line(self, row: int) -> dict[int, float]:
-        """Return the scores of one value, by the number of its partner."""
-        line = self._lines.get(row)
-        if line is None:
-            start, end = self._scores.indptr[row : row + 2]
-            own = slice(start, end)
-            line = dict(zip(self._scores.indices[own].tolist(), self._scores.data[own].tolist()))
-            self._lines[row] = line
-        return line
-
-    def _scores_of(self, pairs: list[tuple[int, int]]) -> float:
-        return sum([self._line(row).get(column, 0.0) for row, column in pairs])
-
-    def _block(self, rows: Sequence[int], columns: Sequence[int]) -> Matrix:
-        lines = [self._line(row) for row in rows]
-        return np.array([[line.get(column, 0.0) for column in columns] for line in lines])
-
-
-def _sums_of_best(scores: Any, left: Owners, right: Owners) -> Matrix:
-    """Return, for each pair of arrays, the sum of the best scores of the left one's elements in the other."""
-    from scipy.sparse import csr_matrix
-
-    values, others = scores.shape
-    holders = right.matrix(others).tocsc()
-    counts = np.diff(holders.indptr)[scores.col]
-    places = np.arange(counts.sum()) + np.repeat(
-        holders.indptr[scores.col] - np.cumsum(counts) + counts, counts
-    )
-    cells = np.repeat(scores.row, counts).astype(np.int64) * len(right.sizes) + holders.indices[places]
-    order = np.argsort(cells, kind="stable")
-    cells = cells[order]
-    starts = np.flatnonzero(np.diff(cells, prepend=-1))
-    if not len(starts):
-        return np.zeros((len(left.sizes), len(right.sizes)))
-    best = np.maximum.reduceat(np.repeat(scores.data, counts)[order], starts)
-    row, column = np.divmod(cells[starts], len(right.sizes))
-    table = csr_matrix((best, (row, column)), shape=(values, len(right.sizes)))
-    sums: Matrix = (left.matrix(values) @ table).toarray()
-    return sums

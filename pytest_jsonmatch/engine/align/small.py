@@ -8,8 +8,8 @@ from operator import add
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.align.column import blocks_of
-from pytest_jsonmatch.engine.align.context import NOTHING, similarity_of
-from pytest_jsonmatch.engine.align.grid import ROUNDING, Grid
+from pytest_jsonmatch.engine.align.context import NOTHING, Cell, Pairing, similarity_of
+from pytest_jsonmatch.engine.align.grid import ROUNDING, pair_by_bounds, parts_at, tie_share, worth_of
 from pytest_jsonmatch.engine.align.solve import assign_lists
 from pytest_jsonmatch.engine.compare.base import rows_of
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pytest_jsonmatch.engine.align.column import Column
-    from pytest_jsonmatch.engine.align.context import Context, LeafCounts
-    from pytest_jsonmatch.engine.align.grid import Nested
+    from pytest_jsonmatch.engine.align.context import Context, IndexPairs, LeafCounts, Measure
+    from pytest_jsonmatch.engine.align.grid import Grid, Nested, Part
     from pytest_jsonmatch.engine.compare.base import Bound
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -29,30 +29,40 @@ without this."""
 
 
 @final
-class ListGrid(Grid):
-    """The grid as lists: everything that needs no walk is exact at once."""
+class ListGrid:
+    """Σ of all pairs as lists: everything that needs no walk is exact at once."""
 
     def __init__(self, aligner: Context, rows: int, columns: int) -> None:
-        super().__init__(aligner, rows, columns)
-        self._worth: list[list[float]] = []
+        self.aligner = aligner
+        self.shape: tuple[int, int] = rows, columns
+        self.total_scores: list[list[float]] = [[0.0] * columns for _ in range(rows)]
+        self.walked: bool = False
+        self.walk: Measure
+        self.parts: list[Part] = []
+        self.leaf_counts: LeafCounts
+        self._worths: list[list[float]] = []
+        self._share = 0.0
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether no pair is an upper bound."""
+        return not self.walked
 
     # -- filling -------------------------------------------------------------------------------------------
 
-    def _zeros(self) -> list[list[float]]:
-        return [[0.0] * self.shape[1] for _ in range(self.shape[0])]
-
-    def _add(self, into: list[list[float]], rows: Sequence[int], columns: Sequence[int], by: Any) -> None:
+    def add_scores(self, rows: Sequence[int], columns: Sequence[int], by: Any) -> None:
+        """Add to Σ of a block of pairs: a matrix, or one line for every row."""
         lines = by if by and type(by[0]) is list else repeat(by)
         for at, line in zip(rows, lines):
-            own = into[at]
+            own = self.total_scores[at]
             for to, more in zip(columns, line):
                 own[to] += more
 
-    def add_scores(self, node: PlanNode, weight: float, left: Column, right: Column) -> None:
-        """Add the scores of a column. The node's comparators score each pair of distinct values once."""
+    def add_column(self, node: PlanNode, weight: float, left: Column, right: Column) -> None:
+        """Add the weighted scores of a column. Each pair of distinct values is scored once."""
         lines = self._lines(node, left.values, right.values)
         if node.accept is not None and node.accept.is_for_walk:
-            self.walked: bool = True
+            self.walked = True
             lines = [dict.fromkeys(range(len(right.values)), 1.0)] * len(left.values)
         elif node.accept is not None:
             ceilings = {
@@ -73,7 +83,7 @@ class ListGrid(Grid):
                 for to, score in scores.items():
                     for place in places:
                         for column in others[to]:
-                            self.score[place][column] += score
+                            self.total_scores[place][column] += score
                 continue
             # The last zero is for elements without a value, whose code is -1.
             line = [0.0] * (len(right.values) + 1)
@@ -81,7 +91,7 @@ class ListGrid(Grid):
                 line[to] = score
             spread = line[:-1] if right.codes is None else list(map(line.__getitem__, right.codes))
             for place in places:
-                self.score[place] = list(map(add, self.score[place], spread))
+                self.total_scores[place] = list(map(add, self.total_scores[place], spread))
 
     def _lines(
         self, node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]
@@ -98,44 +108,88 @@ class ListGrid(Grid):
                 lines[at].update(zip(map(columns.__getitem__, scores), scores.values()))
         return lines
 
-    def _sums_of(self, nested: Nested, weight: float) -> tuple[list[list[float]], bool]:
-        walked = nested.inner.walked
-        sums_of: Callable[[int, int], float] = partial(_bound_of, nested) if walked else nested.sums
-        sums = [[weight * sums_of(at, to) for to in range(self.shape[1])] for at in range(self.shape[0])]
-        return sums, not walked
+    def add_block(self, block: Grid, rows: Sequence[int], columns: Sequence[int]) -> None:
+        """Add the grid of some rows and columns."""
+        self.walked = self.walked or block.walked
+        self.add_scores(rows, columns, block.total_scores)
+        self.parts += parts_at(block.parts, rows, columns)
+
+    def add_nested(self, nested: Nested, weight: float) -> None:
+        """Add arrays inside the elements, one for each row and one for each column."""
+        total: Callable[[int, int], float] = nested.total_score
+        if nested.inner.walked:
+            self.walked = True
+            total = partial(_upper_bound, nested)
+        else:
+            self.parts.append(nested.part(weight))
+        rows, columns = map(range, self.shape)
+        self.add_scores(rows, columns, [[weight * total(at, to) for to in columns] for at in rows])
 
     # -- solving -------------------------------------------------------------------------------------------
 
-    def finish(self, leaf_counts: LeafCounts) -> None:
+    def divide(self, leaf_counts: LeafCounts) -> None:
         """Compute the worth of each pair: its similarity, and a shade more for a larger Σ."""
         self.leaf_counts = leaf_counts
-        self._set_share(max(map(max, self.score)) if self.shape[0] and self.shape[1] else 0.0)
+        self._share = tie_share(max(map(max, self.total_scores)) if all(self.shape) else 0.0)
         limit, share = self.aligner.threshold, self._share
-        for scores, counts in zip(self.score, leaf_counts.pairs(self.shape[1])):
+        for scores, counts in zip(self.total_scores, leaf_counts.pairs(self.shape[1])):
             if min(counts, default=1.0) <= NOTHING:
                 similarities = list(map(similarity_of, scores, counts))
             else:
                 similarities = [
                     score / count if score < count else 1.0 for score, count in zip(scores, counts)
                 ]
-            self._worth.append(
+            self._worths.append(
                 [
                     similarity + share * score + ROUNDING - ROUNDING if similarity > limit else 0.0
                     for similarity, score in zip(similarities, scores)
                 ]
             )
 
-    def _block(self, rows: Sequence[int], columns: Sequence[int]) -> list[list[float]]:
-        return [[line[column] for column in columns] for line in [self._worth[row] for row in rows]]
+    def worth(self, cell: Cell) -> float:
+        """Return the worth of a pair to the assignment."""
+        return worth_of(cell, self.aligner.threshold, self._share)
 
-    def _solve(self, block: list[list[float]]) -> list[tuple[int, int]]:
-        return [(at, to) for at, to in enumerate(assign_lists(block)) if to >= 0 and block[at][to] > 0.0]
+    def measure(self, row: int, column: int) -> Cell:
+        """Return the exact cell of a pair; while questions are open, an upper bound."""
+        if self.walked:
+            return self.walk(row, column)
+        score = self.total_scores[row][column]
+        return Cell(similarity_of(score, self.leaf_counts.pair(row, column)), score)
+
+    def total_score(self, pairs: IndexPairs) -> float:
+        """Return Σ of some pairs, none of which needs a walk."""
+        return sum([self.total_scores[row][column] for row, column in pairs])
+
+    def worths(self, rows: Sequence[int], columns: Sequence[int]) -> list[list[float]]:
+        """Return a copy of the worths of some pairs, exact or upper bounds; 0 where no pair is allowed."""
+        return [[line[column] for column in columns] for line in [self._worths[row] for row in rows]]
+
+    def best(self, rows: Sequence[int], columns: Sequence[int]) -> Pairing:
+        """Pair some rows with some columns for the greatest total similarity above the threshold."""
+        block = self.worths(rows, columns)
+        if self.is_exact:
+            pairs = _assign(block)
+            return Pairing(pairs, self.total_score([(rows[at], columns[to]) for at, to in pairs]))
+        return pair_by_bounds(
+            block,
+            _assign,
+            lambda at, to: self.measure(rows[at], columns[to]),
+            self.worth,
+            self.aligner.solutions_ahead,
+        )
 
 
-def _bound_of(nested: Nested, at: int, to: int) -> float:
-    """Return the most that two arrays can score, each element with its best partner."""
+def _assign(block: list[list[float]]) -> IndexPairs:
+    """Return the pairs of the greatest total worth."""
+    return [(at, to) for at, to in enumerate(assign_lists(block)) if to >= 0 and block[at][to] > 0.0]
+
+
+def _upper_bound(nested: Nested, at: int, to: int) -> float:
+    """Return an upper bound of Σ of two arrays: each element with its best partner."""
     codes, others = nested.left.codes[at], nested.right.codes[to]
-    lines = [[nested.inner.score[code][other] for other in others] for code in codes]
+    inner: Any = nested.inner
+    lines = [[inner.total_scores[code][other] for other in others] for code in codes]
     by_row = sum([max(line, default=0.0) for line in lines])
     by_column = sum(map(max, zip(*lines)))
     return float(min(by_row, by_column))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     Matrix = NDArray[np.float64]
 
-_BLOCK: Final = 128
+_FEW_ROWS: Final = 128
 
 
 def assign_lists(worth: Sequence[Sequence[float]]) -> list[int]:
@@ -79,23 +79,23 @@ def assign_lists(worth: Sequence[Sequence[float]]) -> list[int]:
     return columns
 
 
-def assign(worth: Matrix) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Pair rows with columns for the greatest sum.
+def assign_matrix(worth: Matrix) -> list[tuple[int, int]]:
+    """Return the pairs of rows and columns with the greatest sum, without those worth 0.
 
     Args:
         worth: (n, m) doubles, at least 0.
-
-    Returns:
-        The rows and the columns of the min(n, m) pairs; some of them may be worth 0.
     """
     import numpy as np
     from scipy.optimize import linear_sum_assignment
 
-    if len(worth) <= _BLOCK:
-        return linear_sum_assignment(worth, maximize=True)
-    # In the order of their contents, rows of numbers take long ways round: scattered by multiples of the
-    # golden ratio, 3,000 take a sixth of the time.
-    order = np.argsort(np.arange(len(worth)) * 0.6180339887 % 1.0)
-    cost = worth[order]
-    rows, columns = linear_sum_assignment(np.negative(cost, out=cost))
-    return order[rows], columns
+    if len(worth) <= _FEW_ROWS:
+        rows, columns = linear_sum_assignment(worth, maximize=True)
+    else:
+        # In the order of their contents, rows of numbers take long ways round: scattered by multiples of the
+        # golden ratio, 3,000 take a sixth of the time.
+        order = np.argsort(np.arange(len(worth)) * 0.6180339887 % 1.0)
+        cost = worth[order]
+        rows, columns = linear_sum_assignment(np.negative(cost, out=cost))
+        rows = order[rows]
+    pairs = zip(rows.tolist(), columns.tolist(), worth[rows, columns].tolist())
+    return [(row, column) for row, column, value in pairs if value > 0.0]

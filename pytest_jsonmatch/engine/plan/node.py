@@ -373,8 +373,8 @@ def weight_chosen(node: PlanNode, chosen: PlanNode) -> float:
     return chosen.own_weight / node.own_weight if chosen is not node and node.own_weight else 1.0
 
 
-def most_of(node: PlanNode, value: JsonValue, known: dict[tuple[PlanNode, int], float]) -> float:
-    """Return the highest weighted score that anything compared with a value of actual can get.
+def upper_bound(node: PlanNode, value: JsonValue, known: dict[tuple[PlanNode, int], float]) -> float:
+    """Return an upper bound of the weighted score of anything compared with a value of actual.
 
     Whatever is right there is one of its leaves, or a container that is right as a whole.
 
@@ -383,10 +383,10 @@ def most_of(node: PlanNode, value: JsonValue, known: dict[tuple[PlanNode, int], 
         value: any value.
         known: caches the results for containers.
     """
-    return max(weight_chosen(node, variant) for variant in _variants(node)) * _most_in(node, value, known)
+    return max(weight_chosen(node, variant) for variant in _variants(node)) * _bound_in(node, value, known)
 
 
-def _most_in(node: PlanNode, value: JsonValue, known: dict[tuple[PlanNode, int], float]) -> float:
+def _bound_in(node: PlanNode, value: JsonValue, known: dict[tuple[PlanNode, int], float]) -> float:
     if type(value) is not dict and type(value) is not list:
         return 1.0
     ident = node, id(value)
@@ -395,7 +395,7 @@ def _most_in(node: PlanNode, value: JsonValue, known: dict[tuple[PlanNode, int],
         for variant in _variants(node):
             total = 0.0
             for child, member in _members(variant, value):
-                total += max(each.own_weight for each in _variants(child)) * _most_in(child, member, known)
+                total += max(each.own_weight for each in _variants(child)) * _bound_in(child, member, known)
             most = max(most, total)
         known[ident] = most
     return known[ident]

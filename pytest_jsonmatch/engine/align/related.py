@@ -1,0 +1,113 @@
+"""The grid of very many scalars in nested arrays, sparse. Import this module late: it imports numpy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, final
+
+import numpy as np
+
+from pytest_jsonmatch.engine.align.column import blocks_of
+from pytest_jsonmatch.engine.align.context import Pairing
+from pytest_jsonmatch.engine.align.solve import assign_matrix
+from pytest_jsonmatch.engine.value.convert import NO_SCALARS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from pytest_jsonmatch.engine.align.context import Context, IndexPairs
+    from pytest_jsonmatch.engine.align.owners import Owners
+    from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+
+    Matrix = NDArray[np.float64]
+
+
+def related_grid(
+    aligner: Context, element: PlanNode, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
+) -> RelatedGrid | None:
+    """Return the grid of very many scalars most pairs of which score 0; None if they need a dense one."""
+    if element.branches is not None or element.transforms or element.accept is not None:
+        return None
+    if not NO_SCALARS.isdisjoint(map(type, (*expected, *actual))):
+        return None
+    from scipy.sparse import coo_matrix
+
+    nowhere = np.zeros(0, dtype=np.intp)
+    found: list[Any] = [(np.zeros(0), nowhere, nowhere)]
+    for bound, rows, columns in blocks_of(element, expected, actual):
+        if bound.related is None:
+            return None
+        own, others = rows or range(len(expected)), columns or range(len(actual))
+        scores = bound.related([expected[at] for at in own], [actual[to] for to in others]).tocoo()
+        found.append((scores.data, np.array(own)[scores.row], np.array(others)[scores.col]))
+    data, at, to = map(np.concatenate, zip(*found))
+    scores = coo_matrix((data, (at, to)), (len(expected), len(actual)))
+    return RelatedGrid(aligner, element, scores.tocsr())
+
+
+@final
+class RelatedGrid:
+    """The scores of scalars in nested arrays as a sparse matrix: pairs that score 0 take no memory.
+
+    Every value is one leaf, so the score of a pair is its similarity and its worth.
+    """
+
+    walked: Final = False
+    parts: Final = ()
+
+    def __init__(self, aligner: Context, element: PlanNode, scores: Any) -> None:
+        scores.data[scores.data < element.lowest_score] = 0.0
+        scores.data[scores.data <= aligner.threshold] = 0.0
+        scores.eliminate_zeros()
+        self._scores = scores
+        self._lines: dict[int, dict[int, float]] = {}
+
+    def upper_bounds(self, left: Owners, right: Owners) -> Matrix:
+        """Return upper bounds of Σ of nested arrays: each element of a side with its best partner."""
+        one = _sums_of_best(self._scores.tocoo(), left, right)
+        return np.minimum(one, _sums_of_best(self._scores.T.tocoo(), right, left).T)
+
+    def _line(self, row: int) -> dict[int, float]:
+        """Return the scores of one value, by the number of its partner."""
+        line = self._lines.get(row)
+        if line is None:
+            start, end = self._scores.indptr[row : row + 2]
+            own = slice(start, end)
+            line = dict(zip(self._scores.indices[own].tolist(), self._scores.data[own].tolist()))
+            self._lines[row] = line
+        return line
+
+    def total_score(self, pairs: IndexPairs) -> float:
+        """Return Σ of some pairs."""
+        return sum([self._line(row).get(column, 0.0) for row, column in pairs])
+
+    def best(self, rows: Sequence[int], columns: Sequence[int]) -> Pairing:
+        """Pair some rows with some columns for the greatest total score."""
+        lines = [self._line(row) for row in rows]
+        pairs = assign_matrix(np.array([[line.get(column, 0.0) for column in columns] for line in lines]))
+        return Pairing(pairs, sum([lines[at][columns[to]] for at, to in pairs]))
+
+
+def _sums_of_best(scores: Any, left: Owners, right: Owners) -> Matrix:
+    """Return, for each pair of arrays, the sum of the best scores of the left one's elements in the other."""
+    from scipy.sparse import csr_matrix
+
+    values, others = scores.shape
+    holders = right.matrix(others).tocsc()
+    counts = np.diff(holders.indptr)[scores.col]
+    places = np.arange(counts.sum()) + np.repeat(
+        holders.indptr[scores.col] - np.cumsum(counts) + counts, counts
+    )
+    cells = np.repeat(scores.row, counts).astype(np.int64) * len(right.sizes) + holders.indices[places]
+    order = np.argsort(cells, kind="stable")
+    cells = cells[order]
+    starts = np.flatnonzero(np.diff(cells, prepend=-1))
+    if not len(starts):
+        return np.zeros((len(left.sizes), len(right.sizes)))
+    best = np.maximum.reduceat(np.repeat(scores.data, counts)[order], starts)
+    row, column = np.divmod(cells[starts], len(right.sizes))
+    table = csr_matrix((best, (row, column)), shape=(values, len(right.sizes)))
+    sums: Matrix = (left.matrix(values) @ table).toarray()
+    return sums
