@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
+from functools import partial
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Final, cast, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from pytest_jsonmatch.answer import Answer, value_of
-from pytest_jsonmatch.defaults import METRIC, THRESHOLD
-from pytest_jsonmatch.engine.plan.options import Options
 from pytest_jsonmatch.engine.value.errors import (
     ComparatorError,
     ConfigurationError,
     JsonExtractionError,
     JsonMatchError,
     did_you_mean,
-    nearest,
 )
-from pytest_jsonmatch.limits import measured, read_limits
-from pytest_jsonmatch.running import Compared, Rule, current_run
+from pytest_jsonmatch.limits import measured
+from pytest_jsonmatch.running import Rule, current_run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.comparer import Comparer
     from pytest_jsonmatch.engine.result.match import MatchResult
@@ -30,8 +26,12 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.limits import Limits, Measured, Threshold
-    from pytest_jsonmatch.results.tags import Tags
+    from pytest_jsonmatch.request import ComparisonRequest
+    from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.running import RunningTest
+
+Locate: TypeAlias = "Callable[[FieldResult], str | None]"
+"""Returns "file:line" of a field."""
 
 
 def assert_json_match(
@@ -82,14 +82,17 @@ def assert_json_match(
     """
     __tracebackhide__ = True
     from pytest_jsonmatch.comparer import read_expected
+    from pytest_jsonmatch.request import resolve
 
     _begin()
-    asked = _asked(metric, threshold, options, name, tags=tags)
     try:
         value = read_expected(expected)
     except JsonMatchError as error:
         raise error.with_traceback(None)  # noqa: B904 - the very same error
-    result, failure = asked.compare(actual, value)
+    request = resolve(
+        actual, value, metric=metric, threshold=threshold, options=options, name=name, tags=tags
+    )
+    result, failure = _check(request)
     run = current_run()
     is_recorded = run is not None and run.has_only_gates and not isinstance(failure, ComparatorError)
     if failure is not None and not is_recorded:
@@ -110,7 +113,7 @@ def _begin() -> None:
 
 
 def check_case(
-    case: GoldenCase, actual: object, locate: Callable[[FieldResult], str | None], rules: Sequence[Rule]
+    case: GoldenCase, actual: object, locate: Locate, rules: Sequence[Rule]
 ) -> tuple[MatchResult, Exception | None, FieldResult | None]:
     """Do what `assert_json_match` does for a golden case, but return the failure instead of raising it.
 
@@ -125,9 +128,9 @@ def check_case(
         or None; and the field that the message shows first, if it shows any.
     """
     _begin()
-    asked = _asked(case.metric, case.threshold, case.options, None, locate, suggests=True, rules=rules)
-    result, failure = asked.compare(actual, case.expected)
-    failures = _failures(result, asked.limits)
+    request = _request_of(case, actual, case.expected, rules)
+    result, failure = _check(request, locate)
+    failures = _failures(result, request.limits)
     if failure is None or type(failure) not in {AssertionError, ComparatorError}:
         return result, failure, None
     from pytest_jsonmatch.report.failure import first_field
@@ -145,216 +148,199 @@ def trial_of(
     The function takes an answer as a JSON value, and returns the result, whether it would pass, and the
     limits that it must reach. It raises the JsonMatchError that comparing would raise.
     """
-    from pytest_jsonmatch.comparer import Comparer
     from pytest_jsonmatch.engine.value.text import render
 
-    asked = _asked(case.metric, case.threshold, case.options, None)
+    request = _request_of(case, None, expected)
 
     def compare(actual: JsonValue) -> tuple[MatchResult, bool, Limits]:
         # A str would be read as model output.
         answer = render(actual) if type(actual) is str else actual
-        result = Comparer.of(asked.metric, asked.options).compare(answer, expected, _no_judge)
-        return result, asked.passes(result), asked.limits
+        result = request.comparer.compare(answer, expected, _no_judge)
+        return result, _passes(request, result), request.limits
 
     return compare
 
 
 def comparer_of(case: GoldenCase) -> Comparer:
     """Return how a golden case is compared. Raises JsonMatchError if its settings are invalid."""
-    from pytest_jsonmatch.comparer import Comparer, check_judge
+    from pytest_jsonmatch.comparer import check_judge
 
-    asked = _asked(case.metric, case.threshold, case.options, None)
-    check_judge(asked.judge)
-    return Comparer.of(asked.metric, asked.options)
+    request = _request_of(case, None, None)
+    check_judge(request.judge)
+    return request.comparer
 
 
-def _asked(
-    metric: str | None,
-    threshold: object,
-    options: Mapping[str, Any],
-    name: str | None,
-    locate: Callable[[FieldResult], str | None] | None = None,
-    *,
-    suggests: bool = False,
-    rules: Sequence[Rule] | None = None,
-    tags: Mapping[str, Any] | None = None,
-) -> _Asked:
-    """Return the request for a comparison, with defaults for what is not given."""
-    __tracebackhide__ = True
-    run = current_run()
-    defaults, marked = ({}, ()) if run is None else run.defaults()
-    own = {"metric": metric, "threshold": threshold}
-    own = {key: value for key, value in own.items() if value is not None}
-    fallback: dict[str, Any] = {"metric": METRIC, "threshold": THRESHOLD, **defaults, **own}
-    metric = fallback.pop("metric")
-    try:
-        limits = read_limits(fallback.pop("threshold"))
-    except ConfigurationError as error:
-        raise error.with_traceback(None)  # noqa: B904 - the very same error
-    for key in options.keys() - Options.__dataclass_fields__.keys() - _OTHER_OPTIONS:
-        near = nearest(key, (*_ARGUMENTS, *Options.__dataclass_fields__))
-        if near in _ARGUMENTS:
-            raise ConfigurationError(f"unknown argument {key!r}; did you mean {near!r}?")
-    if name is not None and not (isinstance(cast("object", name), str) and name):
-        raise ConfigurationError(f"name must be a non-empty string; got {name!r}")
-    if tags is not None:
-        from pytest_jsonmatch.results.tags import read_tags
+def _request_of(
+    case: GoldenCase, answer: object, expected: JsonValue, rules: Sequence[Rule] | None = None
+) -> ComparisonRequest:
+    from pytest_jsonmatch.request import resolve
 
-        tags = read_tags(tags)
-    given = frozenset((*marked, *own, *options))
-    options = {"validate": "report", **fallback, **options}
-    skipped: Sequence[str] = ()
-    if run is not None and run.skipped and isinstance(options.setdefault("skip", []), (list, tuple)):
-        skipped = run.skipped
-        options["skip"] = [*skipped, *options["skip"]]
-    judge = options.pop("judge", None)
-    return _Asked(metric, limits, options, judge, name, locate, suggests, given, rules, tags, len(skipped))
+    how: dict[str, Any] = {"metric": case.metric, "threshold": case.threshold, "options": case.options}
+    return resolve(answer, expected, **how, suggests=True, rules=rules)
 
+
+# -- one comparison ----------------------------------------------------------------------------------------
 
 _TEXT: Final = (str, bytes, bytearray)
-_ARGUMENTS: Final = ("metric", "threshold", "name", "tags", "validate")
-_OTHER_OPTIONS: Final = frozenset({"judge", "repair", "validate"})
-"""Options that belong to no metric."""
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """The request for one comparison."""
+def _check(request: ComparisonRequest, locate: Locate | None = None) -> tuple[MatchResult, Exception | None]:
+    """Compare, and record the comparison for the running test; return the result, and the failure if any."""
+    __tracebackhide__ = True
+    result, unreadable = _result(request)
+    passed = unreadable is None and _passes(request, result)
+    test = _running_test()
+    if test is not None:
+        comparison = _comparison(request, result, test, passed=passed, unreadable=unreadable)
+        test.record(comparison, result, _rules(request), is_read=unreadable is None)
+    if passed or unreadable is not None:
+        return result, unreadable
+    kind = ComparatorError if result.errors else AssertionError
+    return result, kind("\n".join(_failure_lines(request, result, locate)))
 
-    metric: str
-    limits: Limits
-    options: Mapping[str, Any]
-    judge: object
-    name: str | None
-    locate: Callable[[FieldResult], str | None] | None
-    suggests: bool
-    """Whether a failure suggests changes that would let the case pass."""
-    given: frozenset[str]
-    """What the call, or a mark of the test itself, gives."""
-    rules: Sequence[Rule] | None
-    """The patterns to check; None: those that are given."""
-    tags: Tags | None = None
-    """Tags of the comparison, beyond those of the test."""
-    skipped: int = 0
-    """How many of the patterns in `skip` are the ini option's."""
 
-    def compare(self, answer: object, expected: JsonValue) -> tuple[MatchResult, Exception | None]:
-        """Compare, and record the result for the running test; return it, and the failure if it fails."""
-        __tracebackhide__ = True
-        from pytest_jsonmatch.comparer import Comparer
+def _result(request: ComparisonRequest) -> tuple[MatchResult, JsonMatchError | None]:
+    """Return the result, and why the answer could not be compared: then all of expected is missing.
 
-        test, actual, unreadable = _running_test(), value_of(answer), None
+    Raises the error if the fault is not the answer's, but that of the expected data or options.
+    """
+    __tracebackhide__ = True
+    from pytest_jsonmatch.comparer import Comparer
+
+    try:
+        return request.comparer.compare(request.actual, request.expected, request.judge), None
+    except JsonMatchError as error:
+        # The message is about the caller's data; the engine's inner frames would only hide it.
+        unreadable = error.with_traceback(None)
+    if isinstance(unreadable, ConfigurationError):
+        raise unreadable
+    from pytest_jsonmatch.engine.value.convert import MISSING
+
+    options = request.options
+    if not isinstance(unreadable, JsonExtractionError):
+        options = {**options, "validate": "off"}  # the schema may allow the missing answer
+    try:
+        missing = Comparer.of(request.metric, options).compare(MISSING, request.expected, request.judge)
+    except JsonMatchError:
+        raise unreadable from None
+    return missing, unreadable
+
+
+def _comparison(
+    request: ComparisonRequest,
+    result: MatchResult,
+    test: RunningTest,
+    *,
+    passed: bool,
+    unreadable: JsonMatchError | None,
+) -> Comparison:
+    """Return what the run keeps of a comparison; an unreadable answer counts as 0."""
+    from pytest_jsonmatch.results.comparison import Comparison
+
+    is_text = isinstance(request.actual, _TEXT)
+    detail = ""
+    if test.shows_values:
+        from pytest_jsonmatch.report.details import details_of
+
+        detail = details_of(result)
+    comparison = Comparison.of(
+        result,
+        id=test.identify(request.name, request.tags),
+        nodeid=test.nodeid,
+        threshold=request.limits,
+        passed=passed,
+        params=test.params,
+        tags=request.tags,
+        parsed=not isinstance(unreadable, JsonExtractionError) if is_text else None,
+        spent=test.first_use(request.spent),
+        detail=detail,
+    )
+    if unreadable is None:
+        return comparison
+    warnings = (*comparison.warnings, str(unreadable))
+    return replace(comparison, score=0.0, precision=0.0, recall=0.0, f1=0.0, warnings=warnings)
+
+
+def _passes(request: ComparisonRequest, result: MatchResult) -> bool:
+    """Return whether a result is good enough."""
+    is_refused = request.options["validate"] == "require" and result.valid is False
+    return not (_failures(result, request.limits) or result.errors or is_refused)
+
+
+def _rules(request: ComparisonRequest) -> Sequence[Rule]:
+    """Return the patterns, for the running test to find out which of them match no place."""
+    if request.rules is not None:
+        return request.rules
+    patterns: dict[str, Any] = {kind: request.options.get(kind) for kind in ("fields", "accept")}
+    patterns["skip"] = (request.options.get("skip") or ())[request.ini_skips :]
+    patterns["threshold"] = request.limits.get("fields")
+    kinds = [kind for kind in patterns if kind in request.given and patterns[kind]]
+    return [Rule("", 0, kind, pattern) for kind in kinds for pattern in patterns[kind]]
+
+
+# -- failures ----------------------------------------------------------------------------------------------
+
+
+def _failure_lines(request: ComparisonRequest, result: MatchResult, locate: Locate | None) -> Iterator[str]:
+    failures = _failures(result, request.limits)
+    # If only the schema refuses the answer, the first line says why.
+    if failures or result.errors:
+        yield _message(request, result, failures, locate)
+    yield from _violations(result)
+    yield from _unmatched(result, failures)
+    yield from _mistaken(result, request.actual)
+    yield from _would_pass(request, result)
+
+
+def _message(
+    request: ComparisonRequest, result: MatchResult, failures: list[Measured], locate: Locate | None
+) -> str:
+    from pytest_jsonmatch.report.failure import failure_message
+    from pytest_jsonmatch.report.look import Look
+
+    run = current_run()
+    return failure_message(
+        result,
+        Look() if run is None else Look(*run.look),
+        threshold=request.limits,
+        failures=failures,
+        verbosity=0 if run is None else run.verbosity,
+        name=request.name,
+        locate=locate,
+    )
+
+
+def _would_pass(request: ComparisonRequest, result: MatchResult) -> Iterator[str]:
+    """Yield changes that would let the case pass, as YAML to paste."""
+    if not request.suggests or current_run() is None or result.errors:
+        return
+    from pytest_jsonmatch.comparer import Comparer
+    from pytest_jsonmatch.engine.compare import BUILTIN
+    from pytest_jsonmatch.engine.score.field import MATCHER
+
+    if {field.comparator for field in result.field_results} - BUILTIN.keys() - {None, MATCHER}:
+        # A user's comparator may be costly, so a hint does not call it again.
+        return
+    from pytest_jsonmatch.golden.suggest import Trial, as_yaml, suggestions
+    from pytest_jsonmatch.report.escape import printable
+
+    extracted = result.documents[1]
+    # JSON is not extracted from text again, unless it is a JSON string, which would be read as text.
+    answer = request.actual if type(extracted) is str else extracted
+
+    def again(changed: Mapping[str, Any]) -> MatchResult | None:
         try:
-            result = Comparer.of(self.metric, self.options).compare(actual, expected, self.judge)
-        except JsonMatchError as error:
-            # The message is about the caller's data; the engine's inner frames would only hide it.
-            unreadable = error.with_traceback(None)
-            if isinstance(error, ConfigurationError):
-                raise unreadable  # noqa: B904 - the very same error
-            result = self._without_answer(expected, unreadable)
-        passed = unreadable is None and self.passes(result)
-        if test is not None:
-            parsed = not isinstance(unreadable, JsonExtractionError) if isinstance(actual, _TEXT) else None
-            spent = answer.spent if isinstance(answer, Answer) else None
-            why, rules = None if unreadable is None else str(unreadable), self._rules()
-            test.record(
-                Compared(result, self.limits, self.name, passed, parsed, spent, self.tags, why, rules)
-            )
-        if passed or unreadable is not None:
-            return result, unreadable
-        failures = _failures(result, self.limits)
-        lines = [
-            # If only the schema refuses the answer, the first line says why.
-            *([self._message(result, failures)] if failures or result.errors else ()),
-            *_violations(result),
-            *_unmatched(result, failures),
-            *_mistaken(result, actual),
-            *self._would_pass(actual, expected, result),
-        ]
-        kind = ComparatorError if result.errors else AssertionError
-        return result, kind("\n".join(lines))
-
-    def passes(self, result: MatchResult) -> bool:
-        """Tell whether a result is good enough."""
-        return not (_failures(result, self.limits) or result.errors or self._refuses(result))
-
-    def _refuses(self, result: MatchResult) -> bool:
-        return self.options["validate"] == "require" and result.valid is False
-
-    def _rules(self) -> Sequence[Rule]:
-        """Return the patterns, for the running test to find out which of them match no place."""
-        if self.rules is not None:
-            return self.rules
-        patterns: dict[str, Any] = {kind: self.options.get(kind) for kind in ("fields", "accept")}
-        patterns["skip"] = (self.options.get("skip") or ())[self.skipped :]
-        patterns["threshold"] = self.limits.get("fields")
-        kinds = [kind for kind in patterns if kind in self.given and patterns[kind]]
-        return [Rule("", 0, kind, pattern) for kind in kinds for pattern in patterns[kind]]
-
-    def _without_answer(self, expected: JsonValue, error: JsonMatchError) -> MatchResult:
-        """Return the result for an answer that can't be compared, such as text without JSON: all is missing.
-
-        Raises the error if the fault is not the answer's, but that of the expected data or options.
-        """
-        __tracebackhide__ = True
-        from pytest_jsonmatch.comparer import Comparer
-        from pytest_jsonmatch.engine.value.convert import MISSING
-
-        options = self.options
-        if not isinstance(error, JsonExtractionError):
-            options = {**options, "validate": "off"}  # the schema may allow the missing answer
-        try:
-            return Comparer.of(self.metric, options).compare(MISSING, expected, self.judge)
+            return Comparer.of(request.metric, changed).compare(answer, request.expected, _no_judge)
         except JsonMatchError:
-            raise error from None
+            return None
 
-    def _message(self, result: MatchResult, failures: list[Measured]) -> str:
-        from pytest_jsonmatch.report.failure import failure_message
-        from pytest_jsonmatch.report.look import Look
-
-        run = current_run()
-        return failure_message(
-            result,
-            Look() if run is None else Look(*run.look),
-            threshold=self.limits,
-            failures=failures,
-            verbosity=0 if run is None else run.verbosity,
-            name=self.name,
-            locate=self.locate,
-        )
-
-    def _would_pass(self, actual: object, expected: JsonValue, result: MatchResult) -> Iterator[str]:
-        """Yield changes that would let the case pass, as YAML to paste."""
-        run = current_run()
-        if not self.suggests or run is None or result.errors:
-            return
-        from pytest_jsonmatch.comparer import Comparer
-        from pytest_jsonmatch.engine.compare import BUILTIN
-        from pytest_jsonmatch.engine.score.field import MATCHER
-
-        if {field.comparator for field in result.field_results} - BUILTIN.keys() - {None, MATCHER}:
-            # A user's comparator may be costly, so a hint does not call it again.
-            return
-        from pytest_jsonmatch.golden.suggest import Trial, as_yaml, suggestions
-        from pytest_jsonmatch.report.escape import printable
-
-        extracted = result.documents[1]
-        # JSON is not extracted from text again, unless it is a JSON string, which would be read as text.
-        answer = actual if type(extracted) is str else extracted
-
-        def again(changed: Mapping[str, Any]) -> MatchResult | None:
-            try:
-                return Comparer.of(self.metric, changed).compare(answer, expected, _no_judge)
-            except JsonMatchError:
-                return None
-
-        for number, change in enumerate(suggestions(result, self.options, Trial(again, self.passes))):
-            if not number:
-                yield "if this difference is acceptable, the case would pass with"
-            first, *others = map(printable, as_yaml(change))
-            yield f"  {'or' if number else '  '} {first}"
-            yield from (f"     {line}" for line in others)
+    trial = Trial(again, partial(_passes, request))
+    for number, change in enumerate(suggestions(result, request.options, trial)):
+        if not number:
+            yield "if this difference is acceptable, the case would pass with"
+        first, *others = map(printable, as_yaml(change))
+        yield f"  {'or' if number else '  '} {first}"
+        yield from (f"     {line}" for line in others)
 
 
 def _no_judge(item: object) -> object:

@@ -11,7 +11,7 @@ import pytest
 from pytest_jsonmatch import hooks, running
 from pytest_jsonmatch.golden.files import is_golden
 from pytest_jsonmatch.session.options import Settings, add_options, refuse_unknown
-from pytest_jsonmatch.session.recorder import ProducerErrors, tags_of_marks
+from pytest_jsonmatch.session.running_test import ProducerErrors, tags_of_marks
 from pytest_jsonmatch.session.session import Session
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.cases import GoldenCase
 
 _SESSION = pytest.StashKey[Session]()
+_ATTRIBUTE = "jsonmatch"
 _COLLECTOR = "pytest_jsonmatch.golden.collector"
 _MARKER = "jsonmatch(metric=None, threshold=None, **options): defaults for the JSON comparisons of a test."
 
@@ -53,7 +54,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if settings.concurrency > 1:
         from pytest_jsonmatch.session.ahead import Ahead
 
-        has_golden = partial(session.outcomes.has_golden, settings.files)
+        has_golden = partial(session.finished.has_golden, settings.files)
         session.ahead = Ahead(config, settings.concurrency, has_golden)
         config.pluginmanager.register(session.ahead, "jsonmatch-ahead")
     if settings.review:
@@ -66,12 +67,12 @@ def pytest_configure(config: pytest.Config) -> None:
         case_rules(session)  # so that errors in the file are reported now
     if hasattr(config, "workerinput"):  # the controller counts the reports of workers
         return
-    config.pluginmanager.register(session.outcomes, "jsonmatch-outcomes")
+    config.pluginmanager.register(session.finished, "jsonmatch-finished")
     if settings.record is not None:
         from pytest_jsonmatch.session.cases import open_writer
 
         session.writer = open_writer(config, settings.record)
-        session.outcomes.keep_outputs = session.writer.write
+        session.finished.keep_outputs = session.writer.write
     if settings.asks_of_run:
         from pytest_jsonmatch.session import verdict
 
@@ -150,9 +151,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     recorder.tags = tags_of_marks(item)
     recorder.take_parameters(session.settings.by)
     if _COLLECTOR in sys.modules:  # else there are no golden cases
-        from pytest_jsonmatch.golden.collector import GoldenFile, golden_case_of, turn_of
+        from pytest_jsonmatch.golden.collector import GoldenFile, golden_case_of, repetition_of
 
-        recorder.turn = turn_of(item)
+        recorder.repetition = repetition_of(item)
         case = golden_case_of(item)
         if case is not None:
             recorder.cluster, recorder.document = case.cluster, case.shared_input
@@ -183,7 +184,33 @@ def pytest_runtest_makereport(
     recorder = session.test
     if recorder is not None:
         error = None if call.excinfo is None else call.excinfo.value
-        recorder.hand_over(report, session.take_news(), error)
+        recorder.hand_over(report, session.take_payload(), error)
+    return report
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_report_to_serializable(
+    report: pytest.CollectReport | pytest.TestReport,
+) -> Generator[None, dict[str, Any] | None, dict[str, Any] | None]:
+    """Encode what a report carries, such as for the controller of pytest-xdist."""
+    data = yield
+    payload = getattr(report, _ATTRIBUTE, None)
+    if data is not None and payload is not None:
+        from pytest_jsonmatch.session.payload import encode
+
+        data[_ATTRIBUTE] = encode(payload)
+    return data
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_report_from_serializable() -> Generator[None, Any, Any]:
+    """Decode what a report carries."""
+    report = yield
+    text = getattr(report, _ATTRIBUTE, None)
+    if isinstance(text, str):
+        from pytest_jsonmatch.session.payload import decode
+
+        setattr(report, _ATTRIBUTE, decode(text))
     return report
 
 
@@ -210,7 +237,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """Check gates and write golden files, in the controller only: xdist's workers only send requests."""
     own = session.config.stash[_SESSION]
     is_worker = hasattr(session.config, "workerinput")
-    if not is_worker and (own.settings.asks_of_run or own.settings.writes_cases or own.outcomes):
+    if not is_worker and (own.settings.asks_of_run or own.settings.writes_cases or own.finished):
         from pytest_jsonmatch.session import verdict
 
         verdict.finish(session, own)
@@ -228,7 +255,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         from pytest_jsonmatch.session import updating
 
         updating.show(terminalreporter, session)
-    if session.outcomes or settings.asks_of_run:
+    if session.finished or settings.asks_of_run:
         from pytest_jsonmatch.session import summary
 
         summary.show(terminalreporter, session)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.answer import Spent
     from pytest_jsonmatch.engine.result.match import MatchResult
-    from pytest_jsonmatch.limits import Limits
+    from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.tags import Tags
     from pytest_jsonmatch.semantic.bench import Bench
 
@@ -31,30 +31,7 @@ class Rule(NamedTuple):
 
 
 @final
-class Compared(NamedTuple):
-    """A comparison that was made in a test."""
-
-    result: MatchResult
-    limits: Limits
-    """The limits it had to reach."""
-    name: str | None
-    """Its name; None without one."""
-    passed: bool
-    """Whether it is good enough."""
-    parsed: bool | None
-    """Whether an answer given as text contains JSON; None for an answer given as a value."""
-    spent: Spent | None = None
-    """Model, time, tokens and cost of the answer; None if unknown. The same object counts once in a test."""
-    tags: Tags | None = None
-    """Its tags, beyond those of the test."""
-    unreadable: str | None = None
-    """Why the answer could not be compared; it counts as 0."""
-    rules: Sequence[Rule] = ()
-    """Its patterns; those of the test's own call or mark without a file."""
-
-
-@final
-class Turn(NamedTuple):
+class Repetition(NamedTuple):
     """Which run of a repeated case a test is."""
 
     case: str
@@ -79,11 +56,43 @@ class CaseFiles(NamedTuple):
 class RunningTest(Protocol):
     """A test while it runs."""
 
+    @property
+    def nodeid(self) -> str:
+        """Its node id."""
+
+    @property
+    def params(self) -> tuple[str, ...]:
+        """The names of its parametrized fixtures that are tags."""
+
+    @property
+    def shows_values(self) -> bool:
+        """Whether a report will show values."""
+
     def begin(self) -> None:
         """Note that the test tries to compare; if `record` does not follow, something is wrong."""
 
-    def record(self, compared: Compared) -> None:
-        """Keep a comparison."""
+    def identify(self, name: str | None, tags: Tags) -> str:
+        """Return an id for a comparison; ConfigurationError if its tags contradict those of the test."""
+
+    def first_use(self, spent: Spent | None) -> Spent | None:
+        """Return what an answer took if it has not been returned before in this test, else None."""
+
+    def record(
+        self,
+        comparison: Comparison,
+        result: MatchResult,
+        rules: Sequence[Rule],
+        *,
+        is_read: bool,
+    ) -> None:
+        """Keep a comparison.
+
+        Args:
+            comparison: the comparison.
+            result: its result.
+            rules: its patterns; those of the test's own call or mark without a file.
+            is_read: whether the answer could be compared.
+        """
 
 
 class Run(Protocol):

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 import pytest_jsonmatch
-from pytest_jsonmatch import MatchResult, compare_json
+from pytest_jsonmatch import Comparison, MatchResult, compare_json
 from pytest_jsonmatch.comparer import Comparer
+from pytest_jsonmatch.request import ComparisonRequest, resolve
 
 PACKAGE = Path(pytest_jsonmatch.__file__).parent
-RETIRED = ("Comparing",)
+RETIRED = ("Comparing", "_Asked", "Compared", "TestNews", "RunNews", "Recorder", "Outcomes", "Turn")
 
 
 @pytest.mark.parametrize("name", RETIRED)
@@ -34,3 +35,58 @@ def test_metric_and_options_are_compiled_once():
 def test_the_engine_returns_a_match_result():
     assert type(Comparer.of("leaf_f1").compare({"a": 1}, {"a": 1})) is MatchResult
     assert type(compare_json({"a": 1}, {"a": 1})) is MatchResult
+
+
+def test_a_request_has_all_defaults():
+    given = {"metric": None, "threshold": 0.5, "options": {"judge": "ours"}}
+    request = resolve({"a": 1}, {"a": 1}, **given)
+    assert type(request) is ComparisonRequest
+    assert (request.metric, request.limits, request.options) == (
+        "leaf_f1",
+        {"score": 0.5},
+        {"validate": "report"},
+    )
+    assert request.judge == "ours"
+
+
+CONFTEST = """
+from pytest_jsonmatch import Comparison
+from pytest_jsonmatch.session.payload import TestPayload
+
+class Reports:
+    def pytest_runtest_logreport(self, report):
+        payload = getattr(report, "jsonmatch", None)
+        if payload is not None:
+            assert type(payload) is TestPayload
+            for comparison in payload.comparisons:
+                assert type(comparison) is Comparison
+                print(f"{comparison.nodeid} {comparison.score}")
+
+def pytest_configure(config):
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Reports())
+"""
+
+
+def test_a_report_carries_comparisons(pytester, workers):
+    pytester.makeconftest(CONFTEST)
+    pytester.makepyfile(
+        test_a="""
+        def test_one(assert_json_match):
+            assert_json_match({"a": "\\ud800"}, {"a": "\\ud800"}, name="\\ud800")
+        """
+    )
+    result = pytester.runpytest("-s", *workers)
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines("*test_a.py::test_one 1.0*")
+
+
+def test_text_is_made_only_for_another_process():
+    from pytest_jsonmatch.session.payload import TestPayload, decode, encode
+
+    result = compare_json({"a": 1, "\ud800": "x"}, {"a": 2})
+    comparison = Comparison.of(result, id="a", nodeid="t.py::a", threshold={"score": 1.0}, passed=False)
+    payload = TestPayload(compares=True, comparisons=[comparison], tags={"n": 1})
+    text = encode(payload)
+    assert text.isascii()
+    assert decode(text) == payload

@@ -57,6 +57,7 @@ def evaluate_corpus(
         unmatched_expected=tuple(pairing.unmatched_expected),
         unmatched_actual=tuple(pairing.unmatched_actual),
         unmatched_rules=tuple(_unmatched(task, total)),
+        counts_extra=plan.options.extra == "count",
         _by_tag=total.by_tag,
     )
 

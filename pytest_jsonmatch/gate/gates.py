@@ -17,7 +17,7 @@ from pytest_jsonmatch.gate.figures import case_rows, leaf_rows
 from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.results.comparison import comparisons_of
-from pytest_jsonmatch.results.model import AnswerCounts, counts_extra
+from pytest_jsonmatch.results.model import AnswerCounts
 from pytest_jsonmatch.results.parts import candidates, listed, no_tag, tagged
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ def _without_extras(gate: Gate, results: ResultSet) -> str | None:
     """Return a metric in the gate's comparisons that ignores what only actual has; None if there is none."""
     pattern = None if gate.field is None or results.corpus is not None else parse_pattern(gate.field)
     for each in comparisons_of(results.tabled):
-        if not counts_extra(each.signature) and (
+        if not each.counts_extra and (
             pattern is None or any(pattern.matches(parse_path(path)) for path in each.fields)
         ):
             return each.metric

@@ -32,7 +32,7 @@ from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.files import display_name, read_limited, relative
 from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.golden.producers import find_producer
-from pytest_jsonmatch.running import Turn
+from pytest_jsonmatch.running import Repetition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -364,7 +364,7 @@ def _located(case: GoldenCase, field: FieldResult) -> tuple[Position, str]:
     return case.locate_expected(instance_trail(field.place, side))
 
 
-def turn_of(item: pytest.Item) -> Turn | None:
+def repetition_of(item: pytest.Item) -> Repetition | None:
     """Return which run of a repeated case a test is; None if it is not one."""
     case, parent = golden_case_of(item), item.parent
     if case is None or parent is None or case.runs == 1:
@@ -373,7 +373,7 @@ def turn_of(item: pytest.Item) -> Turn | None:
     whole = f"{parent.nodeid}::{item.name.replace(case.id, case.base_id, 1)}"
     # Under --runxfail no failure is expected: each run is judged on its own.
     rate = None if item.config.getoption("runxfail", default=False) else case.min_pass_rate
-    return Turn(whole, case.run, case.runs, rate)
+    return Repetition(whole, case.run, case.runs, rate)
 
 
 # -- the functions that are the tests ----------------------------------------------------------------------

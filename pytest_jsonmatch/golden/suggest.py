@@ -11,6 +11,7 @@ import itertools
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
+from pytest_jsonmatch.defaults import METRIC
 from pytest_jsonmatch.engine.plan.options import read_rule
 from pytest_jsonmatch.golden.writing import yaml_flow
 
@@ -157,7 +158,7 @@ def _usual_rules(fields: list[FieldResult]) -> Iterator[Rule]:
 
 def _likely_rules(differing: Mapping[str, list[FieldResult]]) -> dict[str, Rule]:
     """Return for each path the first rule under which all its values match, if there is one."""
-    from pytest_jsonmatch.api import compare_json
+    from pytest_jsonmatch.comparer import Comparer
     from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
     found: dict[str, Rule] = {}
@@ -165,7 +166,7 @@ def _likely_rules(differing: Mapping[str, list[FieldResult]]) -> dict[str, Rule]
         expected, actual = [field.expected for field in fields], [field.actual for field in fields]
         for rule in _rules(fields):
             with suppress(JsonMatchError):
-                if compare_json(actual, expected, fields={"[]": rule}).f1 == 1.0:
+                if Comparer.of(METRIC, {"fields": {"[]": rule}}).compare(actual, expected).f1 == 1.0:
                     found[path] = rule
                     break
     return found

@@ -1,1 +1,1 @@
-"""Turn results into text: failure messages, summaries and reports. Knows the engine, never pytest."""
+"""Repetition results into text: failure messages, summaries and reports. Knows the engine, never pytest."""

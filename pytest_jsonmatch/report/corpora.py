@@ -98,4 +98,5 @@ def _corpus(run: RunResult) -> Corpus:
         unscored=run.total_unscored,
         answers=AnswerCounts(**run.answer_counts),
         errors=run.total_errors,
+        counts_extra=run.counts_extra,
     )

@@ -26,7 +26,6 @@ from pytest_jsonmatch.report.styled import (
     score_markup,
 )
 from pytest_jsonmatch.report.valuetext import Space, has_marks, value_lines
-from pytest_jsonmatch.results.model import counts_extra
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.match import MatchResult
@@ -114,7 +113,7 @@ def _head(
             first.append((f" and {count(len(failures) - 1, 'more figure')} too low", PLAIN))
     else:
         limits = "" if "score" not in threshold else f" (limit {threshold['score']})"
-        silent = left_out(1, not counts_extra(str(result.signature)))
+        silent = left_out(1, not result.counts_extra)
         first.append((f"score {look.score(result.score)}{limits}{silent}", PLAIN))
     if result.errors:
         first.append((f", {count(len(result.errors), 'comparator error')}", PLAIN))

@@ -19,7 +19,6 @@ from pytest_jsonmatch.results.comparison import (
     field_sums,
     figures_of,
 )
-from pytest_jsonmatch.results.model import counts_extra
 
 ALL_LEAVES: Final = "all leaves"
 """The name of the row over all leaves."""
@@ -157,9 +156,7 @@ class _Tree:
 def _section(metric: str, cases: Sequence[Case]) -> Section:
     comparisons = list(comparisons_of(cases))
     shares = [1 / len(case.runs) for case in cases for _ in comparisons_of([case])]
-    silent = [
-        share for share, each in zip(shares, comparisons, strict=True) if not counts_extra(each.signature)
-    ]
+    silent = [share for share, each in zip(shares, comparisons, strict=True) if not each.counts_extra]
     number, root = max(round(sum(shares)), 1), _tree(field_sums(cases))
     return Section(
         metric,

@@ -170,6 +170,10 @@ class Comparison:
     """Its tags, beyond those of its case."""
     has_figures: bool = True
     """Whether there is anything to count. If batch errors left nothing, the figures here are 0."""
+    counts_extra: bool = True
+    """Whether leaves that only actual has lower the scores."""
+    detail: str = ""
+    """What a page shows of its values; not kept in result files."""
 
     @classmethod
     def of(
@@ -194,6 +198,7 @@ class Comparison:
             f1=result.f1 or 0.0,
             passed=passed,
             has_figures=result.has_figures,
+            counts_extra=result.counts_extra,
             threshold=dict(threshold),
             fields=dict(result.per_field),
             differences=differences_of(result.imperfect),

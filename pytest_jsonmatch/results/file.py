@@ -78,6 +78,9 @@ def _head(results: ResultSet) -> dict[str, Any]:
 def _case(case: Case) -> dict[str, Any]:
     own = to_plain(case)
     runs = own.pop("runs")
+    for run in runs:
+        for comparison in run.get("comparisons", ()):
+            comparison.pop("detail", None)
     figures = {name: case.figure(name) if case.has_figures else None for name in FIGURES}
     rate = {"pass_rate": case.pass_rate} if case.of > 1 else {}
     return {"id": own.pop("id"), "passed": case.passed, **figures, **rate, **own, "runs": runs}

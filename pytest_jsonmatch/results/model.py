@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.plan.options import PRESETS
 from pytest_jsonmatch.engine.result.figures import short_score, together
 from pytest_jsonmatch.engine.result.notebook import data_frame, field_rows, fields_html
 from pytest_jsonmatch.engine.value.text import count
@@ -99,6 +96,7 @@ class Corpus:
         unscored: how many records have no figures, since batch errors left nothing to count.
         answers: how many answers are parsable and valid.
         by_tag: the figures of the records with each tag, such as `source=phone`.
+        counts_extra: whether leaves that only actual has lower the scores.
     """
 
     metric: str
@@ -112,6 +110,7 @@ class Corpus:
     unscored: int = 0
     answers: AnswerCounts = _NO_ANSWERS
     by_tag: Mapping[str, Corpus] = field(default_factory=dict)
+    counts_extra: bool = True
 
     @property
     def as_case(self) -> Case:
@@ -120,7 +119,8 @@ class Corpus:
         counts = {"batch_error": failed} if failed else {}
         score, precision, recall, f1 = (self.means.get(name, 0.0) for name in FIGURES)
         figures = self.metric, self.signature, score, precision, recall, f1
-        return Case.single(Comparison("", "", *figures, passed=True, fields=self.fields, counts=counts))
+        more: dict[str, Any] = {"fields": self.fields, "counts": counts, "counts_extra": self.counts_extra}
+        return Case.single(Comparison("", "", *figures, passed=True, **more))
 
 
 @final
@@ -290,18 +290,3 @@ class ResultSet:
     def tabled(self) -> tuple[Case, ...]:
         """The cases for tables: for a corpus a single one, with the figures of all its records."""
         return self.cases if self.corpus is None else (self.corpus.as_case,)
-
-
-@lru_cache(maxsize=256)
-def counts_extra(signature: str) -> bool:
-    """Tell from the signature of a comparison whether it counts what only actual has.
-
-    >>> counts_extra("json_similarity|options:none|schema:none|rules:2")
-    False
-    >>> counts_extra('json_similarity|options:{"extra":"count"}|schema:none|rules:2')
-    True
-    """
-    metric, _, rest = signature.partition("|options:")
-    told = re.match(r'\{.*?"extra":\s*"(\w+)"', rest)
-    preset = PRESETS.get(metric)
-    return (told[1] if told else "count" if preset is None else preset.extra) == "count"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
@@ -99,17 +98,3 @@ _READERS: Final[Mapping[Callable[..., Any], Mapping[str, Callable[[Any], Any]]]]
     ResultSet: {"narrowed": tuple, "corpus": lambda found: from_plain(Corpus, found)},
 }
 """How members that are no built-in types are read, by class."""
-
-
-def as_text(value: object) -> str:
-    """Return a value as ASCII JSON, which passes between processes whatever strings hold.
-
-    >>> from_text(Spent, as_text(Spent(model="small", cost=0.01)))
-    Spent(model='small', seconds=None, input_tokens=None, output_tokens=None, cost=0.01)
-    """
-    return json.dumps(to_plain(value))
-
-
-def from_text(kind: Callable[..., T], text: str) -> T:
-    """Return the object of the text of `as_text`."""
-    return from_plain(kind, json.loads(text))

@@ -66,6 +66,8 @@ class RunResult:
     """
     unmatched_rules: tuple[str, ...] = ()
     """The patterns of `fields` and `accept` that match no place in any record or in the schema."""
+    counts_extra: bool = True
+    """Whether the metric counts leaves that only actual has."""
     _by_tag: Mapping[str, RunSums] = field(default_factory=dict)
     mean_precision: float | None = field(init=False)
     """The mean of the records' precision."""
@@ -180,7 +182,10 @@ class RunResult:
         >>> {tag: of.mean_recall for tag, of in run.by_tag.items()}
         {'source=phone': 1.0, 'source=scan': 0.5}
         """
-        return {tag: RunResult(self.signature, self._by_tag[tag]) for tag in sorted(self._by_tag)}
+        return {
+            tag: RunResult(self.signature, self._by_tag[tag], counts_extra=self.counts_extra)
+            for tag in sorted(self._by_tag)
+        }
 
     def merge(self, other: RunResult) -> RunResult:
         """Return the result of both corpora together, as if they were one; the order does not matter.
@@ -207,6 +212,7 @@ class RunResult:
             unmatched_expected=self.unmatched_expected + other.unmatched_expected,
             unmatched_actual=self.unmatched_actual + other.unmatched_actual,
             unmatched_rules=tuple(each for each in self.unmatched_rules if each in other.unmatched_rules),
+            counts_extra=self.counts_extra,
             _by_tag=tagged,
         )
 

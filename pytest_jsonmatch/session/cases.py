@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -51,13 +50,13 @@ def _made(session: Session) -> CaseRules:
     def keep(case: GoldenCase, actual: object) -> None:
         recorder = session.test
         if recorder is not None and settings.html is not None:
-            with recorder.adding() as news:
-                news.source = source_of(case, value_of(actual))
+            with recorder.adding() as payload:
+                payload.input, payload.answer = texts_of(case, value_of(actual))
         if recorder is not None and settings.record is not None:
             from pytest_jsonmatch.golden.outputs import output_line
 
-            with recorder.adding() as news:
-                news.outputs.append(output_line(recorder.nodeid, actual))
+            with recorder.adding() as payload:
+                payload.outputs.append(output_line(recorder.nodeid, actual))
 
     outputs: Outputs | None = None
     if settings.replay is not None:
@@ -91,8 +90,8 @@ def broken_first(session: Session, items: list[pytest.Item]) -> list[pytest.Item
     return sorted(items, key=is_sound)
 
 
-def source_of(case: GoldenCase, actual: object) -> str:
-    """Return JSON text with a case's input, and its answer if that is text, both of limited length."""
+def texts_of(case: GoldenCase, actual: object) -> tuple[str, str]:
+    """Return a case's input, and its answer if that is text, both of limited length."""
     try:
         asked = case.input if case.has_input else ""
     except JsonMatchError:  # a missing file, which was not needed so far
@@ -102,14 +101,13 @@ def source_of(case: GoldenCase, actual: object) -> str:
     elif not isinstance(asked, str):
         asked = render(asked, _MAX_SOURCE)
     answer = actual.decode("utf-8", "replace") if isinstance(actual, bytes) else actual
-    return json.dumps([asked[:_MAX_SOURCE], answer[:_MAX_SOURCE] if isinstance(answer, str) else ""])
+    return asked[:_MAX_SOURCE], answer[:_MAX_SOURCE] if isinstance(answer, str) else ""
 
 
 def _updater(session: Session) -> Updater:
     """Return the object that decides which cases are rewritten."""
     from pytest_jsonmatch.assertions import comparer_of
     from pytest_jsonmatch.golden.update import Updater
-    from pytest_jsonmatch.results.plain import as_text
 
     def answer(case: GoldenCase, actual: object) -> JsonValue:
         expected = case.expected if case.has_expected else None
@@ -118,8 +116,8 @@ def _updater(session: Session) -> Updater:
     def ask(request: Request) -> None:
         recorder = session.test
         if recorder is not None:
-            with recorder.adding() as news:
-                news.updates.append(as_text(request))
+            with recorder.adding() as payload:
+                payload.updates.append(request)
 
     def is_exempt() -> bool:
         recorder = session.test

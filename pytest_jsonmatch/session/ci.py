@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.view import Fault, RunView
     from pytest_jsonmatch.results.comparison import Case, CaseRun
     from pytest_jsonmatch.results.model import ResultSet
-    from pytest_jsonmatch.session.outcomes import Crash
+    from pytest_jsonmatch.session.finished import Crash
     from pytest_jsonmatch.session.session import Session
 
 _STEP_BYTES: Final = (1 << 20) - 1_000
@@ -36,7 +36,7 @@ def faults(session: Session, results: ResultSet) -> Sequence[Fault]:
     """Return the failed cases, each with the place of its failure in the repository."""
     from pytest_jsonmatch.report.view import faults_of
 
-    crashes, rootdir = session.outcomes.crashes, session.config.rootpath
+    crashes, rootdir = session.finished.crashes, session.config.rootpath
     root = _repository(rootdir)
 
     def told(case: Case, run: CaseRun) -> tuple[str, int, str]:
@@ -74,7 +74,7 @@ def write_files(session: Session, run: RunView) -> bool:
     from pytest_jsonmatch.report.styled import PLAIN, RED, YELLOW
 
     notes, are_written = session.notes, True
-    if session.settings.save is not None and not session.outcomes.are_complete:
+    if session.settings.save is not None and not session.finished.are_complete:
         notes.append([(f"baseline {session.settings.save} is not written: the run did not finish", YELLOW)])
     for path, what, data in _files(session, run):
         name = display_name(path, session.config.invocation_params.dir)
@@ -97,7 +97,7 @@ def _files(session: Session, run: RunView) -> Iterator[tuple[Path, str, bytes]]:
     targets = []
     if settings.json is not None:
         targets.append(here / settings.json)
-    if settings.save is not None and session.outcomes.are_complete:
+    if settings.save is not None and session.finished.are_complete:
         targets.append(rootdir / settings.baselines / f"{settings.save}.jsonl")
     if targets:
         from pytest_jsonmatch.results.file import to_text
@@ -123,8 +123,8 @@ def _page(session: Session, run: RunView) -> bytes:
         run,
         results=with_origin(run.results, rootdir),
         title=f"jsonmatch report of {rootdir.name}" if rootdir.name else run.title,
-        details=session.outcomes.details(),
-        sources=session.outcomes.sources(),
+        details=session.finished.details(),
+        sources=session.finished.sources(),
     )
     return html_page(view).encode()
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from pytest_jsonmatch.running import Compared
+    from pytest_jsonmatch.engine.result.match import MatchResult
 
 
 @final
@@ -43,23 +43,26 @@ def is_ignored() -> bool:
     return next(fitting, "default") == "ignore"
 
 
-def checked(compared: Compared, item: pytest.Item, known: dict[Rule, bool]) -> Iterator[CheckedRule]:
-    """Yield what a comparison says about its patterns; an unreadable answer may match any of them.
+def checked(
+    result: MatchResult | None, rules: Iterable[Rule], item: pytest.Item, known: dict[Rule, bool]
+) -> Iterator[CheckedRule]:
+    """Yield what a comparison says about its patterns.
 
     Args:
-        compared: the comparison.
+        result: the result; None for an unreadable answer, which may match any of them.
+        rules: the patterns.
         item: its test.
         known: whether a pattern has matched in this process, which is updated: then it is not checked again.
     """
-    own, result = (str(item.path), (item.location[1] or 0) + 1), compared.result
+    own = str(item.path), (item.location[1] or 0) + 1
     is_shared = getattr(item.parent, "compares", False) or hasattr(item, "callspec")
-    placed = (rule if rule.file else Rule(*own, *rule[2:]) for rule in compared.rules)
+    placed = (rule if rule.file else Rule(*own, *rule[2:]) for rule in rules)
     unknown = [rule for rule in placed if not known.get(rule)]
-    is_read = compared.unreadable is None
-    unmatched = result.unmatched(rule.pattern for rule in unknown) if is_read else ()
+    unmatched = () if result is None else result.unmatched(rule.pattern for rule in unknown)
     for rule in unknown:
         matched = rule.pattern not in unmatched
-        near = None if matched or rule in known else result.nearest_path(rule.pattern)
+        is_new = result is not None and not matched and rule not in known
+        near = result.nearest_path(rule.pattern) if result is not None and is_new else None
         known[rule] = matched
         yield CheckedRule(*rule, matched, is_shared, near)
 

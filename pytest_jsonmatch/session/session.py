@@ -11,10 +11,10 @@ import pytest
 
 from pytest_jsonmatch.defaults import METRIC
 from pytest_jsonmatch.running import CaseFiles
-from pytest_jsonmatch.session.carried import RunNews
+from pytest_jsonmatch.session.finished import FinishedTests
 from pytest_jsonmatch.session.options import usage_errors
-from pytest_jsonmatch.session.outcomes import Outcomes
-from pytest_jsonmatch.session.recorder import Recorder
+from pytest_jsonmatch.session.payload import TestPayload
+from pytest_jsonmatch.session.running_test import RunningTest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -61,14 +61,14 @@ class Session:
         self.case_files: CaseFiles = CaseFiles((os.path.realpath(config.rootpath),), settings.repeat)
         self.has_only_gates: bool = settings.fail == "gate"
         """Whether gates alone decide: tests with low scores or without an answer pass."""
-        self.outcomes: Outcomes = Outcomes(has_only_gates=self.has_only_gates)
-        self.test: Recorder | None = None
+        self.finished: FinishedTests = FinishedTests(has_only_gates=self.has_only_gates)
+        self.test: RunningTest | None = None
         """The test that runs now."""
         self._rules: dict[Rule, bool] = {}
         """Whether a pattern has matched anything in this process, of those seen so far."""
         self.case_rules: CaseRules | None = None
         """How golden cases are run, once it is known."""
-        self.news: RunNews = RunNews()
+        self.payload: TestPayload = TestPayload()
         """What the next report carries about the run."""
         self.baseline: Baseline | None = None
         """The baseline that the run is compared with; None without one."""
@@ -144,7 +144,7 @@ class Session:
     @contextmanager
     def running(self, item: pytest.Item) -> Iterator[None]:
         """Make a test the one that runs now."""
-        self.test = Recorder(item, self.settings, self._rules)
+        self.test = RunningTest(item, self.settings, self._rules)
         try:
             yield
         finally:
@@ -203,13 +203,13 @@ class Session:
         mode = self.settings.judge_mode
         return Bench(judge, default=lambda: self._judge, memory=self._memory, mode=mode)
 
-    def take_news(self) -> RunNews | None:
+    def take_payload(self) -> TestPayload | None:
         """Return what is new about the run in this process since the last call; None if nothing is."""
-        news, self.news = self.news, RunNews()
+        payload, self.payload = self.payload, TestPayload()
         if "_memory" in vars(self) and (usage := self._memory.usage) != self._told:
-            news.judged = usage - self._told
+            payload.judged = usage - self._told
             self._told = usage
-        return None if news == self.news else news
+        return payload if payload.judged or payload.collected else None
 
     # -- the terminal --------------------------------------------------------------------------------------
 

@@ -37,7 +37,7 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     )
     if run is not None and run.is_refused:
         _show_repeated(terminalreporter, session, run)
-    cases = () if silent else session.outcomes.cases()
+    cases = () if silent else session.finished.cases()
     comparisons = list(comparisons_of(cases))
     failed = any(terminalreporter.stats.get(outcome) for outcome in ("failed", "error"))
     # A run that passes gets a line or two, unless more is requested.
@@ -57,8 +57,8 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     write_lines(terminalreporter, lines)
     if comparisons or not silent:
         write_lines(terminalreporter, _judged(session))
-    if comparisons and session.outcomes.left_out:
-        counts = ", ".join(f"{number} {reason}" for reason, number in session.outcomes.left_out.items())
+    if comparisons and session.finished.left_out:
+        counts = ", ".join(f"{number} {reason}" for reason, number in session.finished.left_out.items())
         terminalreporter.write_line(f"not counted above: {counts}")
     raised = [case for case in cases if {run.error for run in case.runs} - {"", FAILED_BEFORE}]
     write_lines(terminalreporter, unscored_lines(raised, _look(session)))
@@ -80,9 +80,9 @@ def show_missing(terminalreporter: pytest.TerminalReporter, session: Session) ->
     """Name options that had nothing to work on, and the patterns of golden files; return whether any did."""
     settings = session.settings
     patterns = ", ".join((*(f"*{end}" for end in OWN), *settings.files))
-    if settings.needing_cases and not session.outcomes.has_golden(settings.files):
+    if settings.needing_cases and not session.finished.has_golden(settings.files):
         needed, what = settings.needing_cases, "a golden case, and none has run"
-    elif settings.needing_comparisons and not session.outcomes:
+    elif settings.needing_comparisons and not session.finished:
         needed, what = settings.needing_comparisons, "a comparison, and nothing was compared"
     else:
         return False
@@ -130,7 +130,7 @@ def _show_repeated(terminalreporter: pytest.TerminalReporter, session: Session, 
     """Show for each failed repeated case why its worst run is not good enough."""
     if session.config.getoption("tbstyle", "auto") == "no":
         return
-    reports = session.outcomes.tolerated
+    reports = session.finished.tolerated
     failed = {check.subject for check in run.repeated if check.passed is False}
     told = [
         (case, runs)
@@ -166,7 +166,7 @@ def _node_id(config: pytest.Config, nodeid: str) -> str:
 
 def _judged(session: Session) -> Iterator[StyledLine]:
     """Yield lines about what judges did in all processes."""
-    parts = session.outcomes.judged
+    parts = session.finished.judged
     if not parts:
         return
     from pytest_jsonmatch.semantic.bench import usage_text

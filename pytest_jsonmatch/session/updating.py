@@ -11,7 +11,6 @@ import pytest
 from pytest_jsonmatch.golden import update
 from pytest_jsonmatch.golden.review import review_on_terminal, update_lines
 from pytest_jsonmatch.report.look import Look
-from pytest_jsonmatch.results.plain import from_text
 from pytest_jsonmatch.session.summary import write_lines
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 def write(session: Session) -> list[update.FileUpdate]:
     """Write the golden files of a run that has ended; return what happened to each."""
-    requests = [from_text(update.Request, text) for text in session.outcomes.updates]
+    requests = session.finished.updates
     if session.settings.review:
         with _terminal(session.config):
             requests = review_on_terminal(requests)

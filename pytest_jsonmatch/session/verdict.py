@@ -11,8 +11,8 @@ import pytest
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.running import FAILED_BEFORE
 from pytest_jsonmatch.session.options import ci_variable, usage_errors
-from pytest_jsonmatch.session.recorder import is_there_to_compare
 from pytest_jsonmatch.session.rules import warn_of_rules
+from pytest_jsonmatch.session.running_test import is_there_to_compare
 from pytest_jsonmatch.session.session import Baseline
 
 if TYPE_CHECKING:
@@ -70,8 +70,8 @@ def _read_baseline(session: Session, name: str) -> Baseline:
 def take_collected(session: Session, items: Iterable[pytest.Item]) -> None:
     """Note the cases among all collected tests, before some are deselected."""
     found = sorted({*_cases_of(item for item in items if is_there_to_compare(item))})
-    session.outcomes.collected.update(found)
-    session.news.collected = found
+    session.finished.collected.update(found)
+    session.payload.collected = found
 
 
 def _cases_of(items: Iterable[pytest.Item]) -> Iterator[str]:
@@ -79,9 +79,11 @@ def _cases_of(items: Iterable[pytest.Item]) -> Iterator[str]:
     for item in items:
         turn = None
         if is_there_to_compare(item):
-            from pytest_jsonmatch.golden.collector import turn_of  # late, since there may be no golden case
+            from pytest_jsonmatch.golden.collector import (
+                repetition_of,  # late, since there may be no golden case
+            )
 
-            turn = turn_of(item)
+            turn = repetition_of(item)
         yield item.nodeid if turn is None else turn.case
 
 
@@ -110,7 +112,7 @@ def finish(pytest_session: pytest.Session, session: Session) -> None:
     option, settings = session.config.option, session.settings
     status, narrowed = pytest_session.exitstatus, _narrowed(pytest_session, session)
     failed = False
-    wanted = settings.asks_of_run or session.outcomes.runs or (session.outcomes and settings.reports)
+    wanted = settings.asks_of_run or session.finished.runs or (session.finished and settings.reports)
     only_shows = any(getattr(option, name, False) for name in ("collectonly", "setuponly", "setupplan"))
     if wanted and status not in _WITHOUT_RESULTS and not only_shows:
         from pytest_jsonmatch.session import ci
@@ -127,8 +129,8 @@ def finish(pytest_session: pytest.Session, session: Session) -> None:
         failed |= not settings.dry_run and any(each.refused for each in session.updates)
     failed |= session.writer is not None and bool(session.writer.problem)
     if not only_shows:
-        broken = session.outcomes.broken_files
-        unmatched = session.outcomes.rules.unmatched(is_part=bool(narrowed), broken=broken)
+        broken = session.finished.broken_files
+        unmatched = session.finished.rules.unmatched(is_part=bool(narrowed), broken=broken)
         session.rule_errors = warn_of_rules(session.config, unmatched)
         failed |= bool(session.rule_errors)
     if failed and status == pytest.ExitCode.OK:
@@ -142,7 +144,7 @@ def _narrowed(pytest_session: pytest.Session, session: Session) -> tuple[str, ..
     reasons = [written for name, written in _NARROWING if getattr(option, name, None)]
     if any("::" in argument for argument in pytest_session.config.args):
         reasons.append("node ids")
-    if not session.outcomes.are_complete:
+    if not session.finished.are_complete:
         is_stopped = pytest_session.exitstatus == pytest.ExitCode.TESTS_FAILED
         reasons.append(_STOPPED if is_stopped else _INTERRUPTED)
     return tuple(reasons)
@@ -158,7 +160,7 @@ def _view_of_run(session: Session, narrowed: tuple[str, ...]) -> RunView:
     from pytest_jsonmatch.results.model import ResultSet
     from pytest_jsonmatch.session import ci
 
-    settings, outcomes = session.settings, session.outcomes
+    settings, outcomes = session.settings, session.finished
     collected = outcomes.collected - outcomes.cases_left_out
     results = ResultSet(
         outcomes.cases(),
@@ -243,5 +245,5 @@ def _remember(session: Session, run: RunView) -> None:
     failed = [check.subject for check in run.repeated if check.passed is False]
     if cache is not None and failed:
         remembered: dict[str, Any] = cache.get(_LAST_FAILED, {})
-        remembered.update((nodeid, True) for case in failed for nodeid in session.outcomes.runs[case])
+        remembered.update((nodeid, True) for case in failed for nodeid in session.finished.runs[case])
         cache.set(_LAST_FAILED, remembered)

@@ -18,8 +18,6 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.file import VERSION, from_text, read_results, to_text
 from pytest_jsonmatch.results.model import ResultSet
-from pytest_jsonmatch.results.plain import as_text
-from pytest_jsonmatch.results.plain import from_text as plain_from_text
 
 leaves = st.none() | st.booleans() | st.integers(-3, 3) | st.text(max_size=3)
 records = st.dictionaries(st.text(max_size=3), leaves | st.lists(leaves, max_size=2), max_size=3)
@@ -230,5 +228,3 @@ def test_keys_with_half_of_a_character_are_read_back():
     text = to_text(results)
     assert text.isascii()
     assert from_text(text, "x.json") == results
-    assert as_text(kept).isascii()
-    assert plain_from_text(Comparison, as_text(kept)) == kept

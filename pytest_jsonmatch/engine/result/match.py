@@ -69,6 +69,11 @@ class MatchResult:
         return self._plan.metric
 
     @property
+    def counts_extra(self) -> bool:
+        """Whether leaves that only actual has lower the scores."""
+        return self._plan.options.extra == "count"
+
+    @property
     def has_figures(self) -> bool:
         """Whether there is anything to count. If batch errors have left nothing, every figure is None."""
         return self._outcome.has_figures

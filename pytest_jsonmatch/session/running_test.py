@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import replace
 from math import fsum
 from threading import Lock
 from traceback import walk_tb
@@ -11,17 +10,17 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 import pytest
 
-from pytest_jsonmatch.session.carried import TestNews, attach
+from pytest_jsonmatch.session.payload import ATTRIBUTE, TestPayload
 from pytest_jsonmatch.session.rules import checked, is_ignored
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+    from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.answer import Spent
+    from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.tags import Tags
-    from pytest_jsonmatch.running import Compared, Rule, Turn
-    from pytest_jsonmatch.session.carried import RunNews
+    from pytest_jsonmatch.running import Repetition, Rule
     from pytest_jsonmatch.session.options import Settings
 
 _XPASS: Final = "[XPASS(strict)] "
@@ -40,7 +39,7 @@ def is_there_to_compare(item: pytest.Item) -> bool:
 
 
 @final
-class Recorder:
+class RunningTest:
     """Collects what is compared while one item runs, in any thread.
 
     Args:
@@ -52,7 +51,7 @@ class Recorder:
     def __init__(self, item: pytest.Item, settings: Settings, rules: dict[Rule, bool]) -> None:
         self.item = item
         self.nodeid: str = _plain_nodeid(item)
-        self.turn: Turn | None = None
+        self.repetition: Repetition | None = None
         """Which run of a repeated case the item is."""
         self.cluster = ""
         """The cluster of the item's case."""
@@ -80,9 +79,8 @@ class Recorder:
         """Model, time, tokens and cost of the compared answers."""
         self._count = self._compared = 0
         self._figures: list[list[float]] = []
-        self._news = TestNews()
-        """What the next report carries, and whether it carries any of it."""
-        self._has_news = False
+        self._payload = TestPayload()
+        """What the next report carries."""
 
     def take_parameters(self, names: Collection[str] | None = None) -> None:
         """Make parameters of the item tags: those of some fixtures, or all.
@@ -93,7 +91,7 @@ class Recorder:
         labels = _parameters(self.item) if names is None or names else {}
         self._params = {name: label for name, label in labels.items() if names is None or name in names}
         if names is None and labels and not self.document:
-            nodeid = self.nodeid if self.turn is None else self.turn.case
+            nodeid = self.nodeid if self.repetition is None else self.repetition.case
             callspec: Any = getattr(self.item, "callspec", None)
             self.document = nodeid.removesuffix(f"[{callspec.id}]")
         self._check_tags(self.tags)
@@ -116,71 +114,64 @@ class Recorder:
             self.begun += 1
 
     @contextmanager
-    def adding(self) -> Iterator[TestNews]:
+    def adding(self) -> Iterator[TestPayload]:
         """Give access to what the next report will carry."""
         with self._lock:
-            self._has_news = True
-            yield self._news
+            self._payload.compares = True
+            yield self._payload
 
-    def record(self, compared: Compared) -> None:
-        """Keep a comparison under an id that no other comparison of the item has.
+    @property
+    def params(self) -> tuple[str, ...]:
+        """The names of its parameters that are tags."""
+        return tuple(self._params)
 
-        The id is the name, or `NODEID#n` for the n-th comparison of the test. A repeated name gets `#2`, `#3`
-        and so on, since a name used in a loop is no reason to fail a test.
-        The time, tokens and cost of an answer are kept with its first comparison.
+    @property
+    def shows_values(self) -> bool:
+        """Whether a page will show values."""
+        return self._settings.html is not None
+
+    def identify(self, name: str | None, tags: Tags) -> str:
+        """Return an id that no other comparison of the item has; the same error as `take_parameters`.
+
+        It is the name, or `NODEID#n` for the n-th comparison of the test. A repeated name gets `#2`, `#3` and
+        so on, since a name used in a loop is no reason to fail a test.
         """
-        result, name, spent = compared.result, compared.name, compared.spent
-        self._check_tags(compared.tags or {})
+        self._check_tags(tags)
         with self._lock:
             self._count += 1
             short = f"#{self._count}" if name is None else self._unused(name)
             self._names.add(short)
-            if any(each is spent for each in self._spent):
-                spent = None
-            elif spent is not None:
-                self._spent.append(spent)
-        identity = _text(f"{self.nodeid}{short}" if name is None else short)
-        comparison = self._comparison(identity, compared, spent)
-        details = ""
-        if self._settings.html is not None:  # a page shows values
-            from pytest_jsonmatch.report.details import details_of
+        return _text(f"{self.nodeid}{short}" if name is None else short)
 
-            details = details_of(result)
-        from pytest_jsonmatch.results.plain import as_text
+    def first_use(self, spent: Spent | None) -> Spent | None:
+        """Return what an answer took if it is new to the test: it is kept with its first comparison."""
+        with self._lock:
+            if spent is None or any(each is spent for each in self._spent):
+                return None
+            self._spent.append(spent)
+            return spent
 
-        with self.adding() as news:
-            news.comparisons[comparison.id] = as_text(comparison)
-            if details:
-                news.details[comparison.id] = details
+    def record(
+        self,
+        comparison: Comparison,
+        result: MatchResult,
+        rules: Sequence[Rule],
+        *,
+        is_read: bool,
+    ) -> None:
+        """Keep a comparison, and look for rules that match no place."""
+        with self.adding() as payload:
+            payload.comparisons.append(comparison)
             self._under |= not comparison.passed and not comparison.errors
             self._compared += 1
             if comparison.has_figures:
                 self._figures.append([getattr(comparison, each) for each in _FIGURES])
         if self.item.config.hook.pytest_jsonmatch_compared.get_hookimpls():  # asking an item's own is slow
             self.item.ihook.pytest_jsonmatch_compared(result=result, item=self.item)
-        if compared.rules and not is_ignored():
-            found = list(checked(compared, self.item, self._rules))
-            with self.adding() as news:
-                news.rules += found
-
-    def _comparison(self, identity: str, compared: Compared, spent: Spent | None) -> Comparison:
-        from pytest_jsonmatch.results.comparison import Comparison
-
-        made = Comparison.of(
-            compared.result,
-            id=identity,
-            nodeid=self.nodeid,
-            threshold=compared.limits,
-            passed=compared.passed,
-            params=tuple(self._params),
-            tags=compared.tags or {},
-            parsed=compared.parsed,
-            spent=spent,
-        )
-        if compared.unreadable is not None:
-            warnings = (*made.warnings, compared.unreadable)
-            made = replace(made, score=0.0, precision=0.0, recall=0.0, f1=0.0, warnings=warnings)
-        return made
+        if rules and not is_ignored():
+            found = list(checked(result if is_read else None, rules, self.item, self._rules))
+            with self.adding() as payload:
+                payload.rules += found
 
     def _unused(self, name: str) -> str:
         candidate, count = name, 1
@@ -189,51 +180,57 @@ class Recorder:
             candidate = f"{name}#{count}"
         return candidate
 
-    def hand_over(self, report: pytest.TestReport, run: RunNews | None, error: BaseException | None) -> None:
-        """Attach to a report what is new since the last one: everything but the turn is sent only once.
+    def hand_over(
+        self, report: pytest.TestReport, of_run: TestPayload | None, error: BaseException | None
+    ) -> None:
+        """Attach to a report what is new since the last one: everything but the repetition is sent only once.
 
         The figures of the test become properties, for JUnit files and others. There are always four: the
         means over the comparisons of the test, as in gates. The failed run of a case with `min_pass_rate`
         becomes an expected failure: the case is judged instead.
+
+        Args:
+            report: of a phase of the test.
+            of_run: what is new about the run; None for nothing.
+            error: what the phase raised.
         """
         if self._figures:
             means = (fsum(each) / len(each) for each in zip(*self._figures))
             report.user_properties += [(f"jsonmatch_{name}", mean) for name, mean in zip(_FIGURES, means)]
         with self._lock:
-            news, has_news = self._news, self._has_news
-            self._news, self._has_news = TestNews(), False
+            payload, self._payload = self._payload, TestPayload()
+        if of_run is not None:
+            payload.judged, payload.collected = of_run.judged, of_run.collected
         if self._under and error is None and report.when == "call" and self._settings.fail == "gate":
             _expect_failure(report)
         if self.raised is not None and error is self.raised and not hasattr(report, "wasxfail"):
             from pytest_jsonmatch.engine.value.errors import error_text
 
-            news.raised, has_news = f"the producer raised {error_text(error)}", True
+            payload.raised, payload.compares = f"the producer raised {error_text(error)}", True
             report.outcome = "passed"
-        news.turn = self.turn
-        news.cluster = self._named_cluster()
-        has_news |= bool(news.turn or news.cluster)
+        payload.repetition = repetition = self.repetition
+        payload.cluster = self._named_cluster()
+        payload.broken = report.failed and self.begun > self._compared
         # A run that was meant to compare but failed before is noted.
-        has_news |= not report.passed and (self.begun > 0 or is_there_to_compare(self.item))
-        news.broken = report.failed and self.begun > self._compared
-        if not (has_news or news.broken):
-            if run is not None:
-                attach(report, None, run)
-            return
-        news.tags = self.tags
-        turn = self.turn
-        if report.when == "call" and report.failed and turn is not None and self._is_tolerable(turn, error):
-            news.tolerated = True
-            # As pytest itself marks an expected failure.
-            report.outcome = "skipped"
-            report.wasxfail = f"run {turn.number} of {turn.of} under threshold"
-        attach(report, news, run)
+        is_meant = not report.passed and (self.begun > 0 or is_there_to_compare(self.item))
+        payload.compares |= bool(repetition or payload.cluster) or is_meant or payload.broken
+        if payload.compares:
+            payload.tags = self.tags
+            if report.when == "call" and report.failed and repetition and self._is_tolerable(error):
+                payload.tolerated = True
+                # As pytest itself marks an expected failure.
+                report.outcome = "skipped"
+                report.wasxfail = f"run {repetition.number} of {repetition.of} under threshold"
+        if payload.compares or of_run is not None:
+            setattr(report, ATTRIBUTE, payload)
 
-    def _is_tolerable(self, turn: Turn, error: BaseException | None) -> bool:
+    def _is_tolerable(self, error: BaseException | None) -> bool:
         """Tell whether a run is only under its threshold, without an error in the test or around it."""
         from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
         return (
-            turn.min_pass_rate is not None
+            self.repetition is not None
+            and self.repetition.min_pass_rate is not None
             and self._under
             and isinstance(error, (AssertionError, JsonMatchError))
         )
@@ -264,7 +261,7 @@ def _expect_failure(report: pytest.TestReport) -> None:
 class ProducerErrors:
     """Records what producers of golden cases raise, and lets their tests pass. Register it as a plugin."""
 
-    def __init__(self, running: Callable[[], Recorder | None]) -> None:
+    def __init__(self, running: Callable[[], RunningTest | None]) -> None:
         self._running = running
 
     @pytest.hookimpl(wrapper=True)

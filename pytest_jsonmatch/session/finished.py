@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, final
 
 import pytest
 
 from pytest_jsonmatch.golden.files import is_golden
-from pytest_jsonmatch.running import FAILED_BEFORE, Turn
-from pytest_jsonmatch.session.carried import TestNews, carried_by
+from pytest_jsonmatch.running import FAILED_BEFORE, Repetition
+from pytest_jsonmatch.session.payload import TestPayload, payload_of
 from pytest_jsonmatch.session.rules import RulesOfRun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
+    from pytest_jsonmatch.golden.update import Request
     from pytest_jsonmatch.report.view import CaseText
-    from pytest_jsonmatch.results.comparison import Case, Comparison
+    from pytest_jsonmatch.results.comparison import Case
     from pytest_jsonmatch.semantic.judging import JudgeUsage
 
 
@@ -37,7 +37,7 @@ class _Test:
 
     def __init__(self, nodeid: str) -> None:
         self.nodeid = nodeid
-        self.news = TestNews()
+        self.payload = TestPayload()
         """What its reports have carried."""
         self.place = ""
         """Its file and line."""
@@ -50,9 +50,9 @@ class _Test:
         """Where it failed first."""
 
     @property
-    def run(self) -> Turn:
+    def run(self) -> Repetition:
         """Which run of which case it is: a test that is not repeated is a case of one run."""
-        return self.news.turn or Turn(self.nodeid, 1, 1, None)
+        return self.payload.repetition or Repetition(self.nodeid, 1, 1, None)
 
     @property
     def is_left_out(self) -> bool:
@@ -62,14 +62,7 @@ class _Test:
     @property
     def failed_before(self) -> bool:
         """Whether it failed before it compared anything, or without comparing all."""
-        return self.failed and (self.news.broken or not self.news.comparisons)
-
-    def compared(self) -> list[Comparison]:
-        """Return what it compared."""
-        from pytest_jsonmatch.results.comparison import Comparison
-        from pytest_jsonmatch.results.plain import from_text
-
-        return [from_text(Comparison, payload) for payload in self.news.comparisons.values()]
+        return self.failed and (self.payload.broken or not self.payload.comparisons)
 
     def take_crash(self, report: pytest.TestReport) -> None:
         """Note where a report says that the test failed; a place in the code is preferred to a mere text."""
@@ -91,11 +84,11 @@ def _cases(tests: Iterable[_Test], *, has_only_gates: bool) -> tuple[Case, ...]:
     runs: dict[str, list[CaseRun]] = {}
     last: dict[str, _Test] = {}
     for test in tests:
-        compared = tuple(test.compared())
-        has_any = compared or test.failed or test.news.turn or test.news.raised
+        compared = tuple(test.payload.comparisons)
+        has_any = compared or test.failed or test.payload.repetition or test.payload.raised
         if test.is_left_out or not test.ended or not has_any:
             continue
-        error = test.news.raised or ("" if compared and not test.news.broken else FAILED_BEFORE)
+        error = test.payload.raised or ("" if compared and not test.payload.broken else FAILED_BEFORE)
         passed = not (test.failed or test.tolerated is not None)
         if has_only_gates:  # then tests pass
             passed = passed and not error and all(each.passed for each in compared)
@@ -105,13 +98,13 @@ def _cases(tests: Iterable[_Test], *, has_only_gates: bool) -> tuple[Case, ...]:
     for name, test in sorted(last.items()):
         in_order = tuple(sorted(runs[name], key=lambda run: run.number))
         cases.append(
-            Case(name, in_order, test.run.of, test.run.min_pass_rate, test.news.cluster, test.news.tags)
+            Case(name, in_order, test.run.of, test.run.min_pass_rate, test.payload.cluster, test.payload.tags)
         )
     return tuple(cases)
 
 
 @final
-class Outcomes:
+class FinishedTests:
     """The reports of a whole run, with and without pytest-xdist; the last rerun wins.
 
     Args:
@@ -149,29 +142,30 @@ class Outcomes:
         """Take what one report carries. As a registered plugin, this sees reports of its own run only."""
         if report.when == "setup":
             self._tests.pop(report.nodeid, None)  # of an earlier try, by pytest-rerunfailures for example
-        news, of_run = carried_by(report)
-        if of_run is not None:
-            self.judged += [] if of_run.judged is None else [of_run.judged]
-            self.collected.update(of_run.collected)
+        payload = payload_of(report)
+        if payload is not None:
+            self.judged += [] if payload.judged is None else [payload.judged]
+            self.collected.update(payload.collected)
+            payload = payload if payload.compares else None
         test = self._tests.get(report.nodeid)
         if test is None:
             # A crashed worker attaches nothing; pytest-xdist reports it as a separate phase ("???").
-            if news is None and report.when in {"setup", "call", "teardown"}:
+            if payload is None and report.when in {"setup", "call", "teardown"}:
                 if report.failed:
                     self._failed_otherwise.add(report.nodeid)
                 return
             test = self._tests[report.nodeid] = _Test(report.nodeid)
-        is_tolerated = news is not None and news.tolerated
+        is_tolerated = payload is not None and payload.tolerated
         if report.failed or is_tolerated:
             test.take_crash(report)
-        if news is not None:
-            test.news.add(news)
-            if news.turn is not None:
-                self.runs.setdefault(news.turn.case, {})[report.nodeid] = None
-            if self.keep_outputs is not None and news.outputs:
-                self.keep_outputs(news.outputs)
-            if news.rules:
-                self.rules.take(report.nodeid, news.rules)
+        if payload is not None:
+            test.payload.add(payload)
+            if payload.repetition is not None:
+                self.runs.setdefault(payload.repetition.case, {})[report.nodeid] = None
+            if self.keep_outputs is not None and payload.outputs:
+                self.keep_outputs(payload.outputs)
+            if payload.rules:
+                self.rules.take(report.nodeid, payload.rules)
             test.place = f"{report.location[0]}:{(report.location[1] or 0) + 1}"
         if is_tolerated:
             test.tolerated, test.ended = report, True
@@ -188,20 +182,15 @@ class Outcomes:
 
     def details(self) -> dict[tuple[str, str], str]:
         """Return what a report shows of each comparison, by node id and id; empty if none is written."""
-        return {
-            (comparison.nodeid, comparison.id): test.news.details[comparison.id]
-            for test in self._counted()
-            if test.news.details
-            for comparison in test.compared()
-            if comparison.id in test.news.details
-        }
+        compared = (each for test in self._counted() for each in test.payload.comparisons)
+        return {(each.nodeid, each.id): each.detail for each in compared if each.detail}
 
     def sources(self) -> dict[str, CaseText]:
         """Return, by node id, what a report shows of tests beyond what they compared."""
         from pytest_jsonmatch.report.view import CaseText
 
         return {
-            test.nodeid: CaseText(test.place, *(json.loads(test.news.source) if test.news.source else ()))
+            test.nodeid: CaseText(test.place, test.payload.input, test.payload.answer)
             for test in self._counted()
         }
 
@@ -227,9 +216,9 @@ class Outcomes:
         return len(self._failed_otherwise - self._tests.keys())
 
     @property
-    def updates(self) -> list[str]:
+    def updates(self) -> list[Request]:
         """The changes to golden files that tests request."""
-        return [update for test in self._counted() for update in test.news.updates]
+        return [update for test in self._counted() for update in test.payload.updates]
 
     @property
     def cases_left_out(self) -> frozenset[str]:

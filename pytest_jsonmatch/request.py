@@ -1,0 +1,146 @@
+"""The request for one comparison: what an assertion or a golden case gives, with all defaults resolved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, final
+
+from pytest_jsonmatch.answer import Answer, value_of
+from pytest_jsonmatch.comparer import Comparer
+from pytest_jsonmatch.defaults import METRIC, THRESHOLD
+from pytest_jsonmatch.engine.plan.options import Options
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, nearest
+from pytest_jsonmatch.limits import read_limits
+from pytest_jsonmatch.running import current_run
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_jsonmatch.answer import Spent
+    from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.limits import Limits
+    from pytest_jsonmatch.results.tags import Tags
+    from pytest_jsonmatch.running import Rule, Run
+
+_ARGUMENTS: Final = ("metric", "threshold", "name", "tags", "validate")
+_OTHER_OPTIONS: Final = frozenset({"judge", "repair", "validate"})
+"""Options that belong to no metric."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ComparisonRequest:
+    """What to compare, how, and what the result must reach; make one with `resolve`."""
+
+    answer: object
+    """As it was given: perhaps an `Answer`."""
+    expected: JsonValue
+    metric: str
+    options: Mapping[str, Any]
+    """Those of the metric, `repair` and `validate`."""
+    limits: Limits
+    judge: object = None
+    name: str | None = None
+    tags: Tags = field(default_factory=dict)
+    """Tags of the comparison, beyond those of the test."""
+    ini_skips: int = 0
+    """How many of the patterns in `skip` are the ini option's; they come first."""
+    suggests: bool = False
+    """Whether a failure suggests changes that would let the case pass."""
+    given: frozenset[str] = frozenset()
+    """What the call, or a mark of the test itself, gives."""
+    rules: Sequence[Rule] | None = None
+    """The patterns to check; None: those that are given."""
+
+    @property
+    def actual(self) -> object:
+        """The value to compare."""
+        return value_of(self.answer)
+
+    @property
+    def spent(self) -> Spent | None:
+        """Model, time, tokens and cost of the answer; None if unknown."""
+        return self.answer.spent if isinstance(self.answer, Answer) else None
+
+    @property
+    def comparer(self) -> Comparer:
+        """The metric with its options; ConfigurationError if they are invalid."""
+        return Comparer.of(self.metric, self.options)
+
+
+def resolve(
+    answer: object,
+    expected: JsonValue,
+    *,
+    metric: str | None,
+    threshold: object,
+    options: Mapping[str, Any],
+    name: str | None = None,
+    tags: Mapping[str, Any] | None = None,
+    suggests: bool = False,
+    rules: Sequence[Rule] | None = None,
+) -> ComparisonRequest:
+    """Return a request; what is not given comes from the marks of the running test, then from ini options.
+
+    Raises:
+        ConfigurationError: a threshold, name, tag or argument is invalid.
+    """
+    __tracebackhide__ = True
+    run = current_run()
+    defaults, marked = ({}, ()) if run is None else run.defaults()
+    own = {key: value for key, value in (("metric", metric), ("threshold", threshold)) if value is not None}
+    settings: dict[str, Any] = {"metric": METRIC, "threshold": THRESHOLD, **defaults, **own}
+    metric, limits = settings.pop("metric"), _limits(settings.pop("threshold"))
+    _check_arguments(options, name)
+    chosen = {"validate": "report", **settings, **options}
+    ini_skips = 0 if run is None else _add_ini_skips(chosen, run)
+    judge = chosen.pop("judge", None)
+    return ComparisonRequest(
+        answer,
+        expected,
+        metric,
+        chosen,
+        limits,
+        judge,
+        name,
+        {} if tags is None else _tags(tags),
+        ini_skips,
+        suggests,
+        frozenset((*marked, *own, *options)),
+        rules,
+    )
+
+
+def _limits(threshold: Any) -> Limits:
+    __tracebackhide__ = True
+    try:
+        return read_limits(threshold)
+    except ConfigurationError as error:
+        raise error.with_traceback(None)  # noqa: B904 - the very same error
+
+
+def _check_arguments(options: Mapping[str, Any], name: object) -> None:
+    """Raise an error for an option that is almost an argument's name, and for an invalid name."""
+    __tracebackhide__ = True
+    for key in options.keys() - Options.__dataclass_fields__.keys() - _OTHER_OPTIONS:
+        near = nearest(key, (*_ARGUMENTS, *Options.__dataclass_fields__))
+        if near in _ARGUMENTS:
+            raise ConfigurationError(f"unknown argument {key!r}; did you mean {near!r}?")
+    if name is not None and not (isinstance(name, str) and name):
+        raise ConfigurationError(f"name must be a non-empty string; got {name!r}")
+
+
+def _add_ini_skips(options: dict[str, Any], run: Run) -> int:
+    """Add the patterns of the ini option to `skip`, and return their number."""
+    skipped = run.skipped
+    if not skipped or not isinstance(options.setdefault("skip", []), (list, tuple)):
+        return 0
+    options["skip"] = [*skipped, *options["skip"]]
+    return len(skipped)
+
+
+def _tags(tags: Mapping[str, Any]) -> Tags:
+    __tracebackhide__ = True
+    from pytest_jsonmatch.results.tags import read_tags
+
+    return read_tags(tags)
