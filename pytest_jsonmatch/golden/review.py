@@ -72,7 +72,7 @@ def review(
         if old is MISSING:
             answered.append(request)  # the file has changed: planning the edit will say so
             continue
-        show(f"\n{request.case} ({number} of {len(writes)})")
+        show(f"\n{request.case} ({number} of {len(writes)} to review)")
         asker = _Asker(show, ask, taker, no_accept)
         new = merge(old, new, asker.accept)
         if not asker.has_skipped:

@@ -103,6 +103,8 @@ def _summary(view: RunView, look: Look, is_brief: bool | None) -> Iterator[Sheet
             yield from section_blocks(section, mode)
             yield _differences(view, section, look, every=is_brief is False or mode == "all")
         of = count(len(comparisons), "run" if repeated else "case")
+        if any(not run.comparisons for case in cases for run in case.runs):
+            of += " with an answer"
         what = "below the threshold" if all(why.limit is not None for why, _ in below) else "did not pass"
         rows: list[list[AnySheetCell]] = [[why.cell, look.node_id(_name(each))] for why, each in below]
         yield _list(rows, f"{count(len(below))} of {of} {what}:", _MAX_CASES, "case")
@@ -261,7 +263,9 @@ def _notes(view: RunView, comparisons: Sequence[Comparison]) -> Iterator[str]:
     if note := left_out_note(view.results):
         yield note
     for noun, name in lists.items():
-        entries = [f"{entry} ({_name(each)})" for each in comparisons for entry in getattr(each, name)]
+        # That an answer has no JSON is the only warning of its case, which is listed with it.
+        told = [each for each in comparisons if name != "warnings" or each.parsed is not False]
+        entries = [f"{entry} ({_name(each)})" for each in told for entry in getattr(each, name)]
         if entries:
             first = ", the first: " if len(entries) > 1 else ": "
             yield f"{count(len(entries), noun)}{first}{entries[0]}"
@@ -308,15 +312,16 @@ def unscored_lines(cases: Iterable[Case], look: Look) -> list[StyledLine]:
     ]
     if not unscored:
         return []
-    shown, more = look.cut(unscored, _WORST)
-    return [
-        look.title(f"not counted above: {count(len(unscored))} {FAILED_BEFORE}"),
-        *(
-            look.line(f"  {name}" if error in {"", FAILED_BEFORE} else f"  {name}: {error}")
-            for name, error in shown
-        ),
-        *more,
-    ]
+    # Each error once: a service that is down fails all cases alike.
+    names: dict[str, list[str]] = {}
+    for name, error in unscored:
+        names.setdefault(name if error in {"", FAILED_BEFORE} else error, []).append(name)
+    shown, more = look.cut(list(names.items()), _WORST)
+    lines = []
+    for error, (first, *others) in shown:
+        also = f" and {count(len(others))} more" if others else ""
+        lines.append(look.line(f"  {first}" if error == first else f"  {first}{also}: {error}"))
+    return [look.title(f"not counted above: {count(len(unscored))} {FAILED_BEFORE}"), *lines, *more]
 
 
 # -- a corpus ----------------------------------------------------------------------------------------------

@@ -88,12 +88,12 @@ def test_accept_and_reject(pytester, golden, converse):
     ).replace("[1, 3]", "[1, 2, 4]")
     shown = re.sub(r"quit\? \[a/w/r/s/q\] \w+", "quit?", text)
     assert (
-        "\na.golden.yaml::bakery (1 of 2)\n"
+        "\na.golden.yaml::bakery (1 of 2 to review)\n"
         '  shop\n    expected "Ann & Co"\n    actual   "Ann"\n  accept, accept as well, reject, skip this case, quit?\n'
         "  total\n    expected 1\n    actual   2\n  accept, accept as well, reject, skip this case, quit?\n"
         '  note\n    expected "none"\n    actual   (nothing)\n  accept, accept as well, reject, skip this case, quit?\n'
         "  tip\n    expected (nothing)\n    actual   1\n  accept, accept as well, reject, skip this case, quit?\n"
-        "\na.golden.yaml::bookshop (2 of 2)\n"
+        "\na.golden.yaml::bookshop (2 of 2 to review)\n"
         "  [1]\n    expected 3\n    actual   2\n  accept, accept as well, reject, skip this case, quit?\n"
         "  [2]\n    expected (nothing)\n    actual   4\n  accept, accept as well, reject, skip this case, quit?\n"
     ) in shown

@@ -24,7 +24,7 @@ CASES = "".join(
 )
 INI = "[pytest]\njsonmatch_fail = gate\n"
 LISTED = [
-    "2 of 3 cases did not pass:",
+    "2 of 3 cases with an answer did not pass:",
     "  no JSON found  *::cut",
     "  0.00 < 1.00    *::low",
     "not counted above: 1 failed before comparing",
@@ -89,6 +89,17 @@ def test_faults_of_golden_files_still_fail(pytester):
     run = pytester.runpytest()
     run.assert_outcomes(errors=1)
     run.stdout.fnmatch_lines(["E *did you mean 'ask'*", "a.golden.yaml:1: AssertionError"])
+
+
+def test_each_error_is_told_once(pytester):
+    pytester.makeini(INI)
+    pytester.makeconftest(ASK)
+    cases = "".join(f"- {{input: {name}, expected: {{a: 1}}}}\n" for name in ["cut", "boom", "boom", "boom"])
+    pytester.makefile(".golden.yaml", a=f"producer: conftest:ask\ncases:\n{cases}")
+    text = pytester.runpytest("--jsonmatch-gate=score >= 0").stdout.str()
+    assert (text.count("no JSON found"), text.count("TimeoutError: no answer")) == (1, 1)
+    assert "1 of 1 case with an answer did not pass:" in text
+    assert "and 2 more: the producer raised TimeoutError: no answer" in text
 
 
 @pytest.mark.parametrize("strict", ["true", "false"])
