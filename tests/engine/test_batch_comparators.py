@@ -233,7 +233,7 @@ def test_a_threshold_for_leaves_holds_for_answers(registry):
     registry.comparator("half", lambda items: [0.5 for _ in items])
     rule = {"a": {"compare": "half"}}
     assert compare_json({"a": 1}, {"a": 2}, metric="leaf_f1", fields=rule).score == 0.5
-    assert compare_json({"a": 1}, {"a": 2}, metric="leaf_f1", fields=rule, leaf_threshold=0.5).score == 0.0
+    assert compare_json({"a": 1}, {"a": 2}, metric="leaf_f1", fields=rule, leaf_threshold=0.6).score == 0.0
 
 
 def test_weights_count(registry):
