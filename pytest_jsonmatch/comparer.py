@@ -60,7 +60,7 @@ class Comparer:
         self.plan: Plan = compile_plan(metric, given)
         plan = self.plan
         self.is_plain: bool = plan.is_whole and not (
-            plan.has_batch or plan.prepares or plan.reads_texts or plan.standing
+            plan.has_batch or plan.prepares or plan.reads_texts or plan.open_rules
         )
         """Whether two JSON values need nothing but a walk."""
 

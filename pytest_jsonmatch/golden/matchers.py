@@ -106,11 +106,11 @@ def _check_places(node: PlanNode, value: JsonValue, at: Steps) -> None:
     if type(value) not in {dict, list}:
         return
     node = node.chosen(value, MISSING)
-    if node.skip:
+    if node.rules.skip:
         return
     try:
-        if node.explicit is not None:
-            refuse_matchers(node.explicit, node.path, value)
+        if node.rules.explicit_comparator is not None:
+            refuse_matchers(node.rules.explicit_comparator, node.path, value)
             return
         if type(value) is list and (key := key_of(node, value, [])) is not None:
             member = node.children[ELEMENT].children[key]

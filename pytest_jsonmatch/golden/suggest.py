@@ -126,7 +126,7 @@ def _rules(fields: list[FieldResult]) -> Iterator[Rule]:
     """Yield the rules that may resolve the differences at one path."""
     if any(field.status != "mismatch" for field in fields):
         return
-    bound = fields[0].node.explicit
+    bound = fields[0].node.rules.explicit_comparator
     if bound is None:
         yield from _usual_rules(fields)
         return

@@ -32,7 +32,7 @@ def with_texts_read(plan: Plan, value: JsonValue) -> JsonValue:
 def _read(node: PlanNode, value: JsonValue, depth: int) -> JsonValue:
     """Return the value at a place, with `depth` containers around it."""
     node = node.chosen(value, MISSING)
-    if node.reads_text and type(value) is str:
+    if node.rules.reads_text and type(value) is str:
         try:
             inner = parse_json(value)
         except JsonParseError:

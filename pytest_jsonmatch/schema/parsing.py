@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
+from pytest_jsonmatch.engine.plan.binding import bind_comparator, bind_transforms, warn_of_whole_enum
 from pytest_jsonmatch.engine.plan.registry import active_registry, registry_state
-from pytest_jsonmatch.engine.plan.rules import bind_comparator, bind_transforms, warn_of_whole_enum
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 from pytest_jsonmatch.engine.value.convert import fits_types
 from pytest_jsonmatch.engine.value.errors import ConfigurationError

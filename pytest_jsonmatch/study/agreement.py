@@ -198,7 +198,7 @@ class _Counted:
 
 def _key(leaf: FieldResult, value: JsonValue) -> Hashable:
     """Return what equal values have in common; None for a missing one, which equals nothing."""
-    return None if value is MISSING else (json_key(leaf.node.prepare(value)),)
+    return None if value is MISSING else (json_key(leaf.node.rules.prepare(value)),)
 
 
 def _sameness(node: PlanNode) -> Callable[[JsonValue, JsonValue], bool]:
@@ -206,7 +206,7 @@ def _sameness(node: PlanNode) -> Callable[[JsonValue, JsonValue], bool]:
 
     def is_same(one: JsonValue, other: JsonValue) -> bool:
         # Other comparators may fail, or take many values at once.
-        quick = node.quick if CONTAINERS.isdisjoint({type(one), type(other)}) else None
+        quick = node.rules.fast_score if CONTAINERS.isdisjoint({type(one), type(other)}) else None
         return quick is not None and quick(one, other) == 1.0
 
     return is_same

@@ -334,12 +334,12 @@ def _rule(mutation: Mutation, result: MatchResult, limits: Mapping[str, Any]) ->
             one, other = leaf.expected_compared, leaf.actual_compared
             if json_equal(one, other):
                 return "`transform`"
-            comparator, params = leaf.node.comparator_for(one, other)
+            comparator, params = leaf.node.rules.comparator_for(one, other)
             return f"`{comparator}` {_params(params)}".rstrip()
     trails = [
         instance_trail(leaf.place, "actual" if leaf.expected is MISSING else "expected")
         for leaf in results_of(result)
-        if leaf.node.skip
+        if leaf.node.rules.skip
     ]
     if any(trail[: len(mutation.trail)] == mutation.trail for trail in trails):
         return "`skip`"

@@ -453,3 +453,9 @@ def test_a_score_that_is_no_number_is_an_error_entry(score):
 )
 def test_numbers_of_two_kinds_are_no_twins_where_kinds_count(actual, strict):
     assert compare_json(actual, [{"n": 2}], arrays="unordered", **strict).counts["match"] == 1
+
+
+def test_members_that_no_rule_names_apart_share_their_rules():
+    answer = {f"k{number}": number for number in range(50)}
+    fields = compare_json(answer, {}, fields={"k7": {"weight": 2}}).field_results
+    assert len({id(field.node.rules) for field in fields}) == 2

@@ -38,7 +38,7 @@ class Aligner(Context):
         element = node.children[ELEMENT]
         if not expected or not actual:
             return Pairing([])
-        if element.skip:
+        if element.rules.skip:
             return Pairing(list(zip(range(len(expected)), range(len(actual)))))
         plain = self.equality.are_plain(element, chain(expected, actual))
         keys, others = self.equality.keys(element, expected, actual, plain=plain)

@@ -112,16 +112,16 @@ def column_of(node: PlanNode, values: list[JsonValue]) -> Column | None:
     """Return the column of values, which may be MISSING; None if some are matchers or containers to enter."""
     kinds = set(map(type, values))
     if not kinds.isdisjoint(NO_SCALARS):
-        if node.explicit is None or Matcher in kinds:
+        if node.rules.explicit_comparator is None or Matcher in kinds:
             return None
         # A comparator takes containers whole. They have no hash, so each is a distinct value.
         present = [at for at, value in enumerate(values) if value is not MISSING]
         codes = [-1] * len(values)
         for code, at in enumerate(present):
             codes[at] = code
-        return Column([node.prepare(values[at]) for at in present], codes)
+        return Column([node.rules.prepare(values[at]) for at in present], codes)
     distinct, found = distinct_values(values)
-    return Column(list(map(node.prepare, distinct)) if node.transforms else distinct, found)
+    return Column(list(map(node.rules.prepare, distinct)) if node.rules.transforms else distinct, found)
 
 
 def blocks_of(node: PlanNode, left: Sequence[JsonValue], right: Sequence[JsonValue]) -> Iterator[Block]:
@@ -129,10 +129,10 @@ def blocks_of(node: PlanNode, left: Sequence[JsonValue], right: Sequence[JsonVal
 
     Values that share no block are of different types, and score 0.
     """
-    if node.explicit is not None:
-        yield Block(node.explicit, None, None)
+    if node.rules.explicit_comparator is not None:
+        yield Block(node.rules.explicit_comparator, None, None)
         return
-    bounds = node.types.bound
+    bounds = node.rules.types.bound
     own, others = _by_type(left, bounds), _by_type(right, bounds)
     if len(own) == 1 and own.keys() == others.keys():
         yield Block(bounds[next(iter(own))], None, None)
@@ -143,7 +143,7 @@ def blocks_of(node: PlanNode, left: Sequence[JsonValue], right: Sequence[JsonVal
             columns = columns + others.get("integer", [])
         elif name == "integer" and "number" in others:
             yield Block(bounds["number"], rows, others["number"])
-        if name in node.types.called:
+        if name in node.rules.types.called:
             alike = {name, "integer", "number"} if name in {"integer", "number"} else {name}
             columns = columns + [at for kind, some in others.items() if kind not in alike for at in some]
         if columns:
@@ -232,7 +232,7 @@ def flatten(
         values, numbers = items, None
         if alike:
             values, numbers = distinct_values(items)
-        elif node.align == "unordered":
+        elif node.rules.align == "unordered":
             # Under a key, equal objects may differ in that member: it may be skipped.
             values, numbers = _distinct(equality, element, items, own)
         start = 0

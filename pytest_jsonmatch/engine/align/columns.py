@@ -65,13 +65,13 @@ class Columns:
             above: the product of the weights from the element down to the node's parent.
         """
         deeper = node.depth > self._element.depth
-        weight = above * node.own_weight if deeper else weight_chosen(self._element, node)
-        if node.depth > self._deepest or (node.branches is not None and node.accept is not None):
+        weight = above * node.rules.weight if deeper else weight_chosen(self._element, node)
+        if node.depth > self._deepest or (node.varies and node.rules.accept is not None):
             return self.left_to_walk(node, expected, actual, weight)
         grid = self._body(self._aligner, len(expected), len(actual))
-        if node.branches is not None:
+        if node.varies:
             self._add_alternatives(grid, node, (expected, actual), above, weight)
-        elif not node.skip and not self._add_column(grid, node, weight, list(expected), list(actual)):
+        elif not node.rules.skip and not self._add_column(grid, node, weight, list(expected), list(actual)):
             self._add_by_type(grid, node, weight, expected, actual)
         return grid
 
@@ -110,7 +110,7 @@ class Columns:
         """Add upper bounds of pairs where other values than the expected one are accepted, or containers."""
         grid.walked = True
         block = self._body(self._aligner, len(expected), len(actual))
-        self._add_by_type(block, node.bare, weight, expected, actual)
+        self._add_by_shape(block, node, weight, expected, actual)
         for at, counts in enumerate(self._leaf_counts(node, weight, expected, actual)):
             most = [max(float(score), count) for score, count in zip(block.total_scores[at], counts)]
             grid.add_scores([at], range(len(actual)), [most])
@@ -135,7 +135,7 @@ class Columns:
         groups: dict[PlanNode, list[int]] = {}
         for at, value in enumerate(expected):
             groups.setdefault(node.chosen(value, MISSING), []).append(at)
-        if any(variant.branches is not None or variant.accept is not None for variant in groups):
+        if any(variant.varies or variant.rules.accept is not None for variant in groups):
             # None of them accepts the value, or another value that is right may have another alternative.
             self._add_upper_bounds(grid, node, weight, expected, actual)
             return
@@ -166,12 +166,27 @@ class Columns:
         if Matcher in set(map(type, expected)):
             self._add_matchers(grid, node, weight, expected, actual)
             return
-        scalars = node
-        if node.accept is not None:
-            if not node.accept.is_of_scalars:
-                self._add_accepting(grid, node, weight, expected, actual)
-                return
-            node = node.bare
+        accept = node.rules.accept
+        if accept is not None and not accept.is_of_scalars:
+            self._add_accepting(grid, node, weight, expected, actual)
+            return
+        self._add_by_shape(grid, node, weight, expected, actual)
+        if accept is not None:
+            containers = [at for at, value in enumerate(expected) if type(value) in CONTAINERS]
+            scalars = [at for at, value in enumerate(actual) if type(value) not in CONTAINERS]
+            if containers and scalars:
+                sides = Selection.at(containers, expected), Selection.at(scalars, actual)
+                self._add_accepted_scalars(grid, node, accept, weight, sides)
+
+    def _add_by_shape(
+        self,
+        grid: Grid,
+        node: PlanNode,
+        weight: float,
+        expected: Sequence[JsonValue],
+        actual: Sequence[JsonValue],
+    ) -> None:
+        """Add pairs of values of one kind, without those that only `accept` lets score."""
         left, right = by_shape(expected), by_shape(actual)
         for shape, places in left.items():
             one, other = Selection.at(places, expected), Selection.at(right.get(shape, []), actual)
@@ -180,17 +195,13 @@ class Columns:
             everything = one.is_all and other.is_all
             block = grid if everything else self._body(self._aligner, len(one.places), len(other.places))
             if shape is object:
-                self._add_column(block, scalars, weight, one.values, other.values)
+                self._add_column(block, node, weight, one.values, other.values)
             else:
                 add = self._add_objects if shape is dict else self._add_arrays
                 add(block, node, weight, one.values, other.values)
             if everything:
                 return
             grid.add_block(block, one.places, other.places)
-        if scalars.accept is not None:
-            containers = [at for shape, some in left.items() if shape is not object for at in some]
-            sides = Selection.at(containers, expected), Selection.at(right.get(object, []), actual)
-            self._add_accepted_scalars(grid, scalars, scalars.accept, weight, sides)
 
     def _add_matchers(
         self,
@@ -225,8 +236,8 @@ class Columns:
     ) -> None:
         """Add the scores of scalars of actual that are accepted in place of containers of expected."""
         one, other = sides
-        lowest = max(LEAST_GAIN, node.lowest_score)
-        scores = [accept.ceiling(node.prepare(value)) for value in other.values]
+        lowest = max(LEAST_GAIN, node.rules.lowest_score)
+        scores = [accept.best(node.rules.prepare(value)).score for value in other.values]
         scores = [score if score >= lowest else 0.0 for score in scores]
         leaf_counts = self._leaf_counts(node, weight, one.values, other.values)
         lines = [[score * count for score, count in zip(scores, counts)] for counts in leaf_counts]
@@ -269,8 +280,8 @@ class Columns:
         self, grid: Grid, child: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
     ) -> None:
         """Add the members under one key or at one index, MISSING where an element has none."""
-        is_near = child.branches is None and child.depth <= self._deepest and not child.skip
-        if is_near and self._add_column(grid, child, weight * child.own_weight, expected, actual):
+        is_near = not child.varies and child.depth <= self._deepest and not child.rules.skip
+        if is_near and self._add_column(grid, child, weight * child.rules.weight, expected, actual):
             return
         self._add_present(grid, child, weight, Selection.present(expected), Selection.present(actual))
 
@@ -292,7 +303,7 @@ class Columns:
     def _add_arrays(
         self, grid: Grid, node: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
     ) -> None:
-        align = node.align
+        align = node.rules.align
         if align == "ordered" or (align[0] == "if_objects" and not _some_keyed(expected, actual)):
             element = node.children[ELEMENT]
             sides = [[dict(enumerate(item)) for item in values] for values in (expected, actual)]
@@ -306,19 +317,19 @@ class Columns:
     ) -> None:
         """Add arrays whose elements pair by contents or by key."""
         element = node.children[ELEMENT]
-        if element.skip:
+        if element.rules.skip:
             return
         sides = flatten(self._aligner.equality, node, (expected, actual))
         if sides[0].values and sides[1].values:
             inner = self._inner(node, sides[0].values, sides[1].values)
-            grid.add_nested(Nested(self._aligner, node, inner, sides), weight * element.own_weight)
+            grid.add_nested(Nested(self._aligner, node, inner, sides), weight * element.rules.weight)
 
     def _inner(
         self, node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]
     ) -> Grid | RelatedGrid:
         """Return the grid of all elements of nested arrays."""
         element = node.children[ELEMENT]
-        if len(expected) * len(actual) > _MANY_CELLS and node.align == "unordered":
+        if len(expected) * len(actual) > _MANY_CELLS and node.rules.align == "unordered":
             from pytest_jsonmatch.engine.align.related import related_grid
 
             related = related_grid(self._aligner, element, expected, actual)

@@ -193,7 +193,7 @@ class Nested:
     @property
     def is_keyed(self) -> bool:
         """Whether the arrays are paired by a member or by position, not by their contents."""
-        return self._node.align != "unordered"
+        return self._node.rules.align != "unordered"
 
     @property
     def keys(self) -> list[list[Hashable]]:

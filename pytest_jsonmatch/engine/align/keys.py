@@ -78,13 +78,15 @@ class EqualityKeys:
 
     def key(self, node: PlanNode, value: JsonValue) -> Hashable:
         """Return the key of a value, which equal values share; containers are done from the leaves up."""
-        if node.branches is not None:
+        if node.varies:
             node = node.chosen(value, MISSING)
-        if node.skip:
+        if node.rules.skip:
             return _SKIPPED
-        if node.explicit is not None or (type(value) is not dict and type(value) is not list):
+        if node.rules.explicit_comparator is not None or (
+            type(value) is not dict and type(value) is not list
+        ):
             # If a comparator takes a container whole, no rule of the plan applies inside it.
-            return json_key(node.prepare(value), strict=node.strict)
+            return json_key(node.rules.prepare(value), strict=node.rules.strict_numbers)
         if id(value) not in self._keys:
             self._keys[id(value)] = self._forms.setdefault(self._form(node, value), object())
         return self._keys[id(value)]
@@ -107,7 +109,11 @@ class EqualityKeys:
             return _SKIPPED, type(value)
         if is_object:
             return frozenset(parts)
-        return ("multiset", frozenset(Counter(parts).items())) if node.align == "unordered" else tuple(parts)
+        return (
+            ("multiset", frozenset(Counter(parts).items()))
+            if node.rules.align == "unordered"
+            else tuple(parts)
+        )
 
     # -- order ---------------------------------------------------------------------------------------------
 
@@ -135,10 +141,14 @@ class EqualityKeys:
 
         Skipped members are left out: equal elements take the first of elements that differ only there.
         """
-        if node.branches is not None:
+        if node.varies:
             node = node.chosen(value, MISSING)
         if type(value) is not dict and type(value) is not list:
-            return repr(node.prepare(value)) if node.strict else _scalar_text(node.prepare(value))
+            return (
+                repr(node.rules.prepare(value))
+                if node.rules.strict_numbers
+                else _scalar_text(node.rules.prepare(value))
+            )
         text = self._texts.get(id(value))
         if text is None:
             text = self._texts[id(value)] = self._text_of(node, value)
@@ -149,14 +159,14 @@ class EqualityKeys:
         children = node.children
         if type(value) is list:
             parts = [self.text(children[ELEMENT], item) for item in value]
-            if node.align == "unordered":
+            if node.rules.align == "unordered":
                 parts.sort()
             return f"[{','.join(parts)}]"
         return ",".join(
             [
                 f"{key!r}:{self.text(children[key], value[key])}"
                 for key in sorted(value)
-                if not (children[key].skip or (value[key] is None and self._nulls_absent))
+                if not (children[key].rules.skip or (value[key] is None and self._nulls_absent))
             ]
         ).join("{}")
 
@@ -211,9 +221,9 @@ def pair_by_key(
 
 def key_of(node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]) -> str | None:
     """Return the member by which the elements of two arrays pair; None: by position."""
-    if isinstance(node.align, str):
+    if isinstance(node.rules.align, str):
         return None
-    kind, key = node.align
+    kind, key = node.rules.align
     objects = all(type(item) is dict for item in chain(expected, actual))
     return None if kind == "if_objects" and not objects else key
 
@@ -222,7 +232,7 @@ def key_value(member: PlanNode, item: JsonValue, key: str) -> JsonValue:
     """Return the value by which an element is paired; MISSING if it can match nothing."""
     if type(item) is not dict:
         return MISSING
-    value = member.prepare(item.get(key, MISSING))
+    value = member.rules.prepare(item.get(key, MISSING))
     if value is MISSING or value is None or type(value) in _NO_KEYS:
         if type(value) is Matcher:
             raise ConfigurationError(
@@ -238,7 +248,7 @@ def key_value(member: PlanNode, item: JsonValue, key: str) -> JsonValue:
 
 def _compared_as_is(node: PlanNode) -> bool:
     """Tell whether scalars at a node are compared without transforms."""
-    return not (node.skip or node.transforms or node.strict) and node.branches is None
+    return not (node.rules.skip or node.rules.transforms or node.rules.strict_numbers) and not node.varies
 
 
 def _column(values: Sequence[dict[str, JsonValue]], key: str) -> list[str]:

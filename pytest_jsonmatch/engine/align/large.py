@@ -70,13 +70,14 @@ class ArrayGrid:
         """Add the weighted scores of a column. Each pair of distinct values is scored once."""
         table, costly = self._table(node, left, right)
         accepted = None
-        if node.accept is not None and node.accept.is_for_walk:
+        accept = node.rules.accept
+        if accept is not None and accept.is_for_walk:
             self.walked = True
             table[:] = 1.0
-        elif node.accept is not None:
-            accepted = list(map(node.accept.ceiling, right.values))
+        elif accept is not None:
+            accepted = [accept.best(value).score for value in right.values]
             np.maximum(table, accepted, out=table)
-        lowest = node.lowest_score
+        lowest = node.rules.lowest_score
         if lowest > 0.0:
             table[table < lowest] = 0.0
         if weight != 1.0:

@@ -28,7 +28,7 @@ def related_grid(
     aligner: Context, element: PlanNode, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
 ) -> RelatedGrid | None:
     """Return the grid of very many scalars most pairs of which score 0; None if they need a dense one."""
-    if element.branches is not None or element.transforms or element.accept is not None:
+    if element.varies or element.rules.transforms or element.rules.accept is not None:
         return None
     if not NO_SCALARS.isdisjoint(map(type, (*expected, *actual))):
         return None
@@ -58,7 +58,7 @@ class RelatedGrid:
     parts: Final = ()
 
     def __init__(self, aligner: Context, element: PlanNode, scores: Any) -> None:
-        scores.data[scores.data < element.lowest_score] = 0.0
+        scores.data[scores.data < element.rules.lowest_score] = 0.0
         scores.data[scores.data <= aligner.threshold] = 0.0
         scores.eliminate_zeros()
         self._scores = scores

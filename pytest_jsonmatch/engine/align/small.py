@@ -61,18 +61,19 @@ class ListGrid:
     def add_column(self, node: PlanNode, weight: float, left: Column, right: Column) -> None:
         """Add the weighted scores of a column. Each pair of distinct values is scored once."""
         lines = self._lines(node, left.values, right.values)
-        if node.accept is not None and node.accept.is_for_walk:
+        accept = node.rules.accept
+        if accept is not None and accept.is_for_walk:
             self.walked = True
             lines = [dict.fromkeys(range(len(right.values)), 1.0)] * len(left.values)
-        elif node.accept is not None:
+        elif accept is not None:
             ceilings = {
-                to: most for to, value in enumerate(right.values) if (most := node.accept.ceiling(value))
+                to: most for to, value in enumerate(right.values) if (most := accept.best(value).score)
             }
             lines = [
                 {**line, **{to: max(most, line.get(to, 0.0)) for to, most in ceilings.items()}}
                 for line in lines
             ]
-        lowest = node.lowest_score
+        lowest = node.rules.lowest_score
         own, others = left.places(self.shape[0]), right.places(self.shape[1])
         if lowest > 0.0:
             lines = [{to: each for to, each in line.items() if each >= lowest} for line in lines]

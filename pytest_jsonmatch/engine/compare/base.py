@@ -168,11 +168,11 @@ class Bound(Scoring):
     params: Params
 
     @property
-    def is_quick(self) -> bool:
+    def is_fast(self) -> bool:
         """Whether it can score two values at any time, and never fails."""
         return self.table is not None and self.prepare is None
 
-    def behind(self, transform: CompiledTransform) -> Bound:
+    def after_transforms(self, transform: CompiledTransform) -> Bound:
         """Return the comparator with the JSON values among its parameters transformed like the data."""
         map_params = self.comparator.map_params
         return self if map_params is None else self.comparator.bind(map_params(self.params, transform))

@@ -1,7 +1,6 @@
 """What else is right at a place: values other than the expected one, and predicates of actual's value.
 
-The score of a place is the best over all that is right there. Both ways to find it are in `Acceptance`:
-`choose` for the walk, and `score` and `ceiling` for two scalars whose comparators never fail.
+The score of a place is the best over all that is right there: `Acceptance.best`.
 """
 
 from __future__ import annotations
@@ -18,10 +17,9 @@ from pytest_jsonmatch.engine.value.matchers import compile_pattern, whole_text
 from pytest_jsonmatch.engine.value.text import render, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from decimal import Decimal
 
-    from pytest_jsonmatch.engine.compare.base import CompiledTransform
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _LONGEST: Final = 60
@@ -49,7 +47,7 @@ class Predicate(NamedTuple):
     text: str
     """Its text in a reason if it holds."""
     holds: Callable[[JsonValue], bool]
-    is_quick: bool = True
+    is_fast: bool = True
     """Whether it never fails."""
 
 
@@ -63,13 +61,13 @@ class Accept(NamedTuple):
     """Whether actual may lack the member or element."""
 
     @property
-    def is_quick(self) -> bool:
+    def is_fast(self) -> bool:
         """Whether it can score all scalars, and never fails."""
-        return not self.optional and all(predicate.is_quick for predicate in self.predicates)
+        return not self.optional and all(predicate.is_fast for predicate in self.predicates)
 
     def extended(self, other: Accept) -> Accept:
         """Return the union of both; patterns are tried last."""
-        predicates = sorted(self.predicates + other.predicates, key=lambda each: not each.is_quick)
+        predicates = sorted(self.predicates + other.predicates, key=lambda each: not each.is_fast)
         alternatives = self.alternatives + other.alternatives
         return Accept(alternatives, tuple(predicates), self.optional or other.optional)
 
@@ -104,10 +102,10 @@ def read_accept(where: str, value: Any) -> Accept:
             f"{', '.join(ACCEPT_WORDS)}"
         )
     found = Accept()
-    for word, said in value.items():
+    for word, given in value.items():
         if word not in READERS:
             raise ConfigurationError(f"{where} has the word {word!r}{did_you_mean(str(word), READERS)}")
-        found = found.extended(READERS[word](f"{where}.{word}", said))
+        found = found.extended(READERS[word](f"{where}.{word}", given))
     return found
 
 
@@ -123,7 +121,7 @@ def _regex(where: str, value: Any) -> Accept:
     except ValueError as error:
         raise ConfigurationError(f"{where}: {error}") from error
     holds = whole_text(pattern)
-    return Accept(predicates=(Predicate(f"matches the pattern {shown(value)}", holds, is_quick=False),))
+    return Accept(predicates=(Predicate(f"matches the pattern {shown(value)}", holds, is_fast=False),))
 
 
 def _range(where: str, value: Any) -> Accept:
@@ -173,135 +171,104 @@ ACCEPT_WORDS: Final = tuple(READERS)
 
 @final
 class BestValue(NamedTuple):
-    """What counts at a place where more than the expected value is right."""
+    """The best score at a place where more than the expected value is right."""
 
+    score: float
     number: int = 0
-    """0: the expected value; n: the nth value that is accepted beside it."""
+    """0: the expected value; n: the nth alternative."""
     predicate: str | None = None
-    """The text of the predicate that decides."""
+    """The text of the predicate that holds."""
     error: str | None = None
-    """Why predicates can't decide."""
+    """Why the predicates can't decide."""
 
 
 @final
 class Acceptance:
-    """What is right at one place besides the expected value: the best score over all that is right counts."""
+    """What is accepted at one place besides the expected value."""
 
     def __init__(
         self,
         accept: Accept,
+        values: Sequence[JsonValue],
         score: Callable[..., Any],
-        prepare: CompiledTransform,
         *,
-        quick: bool,
+        fast: bool,
         whole: bool,
     ) -> None:
         """Take what is accepted at a place.
 
         Args:
             accept: what is accepted.
+            values: the values of its alternatives after the place's transforms.
             score: scores two transformed values there.
-            prepare: the place's transforms.
-            quick: whether its comparators can score two scalars at any time, and never fail.
+            fast: whether its comparators can score two scalars at any time, and never fail.
             whole: whether a comparator takes containers whole; otherwise the walk compares their members.
         """
         self.alternatives: tuple[Alternative, ...] = accept.alternatives
         self.predicates: tuple[Predicate, ...] = accept.predicates
         self.optional: bool = accept.optional
-        self.scores_scalars: bool = quick
+        self.scores_scalars: bool = fast
         """Whether scalars can be scored here."""
-        takes_values = bool(self.alternatives or self.predicates)
-        self.is_for_walk: bool = takes_values and not quick
+        has_values = bool(self.alternatives or self.predicates)
+        self.is_for_walk: bool = has_values and not fast
         """Whether only the walk can score what is accepted."""
         kinds = {type(each.value) for each in self.alternatives}
-        only_scalars = quick and not self.predicates and kinds.isdisjoint(CONTAINERS)
-        self.is_of_scalars: bool = only_scalars or not takes_values
+        only_scalars = fast and not self.predicates and kinds.isdisjoint(CONTAINERS)
+        self.is_of_scalars: bool = only_scalars or not has_values
         """Whether it changes nothing but the scores of scalars."""
+        self._values = values
         self._score = score
-        self._prepare = prepare
         self._whole = whole
-        self._values = [
-            (each, prepare(each.value))
-            for each in self.alternatives
-            if quick and (whole or type(each.value) not in CONTAINERS)
-        ]
 
-    def takes(self, kind: type, actual: type) -> bool:
-        """Tell whether anything else may be right for values of two types in expected and actual."""
+    def may_apply(self, kind: type, actual: type) -> bool:
+        """Return whether anything accepted may count for values of two types in expected and actual."""
         if kind is not actual or kind not in CONTAINERS or self.predicates:
             return True
         return any(type(each.value) is kind for each in self.alternatives)
 
-    def choose(self, actual: JsonValue, figure: Callable[[int], float]) -> BestValue:
-        """Return what counts: the value with the best score, the first among equals.
+    def best(
+        self, actual: JsonValue, own: float = 0.0, score: Callable[[int], float] | None = None
+    ) -> BestValue:
+        """Return the best score of a value, and what has it: the first among equals.
 
         Args:
-            actual: actual's value.
-            figure: returns the score of the place, given the number of an alternative; 0: as expected.
+            actual: actual's value, transformed.
+            own: its score against the expected value, which comes first.
+            score: returns the score of the place, given the number of an alternative from 1 on. Default: that
+                of two scalars.
         """
-        chosen, most = BestValue(), figure(0)
-        for number, each in enumerate(self.alternatives, 1):
-            kinds = {type(each.value), type(actual)}
-            if most == 1.0 or (len(kinds) > 1 and kinds & CONTAINERS and not self._whole):
+        best = BestValue(own)
+        for number, value in enumerate(self._values, 1):
+            kinds = {type(value), type(actual)}
+            if best.score == 1.0 or (len(kinds) > 1 and kinds & CONTAINERS and not self._whole):
                 continue  # nothing is better, or it scores 0
-            score = figure(number)
-            if score > most + LEAST_GAIN or score == 1.0:
-                chosen, most = BestValue(number), score
-        if most < 1.0:
-            try:
-                said = self._predicate_of(self._prepare(actual))
-            except TimeoutError as error:
-                return BestValue(error=str(error))
-            if said is not None:
-                return BestValue(predicate=said)
-        return chosen
-
-    def _predicate_of(self, actual: JsonValue) -> str | None:
-        """Return the text of the first predicate that holds, or None.
-
-        Raises:
-            TimeoutError: a pattern took too long, and no other predicate holds.
-        """
-        late: TimeoutError | None = None
-        for predicate in self.predicates if is_finite(actual) else ():
+            found = score_of(self._score, value, actual) if score is None else score(number)
+            if found > best.score + LEAST_GAIN or found == 1.0:
+                best = BestValue(found, number)
+        if best.score == 1.0 or not self.predicates or not is_finite(actual):
+            return best
+        late: str | None = None
+        for predicate in self.predicates:
             try:
                 if predicate.holds(actual):
-                    return predicate.text
+                    return BestValue(1.0, predicate=predicate.text)
             except TimeoutError as error:
-                late = error
-        if late is not None:
-            raise late
-        return None
+                late = str(error)
+        return best._replace(error=late)
 
-    def ceiling(self, actual: JsonValue) -> float:
-        """Return the best score of actual's value, transformed, against what is accepted."""
-        return self.best(actual)[0]
-
-    def best(self, actual: JsonValue) -> tuple[float, str | None]:
-        """Return the best score of actual's value against what is accepted, and its text in a reason."""
-        most, said = 0.0, None
-        for alternative, value in self._values:
-            score = score_of(self._score, value, actual)
-            if score > most:
-                most, said = score, alternative.text
-        if most < 1.0:
-            try:
-                predicate = self._predicate_of(actual)
-            except TimeoutError:
-                predicate = None
-            if predicate is not None:
-                most, said = 1.0, predicate
-        return most, said
-
-    def reason(self, expected: JsonValue, actual: JsonValue) -> str | None:
-        """Return a text that names what is nearer than the expected value; None if nothing is."""
-        score, said = self.best(actual)
-        if said is None or score_of(self._score, expected, actual) >= score:
-            return None
-        return f"accepted: {said}" if score == 1.0 else f"nearest accepted value: {said}"
+    def best_of(self, expected: JsonValue, actual: JsonValue) -> BestValue:
+        """Return the best score of a transformed scalar against an expected one and what is accepted."""
+        return self.best(actual, score_of(self._score, expected, actual))
 
     def score(self, expected: JsonValue, actual: JsonValue) -> Any:
-        """Score two transformed scalars: the best against the expected value and what else is accepted."""
-        found = score_of(self._score, expected, actual)
-        best = found if found == 1.0 else max(found, self.ceiling(actual))
-        return best or self._score(expected, actual)  # which raises if it refuses the two
+        """Score two transformed scalars as `best_of` does."""
+        return self.best_of(expected, actual).score or self._score(expected, actual)  # which may refuse them
+
+    def reason(self, best: BestValue) -> str | None:
+        """Return a text that names what has the best score; None if it is the expected value."""
+        text = best.predicate
+        if best.number:
+            text = self.alternatives[best.number - 1].text
+        if text is None:
+            return None
+        return f"accepted: {text}" if best.score == 1.0 else f"nearest accepted value: {text}"

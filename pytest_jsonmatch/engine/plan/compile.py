@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.plan.node import Listed, PlanNode
+from pytest_jsonmatch.engine.plan.node import NodeSpec, PlanNode
 from pytest_jsonmatch.engine.plan.options import OPTION_NAMES, PRESETS, Options
 from pytest_jsonmatch.engine.plan.registry import active_registry
 from pytest_jsonmatch.engine.plan.rules import PlanBase
@@ -66,7 +66,7 @@ class Plan(PlanBase):
             "none" if schema is None else schema.digest,
             RULES_VERSION,
         )
-        self.root: PlanNode = PlanNode(self, None, "$", Listed(schema))
+        self.root: PlanNode = PlanNode(self, None, "$", NodeSpec(schema))
         one_by_one = self.options.granularity == "leaves" and self.options.root == "any"
         self.is_whole: bool = one_by_one and not self.target and schema is None
         """Whether the whole documents are walked, whatever they are."""
@@ -75,7 +75,7 @@ class Plan(PlanBase):
         """Rebuild the tree if it has grown too large; results scored with the old one stay valid."""
         if self.nodes > MAX_NODES:
             self.nodes = 0
-            self.root = PlanNode(self, None, "$", Listed(self.schema))
+            self.root = PlanNode(self, None, "$", NodeSpec(self.schema))
 
 
 def _target(text: str) -> tuple[str | int, ...]:

@@ -1,78 +1,35 @@
-"""The rules of a place: comparators and transforms bound to their parameters, by type and by field rule."""
+"""The rules of fields and of a schema, and which of them match at a place."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Mapping
-from decimal import Decimal
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.compare.transforms import read_as_json
 from pytest_jsonmatch.engine.plan.accept import read_accept
+from pytest_jsonmatch.engine.plan.binding import TypeTable, bind_comparator, bind_transforms
 from pytest_jsonmatch.engine.plan.options import (
     COMPARED_TYPES,
     given_comparators,
     lay_over,
     merge_options,
     read_alignment,
-    read_spec,
-    read_transforms,
 )
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, NUMBERS, is_integral, json_type
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning
+from pytest_jsonmatch.engine.plan.valuerules import lowest_score_of, value_rules
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable
     from functools import partial
 
-    from pytest_jsonmatch.engine.compare.base import Bound
+    from pytest_jsonmatch.engine.plan.binding import Transforms
     from pytest_jsonmatch.engine.plan.options import Options, Spec
     from pytest_jsonmatch.engine.plan.registry import Registry
+    from pytest_jsonmatch.engine.plan.valuerules import ValueRules
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.paths import Pattern, Segment
-
-Transforms: TypeAlias = "tuple[Callable[[JsonValue], JsonValue], ...]"
-UserScore: TypeAlias = "Callable[[JsonValue, JsonValue], Any]"
-
-
-def bind_comparator(spec: Any, registry: Registry, where: str) -> Bound:
-    """Return the comparator that `spec` names, with its parameters checked.
-
-    Raises:
-        ConfigurationError: the name or a parameter is unknown; the message begins with `where`.
-    """
-    name, params = read_spec(where, spec)
-    try:
-        return registry.find_comparator(name).bind(params)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{where}: {error}") from None
-
-
-def warn_of_whole_enum(bound: Bound | None, enum: Sequence[JsonValue] | None, where: str) -> None:
-    """Warn of a `oneof` that lists all values of an enum: then every value is right."""
-    if bound is None or bound.comparator.name != "oneof" or "values" not in bound.params:
-        return
-    if enum and all(value is None or bound.score(None, value) for value in enum):
-        told = f"{where}: oneof takes every value of the enum as right; did you mean exact?"
-        warnings.warn(told, JsonMatchWarning, stacklevel=3)
-
-
-def bind_transforms(specs: Any, registry: Registry, where: str) -> Transforms:
-    """Return the functions that a list of transforms names.
-
-    Raises:
-        ConfigurationError: a name or parameter is unknown; the message begins with `where`.
-    """
-    named = [read_spec(where, spec, "transform") for spec in read_transforms(where, specs)]
-    try:
-        transforms = tuple(registry.find_transform(name).bind(params) for name, params in named)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{where}: {error}") from None
-    if read_as_json in transforms[1:]:
-        raise ConfigurationError(f"{where}: 'parse_json' reads a whole text, so it comes first")
-    return transforms
 
 
 def bind_words(words: Mapping[str, Any], registry: Registry, where: str) -> dict[str, Any]:
@@ -107,11 +64,11 @@ class FieldRule(NamedTuple):
     """Whether the pattern matched the place above."""
 
 
-Standing: TypeAlias = tuple[FieldRule, ...]
+OpenRules: TypeAlias = tuple[FieldRule, ...]
 """The rules that may match at a place or below it."""
 
 
-def rules_of(options: Options, registry: Registry) -> Standing:
+def rules_of(options: Options, registry: Registry) -> OpenRules:
     """Return field rules, and those of `accept`, as they are at the root, the strongest last.
 
     Of two patterns that match, the one with more literal segments wins, then the later one.
@@ -129,32 +86,34 @@ def rules_of(options: Options, registry: Registry) -> Standing:
     return tuple(sorted(rules, key=lambda rule: rule.pattern.literals))
 
 
-def advance(standing: Standing, segment: Segment) -> Standing:
+def advance(open_rules: OpenRules, segment: Segment) -> OpenRules:
     """Return the rules one segment further down."""
     return tuple(
         FieldRule(pattern, words, stepped, pattern.accepts(positions))
-        for pattern, words, positions, _ in standing
+        for pattern, words, positions, _ in open_rules
         if (stepped := pattern.step(positions, segment))
     )
 
 
 _OF_LEAVES: Final = frozenset({"compare", "skip", "accept", "also"})
 """The words that hold for leaves only if their pattern is for leaves; others are inherited."""
-Form: TypeAlias = 'Literal["full", "empty", "scalar"]'
+ValueKind: TypeAlias = 'Literal["full", "empty", "scalar"]'
 """A full container, an empty one, or a scalar."""
-FORMS: Final[Mapping[Form, Callable[[JsonValue], bool]]] = {
-    "full": lambda value: (type(value) is dict or type(value) is list) and bool(value),
-    "empty": lambda value: type(value) is dict or type(value) is list,
-    "scalar": lambda _value: True,
-}
-"""Tests for the form of a value, one after the other."""
+KINDS: Final[tuple[ValueKind, ...]] = ("full", "empty", "scalar")
 
 
-def winners(standing: Standing, form: Form | None) -> dict[str, Any]:
+def kind_of(value: JsonValue) -> ValueKind:
+    """Return the kind of a value."""
+    if type(value) is dict or type(value) is list:
+        return "full" if value else "empty"
+    return "scalar"
+
+
+def strongest_rules(open_rules: OpenRules, kind: ValueKind | None) -> dict[str, Any]:
     """Return the words of the rules that match here; for each word, the strongest rule wins."""
-    left_out = {"scalar": frozenset[str](), "empty": _OF_LEAVES - {"skip"}}.get(form or "full", _OF_LEAVES)
+    left_out = {"scalar": frozenset[str](), "empty": _OF_LEAVES - {"skip"}}.get(kind or "full", _OF_LEAVES)
     words: dict[str, Any] = {}
-    for rule in standing:
+    for rule in open_rules:
         if rule.pattern.accepts(rule.positions):
             without = left_out if rule.pattern.is_for_leaves else frozenset[str]()
             # A weight holds for all below a container, where the pattern matches again.
@@ -163,79 +122,14 @@ def winners(standing: Standing, form: Form | None) -> dict[str, Any]:
     return words
 
 
-def depend_on_form(standing: Standing) -> bool:
-    """Tell whether leaves and containers have different rules here."""
+def rules_vary_by_kind(open_rules: OpenRules) -> bool:
+    """Return whether leaves and containers have different rules here."""
     return any(
         rule.pattern.is_for_leaves
         and rule.pattern.accepts(rule.positions)
         and not _OF_LEAVES.isdisjoint(rule.words)
-        for rule in standing
+        for rule in open_rules
     )
-
-
-@final
-class TypeTable:
-    """The comparators by type of value, for places without a more specific one."""
-
-    __slots__ = ("bound", "by_type", "called", "is_quick", "reflexive")
-
-    def __init__(self, compare: Mapping[str, Any], called: Collection[str], registry: Registry) -> None:
-        bound = {
-            kind: bind_comparator(compare.get(kind, "exact"), registry, f"compare[{kind!r}]")
-            for kind in COMPARED_TYPES
-            if kind in compare or kind != "integer"
-        }
-        bound.setdefault("integer", bound["number"])
-        self.bound: dict[str, Bound] = bound
-        """By JSON type; integers have the one for numbers, unless they have their own."""
-        self.called: frozenset[str] = frozenset(called)
-        """The types of expected values whose comparators get scalars of other types, too."""
-        self.reflexive: bool = all(each.comparator.reflexive for each in bound.values())
-        """Whether equal scalars always score 1."""
-        number, integer = bound["number"].score, bound["integer"].score
-
-        def of_numbers(expected: JsonValue, actual: JsonValue) -> Any:
-            return (integer if is_integral(expected) and is_integral(actual) else number)(expected, actual)
-
-        self.is_quick: bool = all(each.is_quick for each in bound.values())
-        """Whether all of them can score two values at any time, and never fail."""
-        self.by_type: dict[type, UserScore] = {
-            str: bound["string"].score,
-            bool: bound["boolean"].score,
-            type(None): bound["null"].score,
-            int: integer,
-            float: number if bound["integer"] is bound["number"] else of_numbers,
-        }
-        """The scoring function of each Python type that a JSON scalar can have."""
-        self.by_type[Decimal] = self.by_type[float]
-
-    def score(self, expected: JsonValue, actual: JsonValue) -> Any:
-        """Score two scalars by their types; scalars of different types score 0."""
-        kind, other_kind = type(expected), type(actual)
-        if kind is other_kind:
-            return self.by_type[kind](expected, actual)
-        if kind in NUMBERS and other_kind in NUMBERS:
-            return self.by_type[float](expected, actual)
-        bound = self.of_any(expected) if self.called else None
-        return 0.0 if bound is None else bound.score(expected, actual)
-
-    def of_any(self, expected: JsonValue) -> Bound | None:
-        """Return the comparator of an expected scalar for scalars of other types, if there is one."""
-        kind = json_type(expected)
-        if kind == "number" and is_integral(expected):
-            kind = "integer"
-        return self.bound[kind] if kind in self.called else None
-
-    def find(self, expected: JsonValue, actual: JsonValue) -> Bound | None:
-        """Return the comparator for two values of one type; None for containers."""
-        kind = json_type(expected)
-        if kind in {"string", "boolean", "null"}:
-            return self.bound[kind]
-        if type(expected) in CONTAINERS or type(actual) in CONTAINERS:
-            return None
-        if type(actual) not in NUMBERS:
-            return self.of_any(expected)
-        return self.bound["integer" if is_integral(expected) and is_integral(actual) else "number"]
 
 
 class PlanBase:
@@ -251,7 +145,7 @@ class PlanBase:
         """Makes the same plan in another process, where results are read; None if nothing can."""
         self.nodes = 0
         self.nulls_absent: bool = options.nulls == "absent"
-        self.leaf_threshold: float | None = options.leaf_threshold
+        self.lowest_score: float = lowest_score_of(options.leaf_threshold)
         self.transforms: Transforms = bind_transforms(options.transform, registry, "transform")
         if read_as_json in self.transforms:
             example = 'fields={"calls[].arguments": {"transform": ["parse_json"]}}'
@@ -259,7 +153,7 @@ class PlanBase:
         self._tables: dict[str, TypeTable] = {}
         self.types: TypeTable = self._table(options.compare)
         self.default_types: TypeTable = self.types
-        self.standing: Standing = rules_of(options, registry)
+        self.open_rules: OpenRules = rules_of(options, registry)
         self.by_schema: dict[SchemaNode, Mapping[str, Any]] = {IGNORED: IGNORED.rules}
         """The rules of the schema's places, as field rules have them, and the comparators of their types."""
         for place in _places(self.schema):
@@ -267,8 +161,8 @@ class PlanBase:
             compare = lay_over(lay_over(preset.compare, place.type_default), given_comparators(given))
             words = bind_words(place.rules, registry, "x-eval-")
             self.by_schema[place] = {**self._tables_of(place, compare), **words}
-        said = [*(rule.words for rule in self.standing), *self.by_schema.values()]
-        for_leaves = any(rule.pattern.is_for_leaves for rule in self.standing)
+        said = [*(rule.words for rule in self.open_rules), *self.by_schema.values()]
+        for_leaves = any(rule.pattern.is_for_leaves for rule in self.open_rules)
         self.has_alternatives: bool = for_leaves or self.schema is not None
         """Whether what holds at a place may depend on the value there."""
         self.weighted: bool = any(words.get("weight", 1.0) != 1.0 for words in said)
@@ -283,6 +177,35 @@ class PlanBase:
         """Whether a batch comparator may be asked about a field."""
         self.prepares: bool = any(each.prepare is not None for each in bound)
         """Whether a comparator may want to see strings before they are compared."""
+
+        self._value_rules: dict[Any, ValueRules] = {}
+
+    def rules_of(
+        self,
+        schema: SchemaNode | None,
+        strongest: Mapping[str, Any],
+        above: ValueRules | None,
+        *,
+        checked: bool,
+    ) -> ValueRules:
+        """Return the rules of a place; places with the same words below the same rules share them.
+
+        Args:
+            schema: the schema of the place.
+            strongest: the words of field rules there.
+            above: the rules of the place around it; None for the root.
+            checked: whether the walk has to look at the values there.
+        """
+        # The words are those of this plan's rules: none can be replaced by another one at its address.
+        key = schema, above, checked, *((word, id(value)) for word, value in strongest.items())
+        found = self._value_rules.get(key)
+        if found is None:
+            words = {**({} if schema is None else self.by_schema[schema]), **strongest}
+            found = value_rules(
+                words, above or self, self.options.arrays, nulls_absent=self.nulls_absent, checked=checked
+            )
+            self._value_rules[key] = found
+        return found
 
     def __reduce__(self) -> Any:
         if self.recipe is None:

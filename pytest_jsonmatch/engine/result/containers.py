@@ -146,7 +146,7 @@ def _alignment(aligned: Aligned, figures: dict[Place, float]) -> ArrayAlignment:
         aligned.node.path,
         instance_path(aligned.place, "expected"),
         instance_path(aligned.place, "actual"),
-        kind="unordered" if aligned.node.align == "unordered" else "key",
+        kind="unordered" if aligned.node.rules.align == "unordered" else "key",
         pairs=tuple((i, j, figures.get(Place(aligned.place, i, j), 1.0)) for i, j in aligned.pairs),
         unmatched_expected=tuple(i for i in range(len(aligned.expected)) if i not in paired),
         unmatched_actual=tuple(j for j in range(len(aligned.actual)) if j not in partners),

@@ -150,12 +150,12 @@ def _units(walk: Walk, scope: _Scope) -> None:
         members += [(key, MISSING, other) for key, other in actual.items() if key not in expected]
     for key, one, other in members:
         child, place = node.children[key].chosen(one, other), Place(where, key, key)
-        if child.skip:
+        if child.rules.skip:
             walk.skip(child, place, one, other)
         elif one is MISSING:
             walk.add(child, place, Rating(HALLUCINATION), one, other)
         elif other is MISSING:
-            optional = child.may_lack(one)
+            optional = child.rules.may_lack(one)
             walk.add(child, place, Rating(SKIPPED if optional else OMISSION), one, other)
         else:
             _unit(walk, child, place, one, other)

@@ -185,12 +185,12 @@ class FieldResult(NamedTuple):
     @property
     def expected_compared(self) -> JsonValue:
         """The value in expected after transforms: what was compared."""
-        return self.node.prepare(self.expected)
+        return self.node.rules.prepare(self.expected)
 
     @property
     def actual_compared(self) -> JsonValue:
         """The value in actual after transforms: what was compared."""
-        return self.node.prepare(self.actual)
+        return self.node.rules.prepare(self.actual)
 
     @property
     def comparator(self) -> str | None:
@@ -202,7 +202,7 @@ class FieldResult(NamedTuple):
             return None
         if type(self.expected) is Matcher:
             return MATCHER
-        return self.node.comparator_for(self.expected_compared, self.actual_compared)[0]
+        return self.node.rules.comparator_for(self.expected_compared, self.actual_compared)[0]
 
     @property
     def expected_leaves(self) -> int:
@@ -244,13 +244,13 @@ class FieldResult(NamedTuple):
         if type(self.expected) is Matcher:
             return None if self.status == MATCH else "not accepted"
         expected, actual = self.expected_compared, self.actual_compared
-        accept = self.node.accept
+        accept = self.node.rules.accept
         # For two containers, the walk decides member by member what is accepted.
         if accept is not None and accept.scores_scalars and type(expected) not in CONTAINERS:
-            said = accept.reason(expected, actual)
-            if said is not None:
-                return said
-        name, params = self.node.comparator_for(expected, actual)
+            reason = accept.reason(accept.best_of(expected, actual))
+            if reason is not None:
+                return reason
+        name, params = self.node.rules.comparator_for(expected, actual)
         why = explain_match if self.status == MATCH else explain
         return why(name or "exact", params, expected, actual)
 

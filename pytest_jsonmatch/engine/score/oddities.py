@@ -42,19 +42,19 @@ def check_listed(node: PlanNode, where: Place, value: JsonValue, *, of_expected:
         GoldValidationError: expected has one.
         UnlistedFieldError: actual has one.
     """
-    if node.branches is not None:
+    if node.varies:
         node = node.chosen(value, MISSING)
-    if node.skip:
+    if node.rules.skip:
         return
     if node.unlisted:
         raise refused(node, where, of_expected=of_expected)
-    if (type(value) is dict or type(value) is list) and node.explicit is None:
+    if (type(value) is dict or type(value) is list) and node.rules.explicit_comparator is None:
         nulls_absent = node.plan.options.nulls == "absent"
         for key, item in value.items() if type(value) is dict else enumerate(value):
             below = node.children[key if type(key) is str else ELEMENT]
             absent = item is None and nulls_absent and type(key) is str
             container = type(item) is dict or type(item) is list
-            if container or ((below.unlisted or below.branches is not None) and not absent):
+            if container or ((below.unlisted or below.varies) and not absent):
                 check_listed(below, Place(where, key, key), item, of_expected=of_expected)
 
 
@@ -62,7 +62,7 @@ def key_warnings(arrays: Iterable[Aligned]) -> tuple[str, ...]:
     """Return a sentence for each keyed array's schema path and side with elements that nothing can match."""
     odd: dict[tuple[str, str, Side], list[str]] = {}
     for array in arrays:
-        align = array.node.align
+        align = array.node.rules.align
         if isinstance(align, str) or len(array.pairs) == len(array.expected) == len(array.actual):
             continue
         key = align.key

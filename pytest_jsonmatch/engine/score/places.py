@@ -146,30 +146,30 @@ class Places:
 
     def leaf(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
         """Score two values that are present and not entered, of whatever types."""
-        if node.explicit is not None and type(expected) in CONTAINERS:
-            refuse_matchers(node.explicit, node.path, expected)
-        one, other, bound = expected, actual, node.explicit
+        if node.rules.explicit_comparator is not None and type(expected) in CONTAINERS:
+            refuse_matchers(node.rules.explicit_comparator, node.path, expected)
+        one, other, bound = expected, actual, node.rules.explicit_comparator
         if bound is not None or (type(one) not in CONTAINERS and type(other) not in CONTAINERS):
             try:
-                one, other = node.whole(one), node.whole(other)
+                one, other = node.rules.whole(one), node.rules.whole(other)
             except Exception as error:  # noqa: BLE001 - a user's transform: its failure is a result
                 failed = Detail(error=f"its transform raised {error_text(error)}")
                 self.add(node, where, Rating(MISMATCH, 0.0, failed), expected, actual)
                 return
         kind, other_kind = type(one), type(other)
         if bound is None and kind is not other_kind and not (kind in NUMBERS and other_kind in NUMBERS):
-            bound = None if kind in CONTAINERS or other_kind in CONTAINERS else node.types.of_any(one)
+            bound = None if kind in CONTAINERS or other_kind in CONTAINERS else node.rules.types.of_any(one)
             if bound is None:
                 self._mistyped(node, where, expected, actual)
                 return
         if bound is not None:
             score, is_quick = bound.score, bound.table is not None
-        elif kind is other_kind and node.plain and one == other:
+        elif kind is other_kind and node.rules.equal_means_match and one == other:
             self.add(node, where, _MATCHES, expected, actual)
             return
         else:
-            by_type = node.types.by_type
-            score, is_quick = by_type[kind if kind is other_kind else float], node.types.is_quick
+            by_type = node.rules.types.by_type
+            score, is_quick = by_type[kind if kind is other_kind else float], node.rules.types.is_fast
         said: Said = 0.0
         if type(other) is not float or other - other == 0.0:
             try:
@@ -240,7 +240,7 @@ class Places:
             said = number
         if said == 1.0:
             return Rating(MATCH, 1.0, detail)
-        return Rating(MISMATCH, 0.0 if said < node.lowest_score else said, detail)
+        return Rating(MISMATCH, 0.0 if said < node.rules.lowest_score else said, detail)
 
     def _mistyped(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
         """Add one mismatch that counts the leaves of both sides."""

@@ -51,26 +51,32 @@ class Walk(Places):
     __slots__ = ()
 
     def place(
-        self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue, bare: bool = False
+        self,
+        node: PlanNode,
+        where: Place,
+        expected: JsonValue,
+        actual: JsonValue,
+        without_accept: bool = False,
     ) -> None:
-        """Score one place and everything below it; if it is `bare`, only the expected value is right."""
+        """Score one place and everything below it; if `without_accept`, only the expected value is right."""
         kind = type(expected)
-        bare = bare or kind is Matcher
-        accept = None if bare else node.accept
-        takes = accept is not None and accept.takes(kind, type(actual))
+        without_accept = without_accept or kind is Matcher
+        accept = None if without_accept else node.rules.accept
+        may_apply = accept is not None and accept.may_apply(kind, type(actual))
         undecided = node
-        if node.branches is not None and not takes:
+        if node.varies and not may_apply:
             node = node.chosen(expected, actual)
-            takes = accept is None and not bare and node.accept is not None
-        if takes:
+            may_apply = accept is None and not without_accept and node.rules.accept is not None
+        rules = node.rules
+        if may_apply:
             self._accepting(undecided, where, expected, actual)
-        elif node.skip:
+        elif rules.skip:
             self.skip(node, where, expected, actual)
         elif expected is MISSING or actual is MISSING:
             self._one_sided(node, where, expected, actual)
         elif kind is Matcher:
             self.matcher(undecided, where, expected, actual)
-        elif node.explicit is not None or kind is not type(actual) or kind not in CONTAINERS:
+        elif rules.explicit_comparator is not None or kind is not type(actual) or kind not in CONTAINERS:
             self.leaf(node, where, expected, actual)
         elif not expected and not actual:
             self.empty(node, where, expected, actual)
@@ -94,7 +100,8 @@ class Walk(Places):
         written = absent = 0
         for key, one in expected.items():
             other, kind, child = get(key, MISSING), type(one), children[key]
-            if kind is type(other) and kind is not dict and kind is not list and one == other and child.plain:
+            is_equal = kind is type(other) and kind is not dict and kind is not list and one == other
+            if is_equal and child.rules.equal_means_match:
                 if self._details:
                     written += 1
                     findings.append(new_finding((child, where, key, key, MATCH, 1.0, one, other, None)))
@@ -124,7 +131,8 @@ class Walk(Places):
         W1 and W5 take 1.3 times as long without this.
         """
         key, other_key = keys
-        if node.quick is None or type(expected) in NO_SCALARS or type(actual) in CONTAINERS:
+        rules = node.rules
+        if rules.fast_score is None or type(expected) in NO_SCALARS or type(actual) in CONTAINERS:
             self.place(node, Place(around, key, other_key), expected, actual)
             return
         if actual is MISSING:
@@ -133,11 +141,11 @@ class Walk(Places):
             found = node, around, MISSING, other_key, HALLUCINATION, 0.0, MISSING, actual, None
         else:
             try:
-                score: float = node.quick(expected, actual)
+                score: float = rules.fast_score(expected, actual)
             except ValueError:  # texts too long for an edit distance
                 self.leaf(node, Place(around, key, other_key), expected, actual)
                 return
-            if score < node.lowest_score:
+            if score < rules.lowest_score:
                 score = 0.0
             status = MATCH if score == 1.0 else MISMATCH
             found = node, around, key, other_key, status, score, expected, actual, None
@@ -148,7 +156,7 @@ class Walk(Places):
     ) -> None:
         """Score the elements of two arrays: by position, by key, or paired."""
         own, walk = self.own, self
-        is_part = self._base is not None and node.align == "unordered" and bool(expected and actual)
+        is_part = self._base is not None and node.rules.align == "unordered" and bool(expected and actual)
         known = own.alike if self._pairing else own.nested
         if is_part:
             if where in known:
@@ -157,7 +165,7 @@ class Walk(Places):
             walk = Walk(own, base=node, pairing=self._pairing)
         walk.seen.enter(node, expected)
         pairs = own.pairs.get(where)
-        if pairs is None and node.align == "unordered":
+        if pairs is None and node.rules.align == "unordered":
             measure = measuring(own, node, where, expected, actual)
             if own.aligner is None:
                 own.aligner = Aligner(own.plan, count_extra=own.count_extra, rounds=own.rounds)
@@ -166,13 +174,13 @@ class Walk(Places):
             for asked in pairing.questions:
                 walk.questions.setdefault(asked.place, asked)
         element = node.children[ELEMENT]
-        has_key = pairs is None and type(node.align) is not str
+        has_key = pairs is None and type(node.rules.align) is not str
         if has_key and (key := key_of(node, expected, actual)) is not None:
             pairs = pair_by_key(element, key, expected, actual)
         if pairs is not None and walk._base is None:
             own.pairs[where] = pairs
             walk.alignments.append(Aligned(node, where, pairs, expected, actual))
-        findings, details, plain = walk.findings, walk._details, element.plain
+        findings, details, plain = walk.findings, walk._details, element.rules.equal_means_match
         for at, to, one, other in _side_by_side(pairs, expected, actual, count_extra=own.count_extra):
             kind = type(one)
             if kind is dict or kind is list:
@@ -200,7 +208,9 @@ class Walk(Places):
         """Score a value that only one side has, and all below it."""
         own, empties, lacking = self.own, self._plan.options.empties, actual is MISSING
         value = expected if lacking else actual
-        if (type(value) is not dict and type(value) is not list) or node.explicit is not None:
+        if (
+            type(value) is not dict and type(value) is not list
+        ) or node.rules.explicit_comparator is not None:
             self.alone(node, where, expected, actual)
             return
         is_itself_missing = where.expected_key is not MISSING and where.actual_key is not MISSING
@@ -230,45 +240,41 @@ class Walk(Places):
 
     def _accepting(self, undecided: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
         """Score a place where more than the expected value is right, each value in a separate walk."""
-        node = undecided if undecided.accept is not None else undecided.chosen(expected, actual)
-        accept = node.accept
-        if node.skip or expected is MISSING or accept is None or (actual is MISSING and not accept.optional):
-            self.place(node, where, expected, actual, bare=True)
+        node = undecided if undecided.rules.accept is not None else undecided.chosen(expected, actual)
+        accept = node.rules.accept
+        applies = accept is not None and (actual is not MISSING or accept.optional)
+        if node.rules.skip or expected is MISSING or accept is None or not applies:
+            self.place(node, where, expected, actual, without_accept=True)
             return
         if actual is MISSING:
             self.add(node, where, Rating(SKIPPED, 0.0, Detail(reason="optional")), expected, actual)
             return
         values = expected, *(each.value for each in accept.alternatives)
 
-        def figure(number: int) -> float:
+        def score(number: int) -> float:
             walk = Walk(self.own, base=node)
-            walk.place(undecided, where._replace(choice=number), values[number], actual, bare=True)
+            walk.place(undecided, where._replace(choice=number), values[number], actual, without_accept=True)
             self.questions.update(walk.questions)
             return figures_of(walk.sums(), self._plan.options.reduce).score
 
         choice = self.own.choices.get(where)
         if choice is None:
-            choice = self.own.choices[where] = accept.choose(actual, figure)
-        if self._pairing and choice.predicate is not None:
-            self.whole(undecided, 1.0, expected, actual)
-            return
-        if self._pairing and choice.number:
-            self.whole(undecided, figure(choice.number), expected, actual)
+            choice = self.own.choices[where] = accept.best(node.rules.prepare(actual), score(0), score)
+        if self._pairing and (choice.number or choice.predicate is not None):
+            self.whole(undecided, choice.score, expected, actual)
             return
         if choice.predicate is not None:
-            detail = Detail(reason=f"accepted: {choice.predicate}")
+            detail = Detail(reason=accept.reason(choice))
             self.add(node, where, Rating(MATCH, 1.0, detail), expected, actual)
             return
         if choice.error is not None:
             self.add(node, where, Rating(MISMATCH, 0.0, Detail(error=choice.error)), expected, actual)
             return
         start, value = len(self.findings), values[choice.number]
-        self.place(undecided, where._replace(choice=choice.number), value, actual, bare=True)
-        if choice.number and (type(value) not in CONTAINERS or node.explicit is not None):
+        self.place(undecided, where._replace(choice=choice.number), value, actual, without_accept=True)
+        if choice.number and (type(value) not in CONTAINERS or node.rules.explicit_comparator is not None):
             for at, found in enumerate(self.findings[start:], start):
-                right = "accepted" if found.score == 1.0 else "nearest accepted value"
-                reason = f"{right}: {accept.alternatives[choice.number - 1].text}"
-                detail = (found.detail or Detail())._replace(reason=reason)
+                detail = (found.detail or Detail())._replace(reason=accept.reason(choice))
                 self.findings[at] = found._replace(expected=expected, detail=detail)
 
 
