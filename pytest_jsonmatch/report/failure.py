@@ -8,6 +8,9 @@ from dataclasses import replace
 from sys import maxsize
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pytest_jsonmatch.engine.score.field import instance_trail
+from pytest_jsonmatch.engine.value.convert import MISSING, value_at
+from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.escape import display_width, fold, pad
 from pytest_jsonmatch.report.fieldtable import left_out
@@ -90,7 +93,7 @@ def failure_message(
     tail += _notes(result.warnings, "note: ", DIM, volume, look)
     room = volume.lines - len(head) - len(tail)
     worst = _worst(result, failures, volume.fields)
-    body = _fields(worst, places, volume, room, Space(look.less(_INDENT), reach), locate)
+    body = _fields(result, worst, places, volume, room, Space(look.less(_INDENT), reach), locate)
     # pytest cuts the first line to fit its short summary, and would count or cut escape codes in it.
     rest = [*head[1:], *body, *tail]
     return "\n".join([line_text(head[0]), *(line_text(line, color=look.color) for line in rest)])
@@ -165,6 +168,7 @@ class _Entry(NamedTuple):
 
 
 def _fields(
+    result: MatchResult,
     worst: Sequence[FieldResult],
     places: int,
     volume: _Volume,
@@ -178,7 +182,7 @@ def _fields(
     # Leaves of a field that is scored as a whole have no score; next to them, zeros add nothing.
     scores = [entry.score for entry in entries]
     are_scored = any(scores) or None not in scores
-    rows = [_row(entry, volume, space, locate) for entry in entries]
+    rows = [_row(entry, result, volume, space, locate) for entry in entries]
     whole = space.look.width + _INDENT
     columns = (
         max(len(row.score[0]) for row in rows) if are_scored else 0,
@@ -188,7 +192,7 @@ def _fields(
             int(whole * _VALUE_COLUMN),
         ),
     )
-    lines: list[StyledLine] = [[]]
+    lines: list[StyledLine] = [[(f"expected {space.look.arrow} actual:", PLAIN)]]
     marked, shown = False, 0
     for row in rows:
         drawn = _draw(row, columns, space)
@@ -253,12 +257,17 @@ class _Row(NamedTuple):
 
 
 def _row(
-    entry: _Entry, volume: _Volume, space: Space, locate: Callable[[FieldResult], str | None] | None
+    entry: _Entry,
+    result: MatchResult,
+    volume: _Volume,
+    space: Space,
+    locate: Callable[[FieldResult], str | None] | None,
 ) -> _Row:
     field, score = entry
     if field.status == "batch_error":
         score = None  # it was never scored, and is in no figure
-    look, path = space.look, field.short_path()
+    look = space.look
+    path = _path(field, result, look)
     path = look.middle(path, look.width - 24) if volume.lines < maxsize else look.printable(path)
     place = None if locate is None else locate(field)
     tail = [(_note(field, space), PLAIN), (look.printable(place or ""), DIM)]
@@ -269,6 +278,24 @@ def _row(
         _values(field, space),
         [part for note in tail if note[0] for part in (("  ", PLAIN), note)],
     )
+
+
+def _path(field: FieldResult, result: MatchResult, look: Look) -> str:
+    """Return the path of a field; an index that is not the same on both sides is `[expected → actual]`.
+
+    Of an element of only one side it is that side's, as `[→ actual]` if expected has another element there.
+    """
+    path, trails = "", [instance_trail(field.place, side) for side in ("expected", "actual")]
+    for at, (expected, actual) in enumerate(zip(*trails, strict=True)):
+        key = actual if expected is MISSING else expected
+        if type(key) is not int:
+            name = format_path((key,))
+            path += name if name.startswith("[") or not path else f".{name}"
+        elif expected is MISSING and value_at(result.documents[0], (*trails[0][:at], actual)) is not MISSING:
+            path += f"[{look.arrow}{actual}]"
+        else:
+            path += f"[{key}]" if actual in {key, MISSING} else f"[{expected}{look.arrow}{actual}]"
+    return path or "$"
 
 
 def _note(field: FieldResult, space: Space) -> str:

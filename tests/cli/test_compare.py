@@ -32,7 +32,7 @@ def test_text(files, command, line):
         """\
 pairwise_f1 score 0.57 < 1.00
 4 fields: 2 match, 1 mismatch, 1 omitted; precision 0.67, recall 0.50
-
+expected → actual:
   0.00  total          11 → 12            9.1 % off
   0.00  items[0].name  "bun" → (missing)  omitted
 

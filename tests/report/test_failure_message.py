@@ -49,7 +49,7 @@ def test_field_match_names_the_leaves_that_differ():
     assert lines(shown) == lines("""
 field_match score 0.17 < 1.00 (acme-17)
 6 fields: 1 match, 4 mismatch, 1 omitted, in 6 places
-
+expected → actual:
   vendor.name     "Acme [-Inc-]{+Ltd+}."        3 edits
   vendor.iban     (nothing) → "DE12"            invented
   items[1].price  20.3 → 20.5                   0.99 % off
@@ -65,7 +65,7 @@ def test_without_unicode_the_message_is_ascii():
     assert lines(shown) == lines(r"""
 field_match score 0.00 < 1.00
 1 field: 1 mismatch, in 3 places
-
+expected -> actual:
   ["st\xe4dte"][0]  "M\xfcnster" -> "M\xfcnchen"  3 edits
   ["st\xe4dte"][1]  1 -> 2                        100 % off
   ["st\xe4dte"][2]  3 -> (missing)                omitted
@@ -80,7 +80,7 @@ def test_what_fits_on_no_line_goes_below():
     assert lines(message(actual, expected, metric="json_similarity")) == lines("""
 json_similarity score 0.57 < 1.00
 2 fields: 2 mismatch
-
+expected → actual:
   0.18  summary  40 edits
       expected "a short text about something altogether different"
       actual   "Nobody knows what to put here, so here are words."
@@ -161,7 +161,7 @@ def test_comparator_errors_and_warnings_stand_below_the_fields():
     assert lines(shown) == lines(r"""
 leaf_f1 score 0.00 (limit 0.25), 1 comparator error
 2 fields: 2 mismatch
-
+expected → actual:
   0.00  a  1 → 2      100 % off
   0.00  b  "y" → "x"  comparator failed
 error: comparator 'weight' at b: raised ValueError: no unit in 'x'
@@ -240,7 +240,7 @@ def test_what_does_not_count_comes_last_and_says_so():
     assert lines(shown) == lines("""
 json_similarity score 0.83 < 1.00
 3 fields: 2 mismatch, 1 skipped
-
+expected → actual:
   0.83  b  3.0 → 2.5  17 % off
   0.50  a  2 → 1      50 % off, weight 0
 """)
@@ -317,3 +317,17 @@ def test_whatever_the_data_the_message_is_short_narrow_and_clean(metric, actual,
         raw = {character for character in text if unicodedata.category(character)[0] == "C"}
         assert raw <= {"\n"}
         assert unicode or text.isascii()
+
+
+def test_indices_of_expected_and_actual_are_told_apart():
+    expected = {"items": [{"sku": "a", "n": 1}, {"sku": "b", "n": 2}, {"sku": "c", "n": 3}], "tags": ["x"]}
+    actual = {"items": [{"sku": "b", "n": 2, "m": 0}, {"sku": "c", "n": 4}, {"q": 5}], "tags": ["x", "y"]}
+    shown = message(actual, expected, metric="leaf_f1", options={"arrays": "unordered"})
+    assert [line.split("  ")[2] for line in lines(shown)[3:]] == [
+        "items[0].sku",
+        "items[0].n",
+        "items[1→0].m",
+        "items[2→1].n",
+        "items[→2].q",
+        "tags[1]",
+    ]
