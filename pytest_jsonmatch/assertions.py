@@ -15,7 +15,7 @@ from pytest_jsonmatch.engine.value.errors import (
     did_you_mean,
 )
 from pytest_jsonmatch.limits import measured
-from pytest_jsonmatch.running import Rule, current_run
+from pytest_jsonmatch.running import WrittenRule, current_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -113,7 +113,7 @@ def _begin() -> None:
 
 
 def check_case(
-    case: GoldenCase, actual: object, locate: Locate, rules: Sequence[Rule]
+    case: GoldenCase, actual: object, locate: Locate, rules: Sequence[WrittenRule]
 ) -> tuple[MatchResult, Exception | None, FieldResult | None]:
     """Do what `assert_json_match` does for a golden case, but return the failure instead of raising it.
 
@@ -171,7 +171,7 @@ def comparer_of(case: GoldenCase) -> Comparer:
 
 
 def _request_of(
-    case: GoldenCase, answer: object, expected: JsonValue, rules: Sequence[Rule] | None = None
+    case: GoldenCase, answer: object, expected: JsonValue, rules: Sequence[WrittenRule] | None = None
 ) -> ComparisonRequest:
     from pytest_jsonmatch.request import resolve
 
@@ -267,7 +267,7 @@ def _passes(request: ComparisonRequest, result: MatchResult) -> bool:
     return not (_failures(result, request.limits) or result.errors or is_refused)
 
 
-def _rules(request: ComparisonRequest) -> Sequence[Rule]:
+def _rules(request: ComparisonRequest) -> Sequence[WrittenRule]:
     """Return the patterns, for the running test to find out which of them match no place."""
     if request.rules is not None:
         return request.rules
@@ -275,7 +275,7 @@ def _rules(request: ComparisonRequest) -> Sequence[Rule]:
     patterns["skip"] = (request.options.get("skip") or ())[request.ini_skips :]
     patterns["threshold"] = request.limits.get("fields")
     kinds = [kind for kind in patterns if kind in request.given and patterns[kind]]
-    return [Rule("", 0, kind, pattern) for kind in kinds for pattern in patterns[kind]]
+    return [WrittenRule("", 0, kind, pattern) for kind in kinds for pattern in patterns[kind]]
 
 
 # -- failures ----------------------------------------------------------------------------------------------

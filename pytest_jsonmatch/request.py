@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.limits import Limits
     from pytest_jsonmatch.results.tags import Tags
-    from pytest_jsonmatch.running import Rule, Run
+    from pytest_jsonmatch.running import Run, WrittenRule
 
 _ARGUMENTS: Final = ("metric", "threshold", "name", "tags", "validate")
 _OTHER_OPTIONS: Final = frozenset({"judge", "repair", "validate"})
@@ -49,7 +49,7 @@ class ComparisonRequest:
     """Whether a failure suggests changes that would let the case pass."""
     given: frozenset[str] = frozenset()
     """What the call, or a mark of the test itself, gives."""
-    rules: Sequence[Rule] | None = None
+    rules: Sequence[WrittenRule] | None = None
     """The patterns to check; None: those that are given."""
 
     @property
@@ -78,7 +78,7 @@ def resolve(
     name: str | None = None,
     tags: Mapping[str, Any] | None = None,
     suggests: bool = False,
-    rules: Sequence[Rule] | None = None,
+    rules: Sequence[WrittenRule] | None = None,
 ) -> ComparisonRequest:
     """Return a request; what is not given comes from the marks of the running test, then from ini options.
 

@@ -20,7 +20,7 @@ FAILED_BEFORE: Final = "failed before comparing"
 """The error of a test that failed before it compared anything."""
 
 
-class Rule(NamedTuple):
+class WrittenRule(NamedTuple):
     """A pattern, and where it is written."""
 
     file: str
@@ -81,7 +81,7 @@ class RunningTest(Protocol):
         self,
         comparison: Comparison,
         result: MatchResult,
-        rules: Sequence[Rule],
+        rules: Sequence[WrittenRule],
         *,
         is_read: bool,
     ) -> None:

@@ -18,7 +18,7 @@ from pytest_jsonmatch.golden.marks import marks_of
 from pytest_jsonmatch.golden.matchers import check_places, matchers_in, with_matchers
 from pytest_jsonmatch.golden.yamlevents import load, parse
 from pytest_jsonmatch.results.tags import read_tags
-from pytest_jsonmatch.running import Rule
+from pytest_jsonmatch.running import WrittenRule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -284,14 +284,14 @@ class GoldenCase:
                 return (*trail, listed.index(pattern))
         return self._trail_of((kind, "fields", pattern) if kind == "threshold" else (kind, pattern))
 
-    def rules(self, file: str) -> Iterator[Rule]:
+    def rules(self, file: str) -> Iterator[WrittenRule]:
         """Yield each pattern of `fields`, `accept`, `skip` and `threshold`; `file` is the golden file."""
         threshold = self._given.get("threshold")
         limits = threshold.get("fields") if type(threshold) is dict else None
         own = ((kind, self._given.get(kind)) for kind in ("fields", "accept", "skip"))
         for kind, patterns in (*own, ("threshold", limits)):
             for pattern in patterns or ():
-                yield Rule(file, self.line_of(self._trail_of_rule(kind, pattern)), kind, pattern)
+                yield WrittenRule(file, self.line_of(self._trail_of_rule(kind, pattern)), kind, pattern)
 
     def line_of(self, trail: Steps) -> int:
         """Return the line of an entry of the YAML file, or of the nearest one around it."""

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.outputs import Outputs
     from pytest_jsonmatch.golden.update import Updater
     from pytest_jsonmatch.golden.yamlevents import Document
-    from pytest_jsonmatch.running import Rule
+    from pytest_jsonmatch.running import WrittenRule
 
 FILE_ERROR: Final = "(file error)"
 """The name of the one test of a file that is not valid."""
@@ -79,7 +79,7 @@ class CaseRules:
     """
 
     check: Callable[
-        [GoldenCase, object, Callable[[FieldResult], str | None], Sequence[Rule]],
+        [GoldenCase, object, Callable[[FieldResult], str | None], Sequence[WrittenRule]],
         tuple[MatchResult, Exception | None, FieldResult | None],
     ]
     comparer_of: Callable[[GoldenCase], Comparer]

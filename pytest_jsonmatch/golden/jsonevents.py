@@ -20,7 +20,7 @@ class NotJsonError(Exception):
     """The text is not JSON; it is not known why."""
 
 
-class Mark(NamedTuple):
+class TextMark(NamedTuple):
     """A place in the text; all numbers count from 0."""
 
     index: int  # type: ignore[assignment]  # PyYAML calls it so
@@ -39,8 +39,8 @@ class AliasEvent(NamedTuple):
 class ScalarEvent(NamedTuple):
     """A scalar or a key."""
 
-    start_mark: Mark
-    end_mark: Mark
+    start_mark: TextMark
+    end_mark: TextMark
     value: str
     style: str
     tag: None = None
@@ -50,7 +50,7 @@ class ScalarEvent(NamedTuple):
 class MappingStartEvent(NamedTuple):
     """The beginning of an object."""
 
-    start_mark: Mark
+    start_mark: TextMark
     flow_style: bool = True
     tag: None = None
     anchor: None = None
@@ -59,7 +59,7 @@ class MappingStartEvent(NamedTuple):
 class SequenceStartEvent(NamedTuple):
     """The beginning of an array."""
 
-    start_mark: Mark
+    start_mark: TextMark
     flow_style: bool = True
     tag: None = None
     anchor: None = None
@@ -68,13 +68,13 @@ class SequenceStartEvent(NamedTuple):
 class MappingEndEvent(NamedTuple):
     """The end of an object."""
 
-    end_mark: Mark
+    end_mark: TextMark
 
 
 class SequenceEndEvent(NamedTuple):
     """The end of an array."""
 
-    end_mark: Mark
+    end_mark: TextMark
 
 
 _STARTS: Final = {"{": MappingStartEvent, "[": SequenceStartEvent}
@@ -93,7 +93,7 @@ class JsonParser:
         """Do nothing."""
 
 
-def _events(tokens: Iterator[tuple[str, Mark, Mark]]) -> Iterator[object]:
+def _events(tokens: Iterator[tuple[str, TextMark, TextMark]]) -> Iterator[object]:
     """Yield the events; None stands for those of PyYAML that say nothing."""
     yield None
     word, start, end = next(tokens)
@@ -135,7 +135,7 @@ def _check(condition: bool) -> None:
         raise NotJsonError
 
 
-def _scalar(word: str, start: Mark, end: Mark, *, is_key: bool = False) -> ScalarEvent:
+def _scalar(word: str, start: TextMark, end: TextMark, *, is_key: bool = False) -> ScalarEvent:
     if word[:1] != '"':
         _check(not is_key and word[:1] not in "{}[]:,")
         return ScalarEvent(start, end, word, "")
@@ -145,7 +145,7 @@ def _scalar(word: str, start: Mark, end: Mark, *, is_key: bool = False) -> Scala
         raise NotJsonError from None
 
 
-def _tokens(text: str) -> Iterator[tuple[str, Mark, Mark]]:
+def _tokens(text: str) -> Iterator[tuple[str, TextMark, TextMark]]:
     """Yield each token and where it begins and ends; the last one is empty."""
     position = line = line_start = 0
     while (found := _TOKEN.match(text, position)) is not None:
@@ -154,5 +154,5 @@ def _tokens(text: str) -> Iterator[tuple[str, Mark, Mark]]:
             for each in _BREAK.finditer(text, position, position + len(blanks)):
                 line, line_start = line + 1, each.end()
         begin, position = position + len(blanks), found.end()
-        yield word, Mark(begin, line, begin - line_start), Mark(position, line, position - line_start)
+        yield word, TextMark(begin, line, begin - line_start), TextMark(position, line, position - line_start)
     raise NotJsonError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, NamedTuple, final
 
-from pytest_jsonmatch.running import Rule
+from pytest_jsonmatch.running import WrittenRule
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
@@ -44,7 +44,10 @@ def is_ignored() -> bool:
 
 
 def checked(
-    result: MatchResult | None, rules: Iterable[Rule], item: pytest.Item, known: dict[Rule, bool]
+    result: MatchResult | None,
+    rules: Iterable[WrittenRule],
+    item: pytest.Item,
+    known: dict[WrittenRule, bool],
 ) -> Iterator[CheckedRule]:
     """Yield what a comparison says about its patterns.
 
@@ -56,7 +59,7 @@ def checked(
     """
     own = str(item.path), (item.location[1] or 0) + 1
     is_shared = getattr(item.parent, "compares", False) or hasattr(item, "callspec")
-    placed = (rule if rule.file else Rule(*own, *rule[2:]) for rule in rules)
+    placed = (rule if rule.file else WrittenRule(*own, *rule[2:]) for rule in rules)
     unknown = [rule for rule in placed if not known.get(rule)]
     unmatched = () if result is None else result.unmatched(rule.pattern for rule in unknown)
     for rule in unknown:
@@ -72,16 +75,16 @@ class RulesOfRun:
     """In the controller: the patterns of all tests, from all processes."""
 
     def __init__(self) -> None:
-        self._matched: set[Rule] = set()
-        self._tests: dict[Rule, set[str]] = {}
+        self._matched: set[WrittenRule] = set()
+        self._tests: dict[WrittenRule, set[str]] = {}
         """The tests in which a pattern has matched nothing."""
-        self._near: dict[Rule, str] = {}
-        self._shared: set[Rule] = set()
+        self._near: dict[WrittenRule, str] = {}
+        self._shared: set[WrittenRule] = set()
 
     def take(self, nodeid: str, rules: Iterable[CheckedRule]) -> None:
         """Take what one test says."""
         for each in rules:
-            rule = Rule(*each[:4])
+            rule = WrittenRule(*each[:4])
             if each.matched:
                 self._matched.add(rule)
             else:
@@ -91,7 +94,7 @@ class RulesOfRun:
             if each.is_shared:
                 self._shared.add(rule)
 
-    def unmatched(self, *, is_part: bool, broken: Container[str]) -> Iterator[tuple[Rule, str]]:
+    def unmatched(self, *, is_part: bool, broken: Container[str]) -> Iterator[tuple[WrittenRule, str]]:
         """Yield the patterns that matched nowhere, each with its warning.
 
         Those that several tests may have are left out if some of these may not have compared.
@@ -109,7 +112,7 @@ class RulesOfRun:
                 yield rule, unmatched_text(rule.kind, rule.pattern, self._near.get(rule), of)
 
 
-def warn_of_rules(config: pytest.Config, unmatched: Iterable[tuple[Rule, str]]) -> list[str]:
+def warn_of_rules(config: pytest.Config, unmatched: Iterable[tuple[WrittenRule, str]]) -> list[str]:
     """Warn of rules, each at its place; return the texts of those that a filter makes errors.
 
     pytest shows warnings of this late phase only if its own hook is called with them.

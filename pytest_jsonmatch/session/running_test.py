@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.tags import Tags
-    from pytest_jsonmatch.running import Repetition, Rule
+    from pytest_jsonmatch.running import Repetition, WrittenRule
     from pytest_jsonmatch.session.options import Settings
 
 _XPASS: Final = "[XPASS(strict)] "
@@ -48,7 +48,7 @@ class RunningTest:
         rules: whether a pattern has matched anything in this process, of those seen so far.
     """
 
-    def __init__(self, item: pytest.Item, settings: Settings, rules: dict[Rule, bool]) -> None:
+    def __init__(self, item: pytest.Item, settings: Settings, rules: dict[WrittenRule, bool]) -> None:
         self.item = item
         self.nodeid: str = _plain_nodeid(item)
         self.repetition: Repetition | None = None
@@ -155,7 +155,7 @@ class RunningTest:
         self,
         comparison: Comparison,
         result: MatchResult,
-        rules: Sequence[Rule],
+        rules: Sequence[WrittenRule],
         *,
         is_read: bool,
     ) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.styled import StyledLine
     from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.model import ResultSet
-    from pytest_jsonmatch.running import Rule
+    from pytest_jsonmatch.running import WrittenRule
     from pytest_jsonmatch.semantic.bench import Bench, Memory
     from pytest_jsonmatch.session.ahead import Ahead
     from pytest_jsonmatch.session.options import Settings
@@ -64,7 +64,7 @@ class Session:
         self.finished: FinishedTests = FinishedTests(has_only_gates=self.has_only_gates)
         self.test: RunningTest | None = None
         """The test that runs now."""
-        self._rules: dict[Rule, bool] = {}
+        self._rules: dict[WrittenRule, bool] = {}
         """Whether a pattern has matched anything in this process, of those seen so far."""
         self.case_rules: CaseRules | None = None
         """How golden cases are run, once it is known."""
