@@ -60,7 +60,7 @@ class Aligner(Context):
         else:
             grid = Columns(self, element, body).grid(element, one, other)
         grid.walk = lambda at, to: measure(rows[at], columns[to])
-        grid.divide(self.leaf_counts(element, one, other))
+        grid.divide(self.leaf_counts(element, one, other, plain=plain))
         best = grid.best(range(len(rows)), range(len(columns)))
         for at, to in best.pairs:
             keep_pairings(grid.parts, at, to)

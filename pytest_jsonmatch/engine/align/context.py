@@ -125,13 +125,34 @@ class Context:
         of a grid, but not the order inside their arrays."""
 
     def leaf_counts(
-        self, node: PlanNode, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
+        self,
+        node: PlanNode,
+        expected: Sequence[JsonValue],
+        actual: Sequence[JsonValue],
+        *,
+        plain: bool = False,
     ) -> LeafCounts:
-        """Return E and A of values at a node."""
-        own = [leaf_count(node, value, self.leaves, of_expected=True) for value in expected]
-        if not self.is_two_sided:
-            return LeafCounts(own, None)
-        return LeafCounts(own, [leaf_count(node, value, self.leaves, of_expected=False) for value in actual])
+        """Return E and A of values at a node; `plain` as in `EqualityKeys.are_plain`."""
+        counts = self._counted_by_keys if plain else self._counted
+        own = counts(node, expected, of_expected=True)
+        return LeafCounts(own, counts(node, actual, of_expected=False) if self.is_two_sided else None)
+
+    def _counted(self, node: PlanNode, values: Sequence[JsonValue], *, of_expected: bool) -> list[float]:
+        return [leaf_count(node, value, self.leaves, of_expected=of_expected) for value in values]
+
+    def _counted_by_keys(
+        self, node: PlanNode, values: Sequence[JsonValue], *, of_expected: bool
+    ) -> list[float]:
+        """Count strings, or objects of scalars: those with the same keys have the same leaves."""
+        if type(values[0]) is str:
+            return [leaf_count(node, values[0], self.leaves, of_expected=of_expected)] * len(values)
+        keys = list(map(tuple, values))
+        one_of_each = dict(zip(keys, values))
+        known = {
+            each: leaf_count(node, value, self.leaves, of_expected=of_expected)
+            for each, value in one_of_each.items()
+        }
+        return [known[each] for each in keys]
 
     def keep(self, expected: list[JsonValue], actual: list[JsonValue], pairing: Pairing) -> None:
         """Keep the pairing of two arrays for the walk."""
