@@ -103,7 +103,8 @@ def _gold_sheet(audit: GoldAudit, about: str) -> Sheet:
     ]
     told = (
         f"{count(len(rows), 'place')} where systems agree against the gold, the strongest evidence first. "
-        f"If one gold value in fifty is wrong, about {audit.expected:.0f} of these are."
+        f"About {audit.expected:.0f} of these are wrong if, as is assumed, one gold value in fifty is and "
+        "systems err independently."
     )
     table = Rows(columns, rows, noun="place", text=text, spare={"who": 1})
     return Sheet("jsonmatch study audit", about, [Sentence(told), table, noted(audit.notes)])

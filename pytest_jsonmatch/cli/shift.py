@@ -10,7 +10,7 @@ from pytest_jsonmatch.cli.studies import finish, study_gates
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.figures import amount_text
 from pytest_jsonmatch.report.sheets import Rows, Sentence, Sheet
-from pytest_jsonmatch.study.shift import FIGURES, FieldShift, measure_shift
+from pytest_jsonmatch.study.shift import FIGURES, LEAST, FieldShift, measure_shift
 
 
 def run(options: Namespace) -> int:
@@ -23,10 +23,15 @@ def run(options: Namespace) -> int:
     columns = "field", "what", "effect", "from old to new", "p"
     title = "What has moved, the greatest effects first"
     moved = Rows(columns, list(map(_row, study.shown)), title, "change", text={"what", "from old to new"})
+    fields, tests = count(len(study.by_field), "field"), count(len(study.changes), "test")
     told = (
-        f"{int(study.figures['shifted'])} of {count(len(study.by_field), 'field')} have moved. If nothing "
-        f"has, that is said in at most 5 % of runs: p is corrected for {count(len(study.changes), 'test')}."
+        f"{int(study.figures['shifted'])} of {fields} have moved. If nothing has, that is said in at most 5 % "
+        f"of runs: p is corrected for {tests}."
     )
+    if min(study.new, study.old) < LEAST:
+        told = f"Too few records: a field is tested from {LEAST} values on each side."
+    elif not study.changes:
+        told = "No field was tested: all values of a field are equal, or too rare."
     sheet = Sheet("jsonmatch study shift", about, [Sentence(told), moved])
     return finish(options, study, sheet, gates, on=new)
 

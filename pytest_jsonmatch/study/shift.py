@@ -23,7 +23,7 @@ from pytest_jsonmatch.study.records import cluster_of
 FIGURES: Final = ("shifted", "effect")
 """The figures that gates may name."""
 _ALARMS: Final = 0.05
-_LEAST: Final = 5
+LEAST: Final = 5
 """Fewer values on a side are not tested. Classes with fewer expected values count as one (Cochran 1954)."""
 _MOST_CLASSES: Final = 1_000
 """With more different values, or formats, a field is free text: it has no shares to compare."""
@@ -179,7 +179,7 @@ def _tested(new: _Samples, old: _Samples) -> Iterator[FieldShift]:
 
     for place, kind in list(old | new):
         ours, theirs = (_with_absent(side, place, kind) for side in (new, old))
-        if min(len(ours), len(theirs)) < _LEAST or len({*ours, *theirs}) < 2:
+        if min(len(ours), len(theirs)) < LEAST or len({*ours, *theirs}) < 2:
             continue
         if kind in {"number", "length"}:
             with warnings.catch_warnings():
@@ -207,7 +207,7 @@ def _with_absent(side: _Samples, place: _Place, kind: str) -> list[Any]:
 def _table(new: Counter[Any], old: Counter[Any]) -> list[tuple[int, int]]:
     """Return the counts of classes; all that are too rare for chi-square are one class, if they suffice."""
     pairs = [(new[name], old[name]) for name in old | new]
-    least = _LEAST * (new.total() + old.total()) / min(new.total(), old.total())
+    least = LEAST * (new.total() + old.total()) / min(new.total(), old.total())
     common = [pair for pair in pairs if sum(pair) >= least or len(pairs) == 2]
     rare = new.total() - sum(now for now, _ in common), old.total() - sum(then for _, then in common)
     return [*common, rare] if sum(rare) >= least else common

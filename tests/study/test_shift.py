@@ -224,6 +224,18 @@ def test_the_command(sides, command, folder):
 
 
 @pytest.mark.parametrize(
+    ("new", "told"),
+    [
+        ([{"a": 1}] * 4, "Too few records: a field is tested from 5 values on each side."),
+        ([{"a": 1}] * 5, "No field was tested: all values of a field are equal, or too rare."),
+    ],
+)
+def test_nothing_that_could_be_tested(write, command, new, told):
+    write(new_jsonl=new, old_jsonl=[{"a": 1}] * 9)
+    assert command("study shift new.jsonl old.jsonl").out.splitlines()[2] == told
+
+
+@pytest.mark.parametrize(
     ("line", "told"),
     [
         ("- -", "both sides are '-', but standard input can be read only once"),
