@@ -194,16 +194,6 @@ def _study_overlap(parser: Parser) -> None:
 
 
 @_command(
-    "show figures over many runs",
-    "jsonmatch study history results/*.json",
-    "jsonmatch study history results/*.json --html history.html",
-)
-def _study_history(parser: Parser) -> None:
-    add(parser, "RESULT", "the result files, one per run", nargs="+", type=Path)
-    add_study_options(parser)
-
-
-@_command(
     "measure what confidences in answers are worth, and which answers may skip review",
     "jsonmatch study confidence answers.jsonl gold.jsonl --confidence 'sure.{path}' --max-error 0.01",
     "jsonmatch study confidence answers.jsonl gold.jsonl --gate 'auroc >= 0.8'",

@@ -21,15 +21,12 @@ from pytest_jsonmatch.report.sheets import (
     Sheet,
     SheetBlock,
     SheetCell,
-    Spark,
     highest,
     place_text,
-    scale_of,
 )
 
-# The plot's box in the template's chart of 720 × 280, and the size of its sparklines.
+# The plot's box in the template's chart of 720 × 280.
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 700, 34, 236
-_SPARK_WIDTH, _SPARK_HEIGHT = 120, 24
 _COLOURS: Final = 6
 _MOST_DOTS: Final = 24
 _TICKS: Final = 5
@@ -104,24 +101,8 @@ def _table(block: Rows) -> dict[str, object]:
 
 
 def _cell(cell: AnySheetCell, is_text: bool) -> dict[str, object]:
-    if isinstance(cell, Spark):
-        return {"text": "", "tone": "", "is_text": True, "drawn": _spark(cell)}
     told = cell if isinstance(cell, SheetCell) else SheetCell(cell)
-    return {"text": clip(told.text, _MAX_TEXT), "tone": told.tone, "is_text": is_text, "drawn": None}
-
-
-def _spark(spark: Spark) -> list[str]:
-    least, most = scale_of(spark.values)
-    last = max(len(spark.values) - 1, 1)
-
-    def up(value: float) -> float:
-        return _SPARK_HEIGHT - 4 - (_SPARK_HEIGHT - 8) * ((value - least) / (most - least))
-
-    places = [
-        (round(3 + (_SPARK_WIDTH - 6) * at / last, 1), None if value is None else round(up(value), 1))
-        for at, value in enumerate(spark.values)
-    ]
-    return list(_polylines(places))
+    return {"text": clip(told.text, _MAX_TEXT), "tone": told.tone, "is_text": is_text}
 
 
 # -- charts ------------------------------------------------------------------------------------------------

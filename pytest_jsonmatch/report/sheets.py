@@ -33,8 +33,6 @@ _ROWS_OF_TEXT: Final = 6
 MAX_TITLE: Final = 20
 """The most columns for the title of a column of figures."""
 _YELLOW_FROM: Final = 0.8
-_LEVELS: Final = "▁▂▃▄▅▆▇█"
-_ASCII_LEVELS: Final = "_.-=*#"
 TONES: Final[Mapping[str, Markup]] = {
     "": PLAIN,
     "strong": BOLD,
@@ -76,12 +74,6 @@ class SheetFigures(NamedTuple):
     title: str = ""
 
 
-class Spark(NamedTuple):
-    """A cell that draws a series of values as a small chart."""
-
-    values: Sequence[float | None]
-
-
 class SheetCell(NamedTuple):
     """A cell of text with a tone."""
 
@@ -89,7 +81,7 @@ class SheetCell(NamedTuple):
     tone: str = ""
 
 
-AnySheetCell: TypeAlias = "str | SheetCell | Spark"
+AnySheetCell: TypeAlias = "str | SheetCell"
 
 
 def score_cell(score: float | None) -> SheetCell:
@@ -155,14 +147,12 @@ class Chart:
         x: the label of the horizontal axis.
         y: the label of the vertical axis.
         series: the lines; a terminal shows the points of the first in a table.
-        only_on_page: whether terminals leave it out.
     """
 
     title: str
     x: str
     y: str
     series: Sequence[Series]
-    only_on_page: bool = False
 
 
 class Gates(NamedTuple):
@@ -223,7 +213,7 @@ def block_lines(block: SheetBlock, look: Look) -> list[StyledLine]:
         return _table_lines(block, look)
     if isinstance(block, Gates):
         return gate_lines(block.checks, look, on=block.on)
-    return [] if block.only_on_page else _chart_lines(block, look)
+    return _chart_lines(block, look)
 
 
 def _told(text: str, look: Look, markup: Markup) -> list[StyledLine]:
@@ -254,35 +244,9 @@ def _table_lines(block: Rows, look: Look) -> list[StyledLine]:
 
 
 def _cell(cell: AnySheetCell, look: Look) -> tuple[str, Markup]:
-    if isinstance(cell, Spark):
-        return spark_text(cell.values, unicode=look.unicode), PLAIN
     told = cell if isinstance(cell, SheetCell) else SheetCell(cell)
     is_dash = told.text == score_text(None)
     return look.score(None) if is_dash else look.printable(told.text), TONES[told.tone]
-
-
-def scale_of(values: Sequence[float | None]) -> tuple[float, float]:
-    """Return the ends of a chart's scale: the least and the greatest value; 0 and 1 if all are the same.
-
-    >>> scale_of([0.5, None, 0.75]), scale_of([1.0, 1.0])
-    ((0.5, 0.75), (0.0, 1.0))
-    """
-    known = [value for value in values if value is not None]
-    least, most = min(known, default=0.0), max(known, default=0.0)
-    return (least, most) if least < most else (min(least, 0.0), max(most, 1.0))
-
-
-def spark_text(values: Sequence[float | None], *, unicode: bool = True) -> str:
-    """Return values as small bars on the scale of `scale_of`.
-
-    >>> spark_text([0.5, 0.75, None, 1.0]), spark_text([1, 1, 1]), spark_text([0, 0], unicode=False)
-    ('▁▅ █', '███', '__')
-    """
-    levels = _LEVELS if unicode else _ASCII_LEVELS
-    least, most = scale_of(values)
-    top = len(levels) - 1
-    steps = (None if value is None else round(top * (value - least) / (most - least)) for value in values)
-    return "".join(" " if step is None else levels[step] for step in steps)
 
 
 # -- charts ------------------------------------------------------------------------------------------------

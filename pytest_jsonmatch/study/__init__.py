@@ -26,11 +26,6 @@ if TYPE_CHECKING:
         FieldConfidence as FieldConfidence,
         measure_confidence as measure_confidence,
     )
-    from pytest_jsonmatch.study.history import (
-        HistoryRun as HistoryRun,
-        HistoryStudy as HistoryStudy,
-        measure_history as measure_history,
-    )
     from pytest_jsonmatch.study.mutate import (
         Hole as Hole,
         SuiteAudit as SuiteAudit,
@@ -57,7 +52,6 @@ _HOMES = {
     "study.calibration": ("Bin", "Estimate", "ReviewThreshold"),
     "study.confidence": ("ConfidenceStudy", "FieldConfidence", "measure_confidence"),
     "study.mutate": ("Hole", "SuiteAudit", "find_holes"),
-    "study.history": ("HistoryRun", "HistoryStudy", "measure_history"),
     "study.overlap": ("OverlapStudy", "SeenRecord", "measure_overlap"),
     "study.shift": ("FieldShift", "ShiftStudy", "measure_shift"),
     "study.suspects": ("GoldAudit", "Suspect", "audit_gold"),

@@ -19,7 +19,6 @@ from pytest_jsonmatch.report.sheets import (
     SheetCell,
     SheetFigure,
     SheetFigures,
-    Spark,
     sheet_lines,
 )
 from pytest_jsonmatch.report.styled import line_text
@@ -114,7 +113,7 @@ def test_names_of_the_data_are_harmless(hostile):
 
 
 def test_a_page_needs_nothing_else():
-    found = page(Rows(["field", "trend"], [["a", Spark([1, None, 2])]], text={"trend"}))
+    found = page(Chart("", "x", "y", [Series("", [(1, 1.0), (2, None), (3, 2.0)])]))
     assert "<script" not in found
     assert not re.search(r"https?://", found)
     assert "default-src &#39;none&#39;" in found

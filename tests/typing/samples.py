@@ -502,13 +502,6 @@ def sample_overlap() -> None:
     assert_type(found.found, tuple[study.SeenRecord, ...])
 
 
-def sample_history() -> None:
-    with pytest.raises(ConfigurationError):
-        assert_type(study.measure_history([Path("one.json"), "two.json"]), study.HistoryStudy)
-    found = study.HistoryStudy(())
-    assert_type(found.runs, tuple[study.HistoryRun, ...])
-
-
 def sample_shift() -> None:
     found = study.measure_shift([{"n": 1}], [{"n": 1}], cluster="doc")
     assert_type(found, study.ShiftStudy)
