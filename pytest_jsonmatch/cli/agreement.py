@@ -46,11 +46,11 @@ def _sheet(study: AgreementStudy) -> Sheet:
         notes.append(f"{count(study.alone, 'document')} described by one annotator only: not counted")
     if study.batch_errors:
         notes.append(f"{count(study.batch_errors, 'comparison')} left out: a batch comparator failed")
-    return Sheet("jsonmatch study agreement", about, [*agreement_blocks(study), noted(notes)])
+    return Sheet("jsonmatch study agreement", about, [*_blocks(study), noted(notes)])
 
 
-def agreement_blocks(study: AgreementStudy) -> Iterator[SheetBlock]:
-    """Yield the figures of all fields and the table of fields, of annotators or of people and a judge."""
+def _blocks(study: AgreementStudy) -> Iterator[SheetBlock]:
+    """Yield the figures of all fields and the table of fields."""
     name = "kappa" if len(study.annotators) == 2 else "alpha"
     beyond_chance = getattr(study.total, name)
     totals = {"agreement": study.total.agreement, _FIGURES[name]: beyond_chance}

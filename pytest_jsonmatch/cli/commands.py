@@ -12,7 +12,6 @@ from pytest_jsonmatch.cli.arguments import (
     EXIT_CODES,
     Parser,
     add,
-    add_judge,
     add_options,
     add_rules,
     add_study_options,
@@ -224,19 +223,6 @@ def _study_shift(parser: Parser) -> None:
     add(parser, "OLD", "the records to compare them with, in the same forms")
     told = "the member that names a record's cluster, such as its document: one record of each is compared"
     add_options(parser, cluster=told)
-    add_study_options(parser, "--gate")
-
-
-@_command(
-    "measure how far a judge agrees with people's labels: percent, Cohen's kappa, by field",
-    "jsonmatch study judge labels.jsonl --judge model=gpt-4.1-mini --judge cache=verdicts.jsonl",
-    "jsonmatch study judge labels.jsonl --judge mode=cached --judge cache=old.jsonl --gate 'kappa > 0.7'",
-)
-def _study_judge(parser: Parser) -> None:
-    told = "JSON Lines: expected, actual, label (true: they mean the same) of each pair; - for stdin"
-    add(parser, "LABELS", told)
-    add_judge(parser)
-    add_options(parser, "-p")
     add_study_options(parser, "--gate")
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.model import ResultSet
 
 _MOST_NAMED: Final = 3
-JUDGED: Final = "intervals do not account for the judge's errors; `jsonmatch study judge` measures them"
+JUDGED: Final = "intervals do not account for the judge's errors; `jsonmatch study agreement` measures them"
 
 
 def doubt_lines(results: ResultSet, look: Look) -> list[StyledLine]:
