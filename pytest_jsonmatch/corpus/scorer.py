@@ -17,7 +17,7 @@ from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.result.validity import validity_of
 from pytest_jsonmatch.engine.score.documents import written
 from pytest_jsonmatch.engine.score.field import FieldResult
-from pytest_jsonmatch.engine.score.passes import Seen
+from pytest_jsonmatch.engine.score.passes import VisitedPlaces
 from pytest_jsonmatch.engine.value.convert import MISSING, flat_copy, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
@@ -246,7 +246,7 @@ class _Scorer:
         self._sums: list[Sums] = []
         self._unscored_members = tuple(task.unscored(plan.schema).values())
         self._unscored = 0
-        self._seen = Seen()
+        self._seen = VisitedPlaces()
         self._findings: list[FieldResult] = []
 
     def score(self, pairs: list[Pair]) -> ChunkResult:
@@ -328,7 +328,7 @@ class _Scorer:
         if self._rules:
             documents, schema = (read.expected, read.actual), self._plan.schema
             self._rules = [pattern for pattern in self._rules if not fits(pattern, documents, schema)]
-        self._seen.merge(outcome.seen)
+        self._seen.merge(outcome.visited)
         if self._task.post_process:
             outcome = self._processed(read, outcome)
         self._findings += outcome.findings
@@ -423,7 +423,7 @@ class _Scorer:
             else:
                 self._note(pair, f"the post-processor {name} returned something other than field results")
         sums = total_of(each.sums for each in results)
-        return outcome._replace(findings=results, sums=sums, seen=Seen())
+        return outcome._replace(findings=results, sums=sums, visited=VisitedPlaces())
 
     def _note(self, pair: Pair, reason: str, path: str | None = None, comparator: str | None = None) -> None:
         made = self._made

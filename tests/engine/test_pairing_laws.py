@@ -575,7 +575,7 @@ def test_rows_add_up_to_what_was_counted(metric, arrays, given_options, expected
     whole = written(plan, outcome, expected, actual)
     rows = Counter((each.node.place.path, each.status) for each in whole.findings)
     counted = Counter((each.node.place.path, each.status) for each in outcome.findings)
-    plain = plain_matches(outcome.seen, outcome.findings)
+    plain = plain_matches(outcome.visited, outcome.findings)
     assert rows == counted + Counter({(node.path, "match"): number for node, number in plain.items()})
     assert sum(plain.values()) == outcome.matches
     assert total_of(each.sums for each in whole.findings) == pytest.approx(outcome.sums, abs=1e-9)

@@ -140,8 +140,8 @@ def _answers(batch: Batch, items: list[BatchItem], judge: object) -> list[BatchA
     """Ask about items in one call; return an answer for each, or the reason why there is none."""
     try:
         given = list(items)
-        said = batch.ask(given, judge) if batch.judged else batch.ask(given)
-        read = _by_id(items, said) if isinstance(said, Mapping) else _in_order(batch, items, said)
+        returned = batch.ask(given, judge) if batch.judged else batch.ask(given)
+        read = _by_id(items, returned) if isinstance(returned, Mapping) else _in_order(batch, items, returned)
     except Exception as error:
         if batch.judged:
             # Single failures of the judge are answers already; an error means that it can't be asked at all.
@@ -178,26 +178,26 @@ def _item_of(asked: Asked, record: str | int | None, number: int) -> BatchItem:
     )
 
 
-def _in_order(batch: Batch, items: Sequence[BatchItem], said: object) -> list[BatchAnswer] | str:
+def _in_order(batch: Batch, items: Sequence[BatchItem], returned: object) -> list[BatchAnswer] | str:
     """Return the answers of a list, or what is wrong with it as a whole."""
-    if inspect.iscoroutine(said):
-        said.close()
+    if inspect.iscoroutine(returned):
+        returned.close()
         return "is a coroutine function; it must wait for its answers itself"
     form = "a mapping of item id to answer"
     if batch.scope != "chunk":
         form += ", or a list with one answer for each item, in their order"
-        if isinstance(said, Iterable) and not isinstance(said, (str, bytes, set, frozenset)):
-            answers = list(said)
+        if isinstance(returned, Iterable) and not isinstance(returned, (str, bytes, set, frozenset)):
+            answers = list(returned)
             if len(answers) == len(items):
                 return list(map(_checked, answers))
-            said = f"{count(len(answers), 'answer')} for {count(len(items), 'item')}"
-            return f"returned {said}; it returns {form}"
-    return f"returned {'nothing' if said is None else f'a {type(said).__name__}'}; it returns {form}"
+            returned = f"{count(len(answers), 'answer')} for {count(len(items), 'item')}"
+            return f"returned {returned}; it returns {form}"
+    return f"returned {'nothing' if returned is None else f'a {type(returned).__name__}'}; it returns {form}"
 
 
-def _by_id(items: Sequence[BatchItem], said: Mapping[Any, object]) -> list[BatchAnswer] | str:
+def _by_id(items: Sequence[BatchItem], returned: Mapping[Any, object]) -> list[BatchAnswer] | str:
     """Return the answers of a mapping, or what is wrong with it as a whole."""
-    given = dict(said)
+    given = dict(returned)
     unknown = given.keys() - {item.id for item in items}
     if unknown:
         return f"answered for ids that it was not asked about: {', '.join(sorted(map(repr, unknown)))}"
@@ -212,10 +212,10 @@ def _checked(answer: object) -> BatchAnswer:
         return str(answer)
     if isinstance(answer, BaseException):
         return f"could not score this item: {error_text(answer)}"
-    said = answer.score if isinstance(answer, ComparatorResult) else answer
-    number = score_from(said)
+    returned = answer.score if isinstance(answer, ComparatorResult) else answer
+    number = score_from(returned)
     if number is None:
-        return f"returned {said!r} for this item, which is not a score in [0, 1]"
+        return f"returned {returned!r} for this item, which is not a score in [0, 1]"
     if not isinstance(answer, ComparatorResult):
         return number
     return ComparatorResult(number, answer.reason, answer.skip, answer.comparator)

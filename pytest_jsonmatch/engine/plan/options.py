@@ -413,14 +413,14 @@ def read_rule(where: str, value: Any) -> dict[str, Any]:
             "comparators have it as a parameter, such as {'compare': {'amount': {'tolerance': 0.01}}}"
         )
     rule: dict[str, Any] = {}
-    for word, said in value.items():
+    for word, given in value.items():
         if word not in FIELD_WORDS:
             hint = did_you_mean(str(word), FIELD_WORDS)
-            if isinstance(said, Mapping) and nearest(str(word), FIELD_WORDS) is None:
-                hint = f"; a comparator with parameters is written {{'compare': {{{word!r}: {said!r}}}}}"
+            if isinstance(given, Mapping) and nearest(str(word), FIELD_WORDS) is None:
+                hint = f"; a comparator with parameters is written {{'compare': {{{word!r}: {given!r}}}}}"
             raise ConfigurationError(f"{where} has the rule {word!r}{hint}")
-        read = FIELD_WORDS[word](f"{where}.{word}", said)
-        rule |= {"compare": read} if word == "tolerance" else {word: said}
+        read = FIELD_WORDS[word](f"{where}.{word}", given)
+        rule |= {"compare": read} if word == "tolerance" else {word: given}
     return rule
 
 
@@ -437,8 +437,8 @@ def _skipped(name: str, value: Any) -> tuple[str, ...]:
 def _accept(name: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise ConfigurationError(f"{name} is {value!r}; it must map path patterns to what else is right")
-    for pattern, said in value.items():
-        read_accept(f"{name}[{pattern!r}]", said)
+    for pattern, given in value.items():
+        read_accept(f"{name}[{pattern!r}]", given)
     return dict(value)
 
 

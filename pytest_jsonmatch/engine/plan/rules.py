@@ -73,15 +73,15 @@ def rules_of(options: Options, registry: Registry) -> OpenRules:
 
     Of two patterns that match, the one with more literal segments wins, then the later one.
     """
-    said: list[tuple[str, dict[str, Any]]] = [(text, {"skip": True}) for text in options.skip]
-    said += [
+    written: list[tuple[str, dict[str, Any]]] = [(text, {"skip": True}) for text in options.skip]
+    written += [
         (text, bind_words(words, registry, f"fields[{text!r}].")) for text, words in options.fields.items()
     ]
     # The option accepts more in addition to what a rule accepts.
-    said += [
+    written += [
         (text, {"also": read_accept(f"accept[{text!r}]", each)}) for text, each in options.accept.items()
     ]
-    patterns = [(parse_pattern(text), words) for text, words in said]
+    patterns = [(parse_pattern(text), words) for text, words in written]
     rules = [FieldRule(pattern, words, pattern.start()) for pattern, words in patterns]
     return tuple(sorted(rules, key=lambda rule: rule.pattern.literals))
 
@@ -118,7 +118,7 @@ def strongest_rules(open_rules: OpenRules, kind: ValueKind | None) -> dict[str, 
             without = left_out if rule.pattern.is_for_leaves else frozenset[str]()
             # A weight holds for all below a container, where the pattern matches again.
             without |= {"weight"} if rule.held_above and rule.pattern.is_for_leaves else frozenset()
-            words |= {word: said for word, said in rule.words.items() if word not in without}
+            words |= {word: value for word, value in rule.words.items() if word not in without}
     return words
 
 
@@ -161,17 +161,17 @@ class PlanBase:
             compare = lay_over(lay_over(preset.compare, place.type_default), given_comparators(given))
             words = bind_words(place.rules, registry, "x-eval-")
             self.by_schema[place] = {**self._tables_of(place, compare), **words}
-        said = [*(rule.words for rule in self.open_rules), *self.by_schema.values()]
+        rules = [*(rule.words for rule in self.open_rules), *self.by_schema.values()]
         for_leaves = any(rule.pattern.is_for_leaves for rule in self.open_rules)
         self.has_alternatives: bool = for_leaves or self.schema is not None
         """Whether what holds at a place may depend on the value there."""
-        self.weighted: bool = any(words.get("weight", 1.0) != 1.0 for words in said)
-        self.reads_texts: bool = any(words.get("reads_text", False) for words in said)
+        self.weighted: bool = any(words.get("weight", 1.0) != 1.0 for words in rules)
+        self.reads_texts: bool = any(words.get("reads_text", False) for words in rules)
         """Whether some texts inside documents are read as JSON."""
-        accepts = [words[word] for words in said for word in ("accept", "also") if word in words]
+        accepts = [words[word] for words in rules for word in ("accept", "also") if word in words]
         self.has_optional: bool = any(accept.optional for accept in accepts)
         """Whether actual may lack some place without penalty."""
-        bound = [words["compare"] for words in said if "compare" in words]
+        bound = [words["compare"] for words in rules if "compare" in words]
         bound.extend(each for table in self._tables.values() for each in table.bound.values())
         self.has_batch: bool = any(each.comparator.batch is not None for each in bound)
         """Whether a batch comparator may be asked about a field."""

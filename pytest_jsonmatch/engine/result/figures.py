@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.field import FieldResult
-    from pytest_jsonmatch.engine.score.passes import Seen
+    from pytest_jsonmatch.engine.score.passes import VisitedPlaces
 
 POSITIONS: Final = {MATCH: 0, MISMATCH: 1, OMISSION: 2, HALLUCINATION: 3, SKIPPED: 4, BATCH_ERROR: 5}
 """The position of each status in the numbers of `FieldAggregation`."""
@@ -142,9 +142,9 @@ def _capped(part: float, whole: float) -> float | None:
     return min(part / whole, 1.0) if whole else None
 
 
-def plain_matches(seen: Seen, findings: Iterable[FieldResult]) -> dict[PlanNode, int]:
+def plain_matches(visited: VisitedPlaces, findings: Iterable[FieldResult]) -> dict[PlanNode, int]:
     """Return how many leaves at each schema path match without a finding; 0 if all have findings."""
-    matches = seen.places()
+    matches = visited.places()
     for finding in findings:
         if finding.expected is not MISSING:
             place = finding.node.place

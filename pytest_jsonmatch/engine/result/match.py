@@ -140,7 +140,7 @@ class MatchResult:
     def per_field(self) -> Mapping[str, FieldAggregation]:
         """Aggregates keyed by schema path (`items[].price`); what was only skipped is not in it."""
         found = self._outcome.findings
-        by_node = aggregates(plain_matches(self._outcome.seen, found), found)
+        by_node = aggregates(plain_matches(self._outcome.visited, found), found)
         return {node.path: each for node, each in by_node.items() if each.total or each.batch_errors}
 
     @cached_property

@@ -85,7 +85,7 @@ def score(
         walk.matches,
         walk.sums(),
         walk.alignments,
-        walk.seen,
+        walk.visited,
         own if walk.matches else None,
         walk.questions,
         key_warnings(walk.alignments) if walk.alignments else (),
@@ -120,7 +120,7 @@ class _Scope(NamedTuple):
 
 def _walked(walk: Walk, scope: _Scope) -> Walk:
     """Return the walk after it is done."""
-    walk.seen.enter(scope.node, None)
+    walk.visited.enter(scope.node, None)
     try:
         if walk.own.units:
             _units(walk, scope)
@@ -144,7 +144,7 @@ def _units(walk: Walk, scope: _Scope) -> None:
     if walk.own.plan.nulls_absent:
         expected, actual = without_nulls(expected), without_nulls(actual)
     node, where = scope.node.chosen(scope.expected, scope.actual), scope.where
-    walk.seen.enter(node, expected)
+    walk.visited.enter(node, expected)
     members = [(key, one, actual.get(key, MISSING)) for key, one in expected.items()]
     if node.plan.options.extra == "count":
         members += [(key, MISSING, other) for key, other in actual.items() if key not in expected]

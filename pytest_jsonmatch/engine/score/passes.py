@@ -52,8 +52,8 @@ class Asked(NamedTuple):
 
 
 @final
-class Seen:
-    """The places of expected that a walk met, in the order of the document; it merges."""
+class VisitedPlaces:
+    """Visited places of expected, in document order."""
 
     __slots__ = ("_met",)
 
@@ -65,8 +65,8 @@ class Seen:
         """Note an object or array, which is no leaf itself, and its members; without one, a place."""
         self._met.append((node, container))
 
-    def merge(self, other: Seen) -> None:
-        """Add what another has seen."""
+    def merge(self, other: VisitedPlaces) -> None:
+        """Add the places of another walk."""
         self._met += other._met
 
     def places(self) -> dict[PlanNode, int]:
@@ -90,7 +90,7 @@ class Seen:
 @final
 @dataclass(slots=True, eq=False)
 class Pass:
-    """One pass over two documents, with all that comparators and pairings have said in it.
+    """One pass over two documents, with all that comparators and pairings have returned in it.
 
     Walking again with the same pass gives the same results, asks nobody twice, and pairs nothing again.
     """
@@ -106,7 +106,7 @@ class Pass:
     two_sided: bool = False
     """Whether similarities are divided by the leaves of both sides, not only by those of expected."""
     known: dict[Place, float | ComparatorResult | Question | Exception] = field(default_factory=dict)
-    """What comparators without a table said or raised: none is called twice for one place."""
+    """What comparators without a table returned or raised: none is called twice for one place."""
     choices: dict[Place, BestValue] = field(default_factory=dict)
     """What counts at the places where more than the expected value is right."""
     pairs: dict[Place, IndexPairs] = field(default_factory=dict)
@@ -150,7 +150,7 @@ class Outcome(NamedTuple):
     """The number of plain matches that are not among the findings."""
     sums: Sums
     alignments: Sequence[Aligned]
-    seen: Seen
+    visited: VisitedPlaces
     own: Pass | None = None
     """What walking again to write plain matches needs; None if there are none."""
     questions: Mapping[Place, Asked] = MappingProxyType({})

@@ -22,7 +22,7 @@ from pytest_jsonmatch.engine.score.field import (
     Rating,
     new_finding,
 )
-from pytest_jsonmatch.engine.score.passes import Asked, Seen
+from pytest_jsonmatch.engine.score.passes import Asked, VisitedPlaces
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
 from pytest_jsonmatch.engine.value.errors import error_text
 from pytest_jsonmatch.engine.value.sums import Sums, total_of
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.passes import Aligned, Pass
     from pytest_jsonmatch.engine.value.convert import JsonValue, Matcher
 
-    Said: TypeAlias = float | ComparatorResult | Question | Exception
+    Returned: TypeAlias = float | ComparatorResult | Question | Exception
     """What a comparator returned, or what it raised."""
 
 
@@ -63,7 +63,7 @@ class Places:
         "own",
         "parts",
         "questions",
-        "seen",
+        "visited",
     )
 
     def __init__(
@@ -92,7 +92,7 @@ class Places:
         """The leaves of each side that an error or a comparator has left out of a similarity."""
         self.alignments: list[Aligned] = []
         self.questions: dict[Place, Asked] = {}
-        self.seen: Seen = Seen()
+        self.visited: VisitedPlaces = VisitedPlaces()
 
     def sums(self) -> Sums:
         """Return the sums of all findings."""
@@ -133,7 +133,7 @@ class Places:
 
     def matcher(self, node: PlanNode, where: Place, expected: Matcher, actual: JsonValue) -> None:
         """Score a place where a matcher decides: one leaf, whatever actual has there."""
-        rating = self._rated(node, self._said(where, expected.score, expected, actual))
+        rating = self._rated(node, self._ask_once(where, expected.score, expected, actual))
         if self._pairing and type(actual) in CONTAINERS:
             self.whole(node, rating.score, expected, actual)
         else:
@@ -163,41 +163,41 @@ class Places:
                 self._mistyped(node, where, expected, actual)
                 return
         if bound is not None:
-            score, is_quick = bound.score, bound.table is not None
+            score, is_fast = bound.score, bound.table is not None
         elif kind is other_kind and node.rules.equal_means_match and one == other:
             self.add(node, where, _MATCHES, expected, actual)
             return
         else:
             by_type = node.rules.types.by_type
-            score, is_quick = by_type[kind if kind is other_kind else float], node.rules.types.is_fast
-        said: Said = 0.0
+            score, is_fast = by_type[kind if kind is other_kind else float], node.rules.types.is_fast
+        returned: Returned = 0.0
         if type(other) is not float or other - other == 0.0:
             try:
-                said = score(one, other) if is_quick else self._said(where, score, one, other)
+                returned = score(one, other) if is_fast else self._ask_once(where, score, one, other)
             except ValueError as error:
-                said = error
-        if type(said) is not Question:
-            self._add_rated(node, where, said, expected, actual)
+                returned = error
+        if type(returned) is not Question:
+            self._add_rated(node, where, returned, expected, actual)
             return
         answer = self.own.answers.get(where)
         if answer is None:
             found = finding_at(node, where, _WAITS, expected, actual)
-            self.questions[where] = Asked(where, said, found)
+            self.questions[where] = Asked(where, returned, found)
             if self._base is None:
                 self.findings.append(found)
                 return
             answer = 1.0  # the highest possible one: the worth of a pair becomes a bound
         if type(answer) is str:
-            failed = Detail(comparator=said.batch.name, error=answer)
+            failed = Detail(comparator=returned.batch.name, error=answer)
             self._leave_out(node)
             self.add(node, where, Rating(BATCH_ERROR, 0.0, failed), expected, actual)
         else:
             self._add_rated(node, where, answer, expected, actual)
 
     def _add_rated(
-        self, node: PlanNode, where: Place, said: Any, expected: JsonValue, actual: JsonValue
+        self, node: PlanNode, where: Place, returned: Any, expected: JsonValue, actual: JsonValue
     ) -> None:
-        rating = self._rated(node, said)
+        rating = self._rated(node, returned)
         if rating.status == SKIPPED:
             self._leave_out(node)
         self.add(node, where, rating, expected, actual)
@@ -211,8 +211,10 @@ class Places:
         """Return the weight of a place in this walk."""
         return weight_between(self._base, node) if self._base and self._plan.weighted else 1.0
 
-    def _said(self, where: Place, score: Callable[..., Said], one: JsonValue, other: JsonValue) -> Said:
-        """Return what a comparator says, or what it raises; it is called once for a place."""
+    def _ask_once(
+        self, where: Place, score: Callable[..., Returned], one: JsonValue, other: JsonValue
+    ) -> Returned:
+        """Return what a comparator returns, or what it raises; it is called once for a place."""
         known = self.own.known
         if where not in known:
             try:
@@ -221,26 +223,26 @@ class Places:
                 known[where] = error.with_traceback(None)
         return known[where]
 
-    def _rated(self, node: PlanNode, said: Any) -> Rating:
-        """Return the rating of two values, given what their comparator said."""
+    def _rated(self, node: PlanNode, returned: Any) -> Rating:
+        """Return the rating of two values, given what their comparator returned."""
         detail: Detail | None = None
-        if isinstance(said, Exception):
-            return Rating(MISMATCH, 0.0, Detail(error=f"raised {error_text(said)}"))
-        if type(said) is ComparatorResult:
-            if said.skip:
-                return Rating(SKIPPED, 0.0, Detail(reason=said.reason, comparator=said.comparator))
-            if said.reason is not None or said.comparator is not None:
-                detail = Detail(reason=said.reason, comparator=said.comparator)
-            said = said.score
-        if type(said) is not float or not 0.0 <= said <= 1.0:
-            number = score_from(said)
+        if isinstance(returned, Exception):
+            return Rating(MISMATCH, 0.0, Detail(error=f"raised {error_text(returned)}"))
+        if type(returned) is ComparatorResult:
+            if returned.skip:
+                return Rating(SKIPPED, 0.0, Detail(reason=returned.reason, comparator=returned.comparator))
+            if returned.reason is not None or returned.comparator is not None:
+                detail = Detail(reason=returned.reason, comparator=returned.comparator)
+            returned = returned.score
+        if type(returned) is not float or not 0.0 <= returned <= 1.0:
+            number = score_from(returned)
             if number is None:
-                wrong = Detail(error=f"returned {said!r}, which is not a score in [0, 1]")
+                wrong = Detail(error=f"returned {returned!r}, which is not a score in [0, 1]")
                 return Rating(MISMATCH, 0.0, wrong)
-            said = number
-        if said == 1.0:
+            returned = number
+        if returned == 1.0:
             return Rating(MATCH, 1.0, detail)
-        return Rating(MISMATCH, 0.0 if said < node.rules.lowest_score else said, detail)
+        return Rating(MISMATCH, 0.0 if returned < node.rules.lowest_score else returned, detail)
 
     def _mistyped(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
         """Add one mismatch that counts the leaves of both sides."""
@@ -265,7 +267,7 @@ class Places:
         if self._plan.options.empties == "leaf":
             self.add(node, where, _MATCHES, expected, actual)
         else:
-            self.seen.enter(node, ())
+            self.visited.enter(node, ())
 
 
 def finding_at(
@@ -279,10 +281,10 @@ def finding_at(
     )
 
 
-def score_from(said: Any) -> float | None:
+def score_from(returned: Any) -> float | None:
     """Return the number that a comparator of a user returned; None if it is no score in [0, 1]."""
     number = math.nan
-    if hasattr(type(said), "__float__"):  # numpy's scalars and bools have it, too; strings and None do not
+    if hasattr(type(returned), "__float__"):  # numpy scalars and bools have it; strings do not
         with suppress(Exception):  # a user's object
-            number = float(said)
+            number = float(returned)
     return number if 0.0 <= number <= 1.0 else None

@@ -95,7 +95,7 @@ class Walk(Places):
             if not expected and not actual:
                 self.empty(node, where, whole, other_whole)
                 return
-        self.seen.enter(node, expected)
+        self.visited.enter(node, expected)
         children, get, findings = node.children, actual.get, self.findings
         written = absent = 0
         for key, one in expected.items():
@@ -163,7 +163,7 @@ class Walk(Places):
                 self._take(node, *known[where])
                 return
             walk = Walk(own, base=node, pairing=self._pairing)
-        walk.seen.enter(node, expected)
+        walk.visited.enter(node, expected)
         pairs = own.pairs.get(where)
         if pairs is None and node.rules.align == "unordered":
             measure = measuring(own, node, where, expected, actual)
@@ -221,13 +221,13 @@ class Walk(Places):
             if not value:
                 return
             if lacking:
-                self.seen.enter(node, None)
+                self.visited.enter(node, None)
         members = without_nulls(value) if self._plan.nulls_absent else value
         if not members and empties == "leaf":
             self.alone(node, where, expected, actual)
             return
         if lacking:
-            self.seen.enter(node, members)
+            self.visited.enter(node, members)
         elif not own.count_extra:
             return
         where = where._replace(actual_key=MISSING) if lacking else where._replace(expected_key=MISSING)
