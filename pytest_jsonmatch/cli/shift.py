@@ -25,8 +25,8 @@ def run(options: Namespace) -> int:
     moved = Rows(columns, list(map(_row, study.shown)), title, "change", text={"what", "from old to new"})
     fields, tests = count(len(study.by_field), "field"), count(len(study.changes), "test")
     told = (
-        f"{int(study.figures['shifted'])} of {fields} have moved. If nothing has, that is said in at most 5 % "
-        f"of runs: p is corrected for {tests}."
+        f"{int(study.figures['shifted'])} of {fields} have moved. If nothing has, that is said in at most "
+        f"5 % of runs: p is corrected for {tests}."
     )
     if min(study.new, study.old) < LEAST:
         told = f"Too few records: a field is tested from {LEAST} values on each side."

@@ -44,7 +44,7 @@ class DropGate:
     confidence: float = 0.95
     """Above 0.5 and below 1: the gate is wrong in at most one minus this share of runs."""
     mode: Mode = "regression"
-    """Whether a larger drop must be proven for the gate to fail, or ruled out for it to pass."""
+    """Whether the gate fails if a larger drop is significant, or unless it is ruled out."""
 
     @property
     def alpha(self) -> float:
@@ -76,7 +76,7 @@ class DropGate:
 
 
 ANY_DROP: Final = DropGate()
-"""The gate that fails on any drop proven at a confidence of 0.95."""
+"""The gate that fails on any drop that is significant at a confidence of 0.95."""
 
 
 @final
@@ -85,7 +85,7 @@ class Change:
     """What a comparison shows, and whether the gate passes.
 
     `kind` says what is known about any difference; `passed` is about the drop that the gate allows. A drop
-    that is proven, but not proven to be larger than that, is `worse` and passes in mode `regression`.
+    that is significant, but not significantly larger than that, is `worse` and passes in mode `regression`.
     """
 
     kind: Kind
@@ -196,15 +196,15 @@ def compare(
 ) -> Change:
     """Compare two runs on the cases that both have.
 
-    The kind: a drop or a gain is proven if the one-sided sign-flip test of the deltas has p ≤ 1 - confidence.
-    For two equal systems, a drop or a gain is wrongly proven in at most 2 · (1 - confidence) of comparisons.
+    The kind: a drop or a gain is significant if the one-sided sign-flip test of the deltas has
+    p ≤ 1 - confidence. For two equal systems, either is called significant in at most 2 · (1 - confidence) of comparisons.
 
-    The gate: mode `regression` fails if a drop of more than `max_drop` is proven: for 0 by the sign-flip
+    The gate: mode `regression` fails if a drop of more than `max_drop` is significant: for 0 by the sign-flip
     test, for more also by the sign-flip test of the deltas plus `max_drop`, and by Hall's transformed t test
     of them. Mode `non-inferiority` passes only if a drop of `max_drop` or more is ruled out: by the lower end
-    of the interval, which allows for an unseen kind of case, and by the sign-flip test; a gain is proven only
-    if it passes. If the true drop is `max_drop`, either mode is wrong in at most about 1 - confidence of runs
-    (docs/statistics.md).
+    of the interval, which allows for an unseen kind of case, and by the sign-flip test; a gain is significant
+    only if it passes. If the true drop is `max_drop`, either mode is wrong in at most about 1 - confidence of
+    runs (docs/statistics.md).
 
     With fewer cases, or clusters, than it takes to prove anything, mode `regression` judges by the plain
     difference. Without a common case the gate fails in either mode: nothing was compared.
@@ -212,7 +212,7 @@ def compare(
     Args:
         current: the scores of each case's repeats, by case id; they are averaged.
         baseline: the same for the run to compare with.
-        gate: what to require; by default, that no drop at all is proven at a confidence of 0.95.
+        gate: what to require; by default, that no drop at all is significant at a confidence of 0.95.
         clusters: the cluster of each case, such as its document, by case id; clusters are independent of each
             other. A case that is not listed is independent of all others.
 
@@ -311,12 +311,12 @@ def _judged(pairs: Pairs, test: SignFlip, gate: DropGate, alpha: float) -> Chang
         kind = "no worse" if max_drop and is_ruled_out else "not shown"
         if not is_provable:
             kind = "too few"
-        # The interval must agree with the kind: no drop or gain is proven, so it contains 0.
+        # The interval must agree with the kind: no drop or gain is significant, so it contains 0.
         low, high = min(low, 0.0), max(high, 0.0)
     if not is_ruled_out and gate.mode == "non-inferiority":
         low = min(low, -max_drop)
     if not is_provable:
-        # Nothing can be proven: three of three cases that fall to 0 would pass.
+        # Nothing can be tested: three of three cases that fall to 0 would pass.
         is_beyond = estimate < -max_drop - 1e-12
     return Change(
         kind=kind,

@@ -11,7 +11,7 @@ import os
 import pytest
 from scipy.stats import binom
 
-from pytest_jsonmatch.gate.headlines import change_of_runs
+from pytest_jsonmatch.gate.headlines import change_of_runs, contest
 from pytest_jsonmatch.gate.intervals import ratio_interval
 from pytest_jsonmatch.gate.power import minimum_detectable, sample_of
 from pytest_jsonmatch.gate.samples import Row
@@ -155,8 +155,22 @@ def test_all_figures_together_are_seldom_called_worse(gates):
     found = 0
     for _ in range(300):
         change = change_of_runs(gates.family(50, 10, random, 0.1), gates.family(50, 10, random, 0.1))
-        found += any(kind == "worse" for kind, _ in change.sentences())
+        found += "worse" in kinds_of(change)
     assert found <= at_most(0.05, 300)
+
+
+@FULL
+def test_equal_prompts_seldom_get_a_winner(gates):
+    random = gates.source("short")
+    found, runs = 0, 600
+    for _ in range(runs):
+        sides = [(name, gates.family(50, 3, random, 0.2)) for name in ("v1", "v2")]
+        found += not {"better", "worse"}.isdisjoint(kinds_of(contest(*sides, tests=2).proven))
+    assert found <= at_most(0.05, runs)
+
+
+def kinds_of(change):
+    return {each.kind for each in (change.scores, change.outcomes, *change.fields.values())}
 
 
 @pytest.mark.parametrize("rate", [0.5, 0.9, 0.98])
