@@ -197,7 +197,8 @@ def compare(
     """Compare two runs on the cases that both have.
 
     The kind: a drop or a gain is significant if the one-sided sign-flip test of the deltas has
-    p ≤ 1 - confidence. For two equal systems, either is called significant in at most 2 · (1 - confidence) of comparisons.
+    p ≤ 1 - confidence. For two equal systems, either is called significant in at most
+    2 · (1 - confidence) of comparisons.
 
     The gate: mode `regression` fails if a drop of more than `max_drop` is significant: for 0 by the sign-flip
     test, for more also by the sign-flip test of the deltas plus `max_drop`, and by Hall's transformed t test
