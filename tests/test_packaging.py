@@ -174,9 +174,3 @@ def test_source_archive_holds_all_that_its_tests_need(tmp_path: Path) -> None:
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True)
     there = {name for name in listed.stdout.splitlines() if not name.startswith(".github/")}
     assert names == there | {"PKG-INFO"}
-
-
-def test_changelog_fragments_are_well_named() -> None:
-    names = {path.name for path in (ROOT / "changelog.d").iterdir()} - {"_template.md.jinja"}
-    pattern = r"(\d+|\+[\w-]+)\.(breaking|deprecation|feature|bugfix|doc)(\.\d+)?\.md"
-    assert [name for name in sorted(names) if not re.fullmatch(pattern, name)] == []
