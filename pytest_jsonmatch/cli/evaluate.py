@@ -40,8 +40,6 @@ _SHOWN: Final = 3
 _TONES: Final = {"error": RED, "not scored": YELLOW, "note": DIM}
 _MOST_READ: Final = 10_000
 """Larger corpora are not read again to see whether answers are in another order."""
-_DETAILED: Final = 1_000
-"""At most this many of the worst records get their documents, and alternative pairs."""
 
 
 def run(options: Namespace) -> int:

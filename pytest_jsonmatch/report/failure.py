@@ -22,11 +22,12 @@ from pytest_jsonmatch.report.styled import (
     GREEN,
     PLAIN,
     RED,
+    TONES,
     Markup,
     StyledLine,
     line_text,
     line_width,
-    score_markup,
+    score_tone,
 )
 from pytest_jsonmatch.report.valuetext import Space, has_marks, value_lines
 
@@ -135,7 +136,7 @@ def _below(failure: Measured, look: Look) -> StyledLine:
     if failure.value is None:
         return [(f"{what} has no figure, needs {compare_figures(0.0, failure.limit)[1]}", PLAIN)]
     value, limit = compare_figures(failure.value, failure.limit)
-    return [(f"{what} ", PLAIN), (value, score_markup(failure.value)), (f" < {limit}", PLAIN)]
+    return [(f"{what} ", PLAIN), (value, TONES[score_tone(failure.value)]), (f" < {limit}", PLAIN)]
 
 
 def _counts(result: MatchResult, look: Look, places: str) -> StyledLine:
@@ -273,7 +274,7 @@ def _row(
     tail = [(_note(field, space), PLAIN), (look.printable(place or ""), DIM)]
     figure = "" if entry.score is None else look.score(score)
     return _Row(
-        (figure, score_markup(score)),
+        (figure, TONES[score_tone(score)]),
         path,
         _values(field, space),
         [part for note in tail if note[0] for part in (("  ", PLAIN), note)],

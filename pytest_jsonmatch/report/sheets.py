@@ -10,17 +10,7 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.checks import gate_lines
 from pytest_jsonmatch.report.figures import score_text
 from pytest_jsonmatch.report.look import Look, joined, table_lines
-from pytest_jsonmatch.report.styled import (
-    BOLD,
-    DIM,
-    GREEN,
-    PLAIN,
-    RED,
-    YELLOW,
-    Markup,
-    StyledLine,
-    line_width,
-)
+from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, TONES, Markup, StyledLine, line_width, score_tone
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.session import Check
@@ -32,16 +22,6 @@ _MOST_ROWS: Final = 20
 _ROWS_OF_TEXT: Final = 6
 MAX_TITLE: Final = 20
 """The most columns for the title of a column of figures."""
-_YELLOW_FROM: Final = 0.8
-TONES: Final[Mapping[str, Markup]] = {
-    "": PLAIN,
-    "strong": BOLD,
-    "faint": DIM,
-    "good": GREEN,
-    "bad": RED,
-    "open": YELLOW,
-}
-"""The tones of cells and sentences, with their markup in a terminal; a page has a class for each."""
 
 
 class Sentence(NamedTuple):
@@ -85,14 +65,12 @@ AnySheetCell: TypeAlias = "str | SheetCell"
 
 
 def score_cell(score: float | None) -> SheetCell:
-    """Return a cell for a score: green for 1, yellow from 0.8, red below.
+    """Return a cell for a score, with its tone.
 
     >>> score_cell(1.0), score_cell(0.9), score_cell(None)
     (SheetCell(text='1.00', tone='good'), SheetCell(text='0.90', tone='open'), SheetCell(text='–', tone=''))
     """
-    if score is None:
-        return SheetCell(score_text(None))
-    return SheetCell(score_text(score), "good" if score >= 1 else "open" if score >= _YELLOW_FROM else "bad")
+    return SheetCell(score_text(score), score_tone(score))
 
 
 @final

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final, TypeAlias
 
 from pytest_jsonmatch.report.escape import display_width, no_command
@@ -17,22 +17,28 @@ DIM: Final[Markup] = {"light": True}
 RED: Final[Markup] = {"red": True}
 YELLOW: Final[Markup] = {"yellow": True}
 GREEN: Final[Markup] = {"green": True}
-
+TONES: Final[Mapping[str, Markup]] = {
+    "": PLAIN,
+    "strong": BOLD,
+    "faint": DIM,
+    "good": GREEN,
+    "bad": RED,
+    "open": YELLOW,
+}
+"""The tones of cells and sentences, with their markup in a terminal; a page has a class for each."""
 _SGR: Final = {"bold": 1, "light": 2, "red": 31, "green": 32, "yellow": 33}
 _YELLOW_FROM: Final = 0.8
 
 
-def score_markup(score: float | None) -> Markup:
-    """Return the colour of a score: green for 1, yellow from 0.8, red below, none without a score.
+def score_tone(score: float | None) -> str:
+    """Return the tone of a score: green for 1, yellow from 0.8, red below, none without a score.
 
-    >>> score_markup(1.0), score_markup(0.97), score_markup(0.5), score_markup(None)
-    ({'green': True}, {'yellow': True}, {'red': True}, {})
+    >>> score_tone(1.0), score_tone(0.97), score_tone(0.5), score_tone(None)
+    ('good', 'open', 'bad', '')
     """
     if score is None:
-        return PLAIN
-    if score >= 1.0:
-        return GREEN
-    return YELLOW if score >= _YELLOW_FROM else RED
+        return ""
+    return "good" if score >= 1.0 else "open" if score >= _YELLOW_FROM else "bad"
 
 
 def guarded(line: StyledLine) -> StyledLine:

@@ -33,7 +33,7 @@ from pytest_jsonmatch.report.sheets import (
     block_lines,
     score_cell,
 )
-from pytest_jsonmatch.report.styled import StyledLine
+from pytest_jsonmatch.report.styled import StyledLine, score_tone
 from pytest_jsonmatch.report.view import left_out_note, of_corpus, worst_fields
 from pytest_jsonmatch.results.comparison import (
     Case,
@@ -137,7 +137,7 @@ def _brief(view: RunView, every: Sequence[Section]) -> Iterator[SheetBlock]:
         if mean is not None and min(means) < mean:
             said += f", lowest {score_text(min(means))}"
         said += left_out(number, sum(section.uncounted for section in sections))
-        yield Sentence(said, score_cell(mean).tone)
+        yield Sentence(said, score_tone(mean))
 
 
 def section_blocks(section: Section, mode: str) -> Iterator[SheetBlock]:
@@ -213,7 +213,7 @@ class BelowLimit(NamedTuple):
             pair = compare_figures(self.value or 0.0, self.limit)
             figures = f"{dash(True) if self.value is None else pair[0]} < {pair[1]}"
         what = {"score": "", "f1": "F1 "}.get(self.what, f"{self.what} ")
-        return SheetCell(f"{what}{figures}".rstrip(), score_cell(self.value).tone)
+        return SheetCell(f"{what}{figures}".rstrip(), score_tone(self.value))
 
 
 def _below(cases: Sequence[Case]) -> list[tuple[BelowLimit, Comparison]]:
@@ -297,7 +297,7 @@ def _repeat_table(repeated: Repeats, look: Look) -> Rows:
             ends = dict.fromkeys(map(score_text, (min(of_runs), max(of_runs))))
             passed = f"{count(case.passed_runs)} of {count(len(case.runs))}"
             rows.append(
-                [look.node_id(case.id), SheetCell(passed, score_cell(case.pass_rate).tone), " to ".join(ends)]
+                [look.node_id(case.id), SheetCell(passed, score_tone(case.pass_rate)), " to ".join(ends)]
             )
     return Rows(("case", "passed", "scores of runs"), rows, noun="case", most=_MAX_CASES)
 
