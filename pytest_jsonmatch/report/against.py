@@ -181,7 +181,7 @@ def _figure_table(contest: Contest) -> Rows:
         tone = _TONES.get(change.kind, "")
         cells = (SheetCell(text, tone) for text in (*change.signed, change.verdict))
         rows.append([name, score_text(change.baseline), score_text(change.current), *cells])
-    return Rows(columns, rows, title, "figure")
+    return Rows(columns, rows, title, "figure", text={"verdict"})
 
 
 # -- cases that changed ------------------------------------------------------------------------------------

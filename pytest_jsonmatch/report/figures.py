@@ -42,7 +42,7 @@ def score_text(score: float | None, least: int = 2, *, unicode: bool = True) -> 
     return repr(score)
 
 
-def interval_texts(value: float, low: float | None, high: float | None) -> tuple[str, str]:
+def interval_texts(value: float, low: float | None, high: float | None, least: int = 2) -> tuple[str, str]:
     """Return a figure and its interval with the same decimals, and so many that the ends differ if they do.
 
     Without an interval its text is empty.
@@ -51,9 +51,9 @@ def interval_texts(value: float, low: float | None, high: float | None) -> tuple
     (('0.990', '0.682 to 0.999'), ('0.99994', '0.99991 to 0.99996'))
     """
     if low is None or high is None:
-        return score_text(value), ""
+        return score_text(value, least), ""
     texts: list[str] = []
-    for digits in range(2, _MAX_DIGITS + 1):
+    for digits in range(least, _MAX_DIGITS + 1):
         texts = [f"{number + 0.0:.{digits}f}" for number in (value, low, high)]
         is_honest = all(map(_is_honest, (value, low, high), texts))
         if is_honest and (texts[1] != texts[2] or low == high):

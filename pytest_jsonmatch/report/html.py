@@ -143,7 +143,7 @@ class _Data:
         """The row of each field in the table of fields, by metric and path."""
         self._sections = view.sections
         self._metrics = list(dict.fromkeys(section.metric for section in self._sections))
-        self._is_judged = view.results.corpus is not None or view.is_judged
+        self._is_judged = view.judges_cases
         tags = sorted({tag for case in view.results.cases for tag in tags_of_case(case)})
         self.tags = {tag: place for place, tag in enumerate(tags)}
         """The index of each tag."""

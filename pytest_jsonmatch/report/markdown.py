@@ -260,7 +260,8 @@ def _figures(view: RunView) -> Iterator[str]:
     rows = []
     for scope in view.scopes:
         known = {each.name: each for each in scope.figures}
-        shown = [known.get(name) for name in names]
+        # Precision, recall and F1 are left out of a scope where they equal the score.
+        shown = [known.get(name, None if name == "pass rate" else scope.figures[0]) for name in names]
         texts = [("", "") if each is None else each.texts for each in shown]
         rows.append([scope.title, *(value for value, _ in texts)])
         if view.headlines:

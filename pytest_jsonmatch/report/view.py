@@ -92,13 +92,15 @@ class Headfigure(NamedTuple):
     name: str
     value: float | None
     interval: Interval | None = None
+    least: int = 2
+    """At least this many decimals: as many as the other figures of the run have."""
 
     @property
     def texts(self) -> tuple[str, str]:
         """The value and its interval, with the same decimals; the interval is empty if there is none."""
         if self.value is None or self.interval is None:
-            return score_text(self.value), ""
-        return interval_texts(self.value, self.interval.low, self.interval.high)
+            return score_text(self.value, self.least), ""
+        return interval_texts(self.value, self.interval.low, self.interval.high, self.least)
 
 
 class Scope(NamedTuple):
@@ -221,6 +223,11 @@ class RunView:
         )
 
     @property
+    def judges_cases(self) -> bool:
+        """Whether single cases pass or fail: records of a corpus have no threshold, only the run has gates."""
+        return self.results.corpus is None and self.is_judged
+
+    @property
     def verdict(self) -> tuple[str, str]:
         """The kind of the run's verdict, and the words for it."""
         if self.failed:
@@ -333,7 +340,12 @@ class RunView:
             ]
             several = len({each.metric for each in results.comparisons}) > 1
             scopes.append(Scope(f"{ALL_LEAVES}{', all metrics' if several else ''}", _distinct(leaves)))
-        return scopes
+        shown = [each for scope in scopes for each in scope.figures if each.value is not None]
+        least = max((len(each.texts[0].partition(".")[2]) for each in shown), default=2)
+        return [
+            Scope(scope.title, tuple(each._replace(least=least) for each in scope.figures))
+            for scope in scopes
+        ]
 
     @property
     def figure_blocks(self) -> list[SheetFigures]:

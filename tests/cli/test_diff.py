@@ -86,7 +86,7 @@ def test_a_single_case(write, command):
         assert command(f"evaluate {name}.jsonl gold.jsonl --json {name}.json").code == 0
     lines = command("diff gold.json wrong.json").out.splitlines()
     assert lines[3:] == [
-        "figure      gold  wrong  difference     95 % interval           verdict",
+        "figure      gold  wrong  difference     95 % interval  verdict",
         "mean score  1.00   0.00      -1.000  -1.000 to +1.000  not enough cases",
         "pass rate   1.00   0.00      -1.000  -1.000 to +1.000  not enough cases",
         "n           1.00   0.00      -1.000  -1.000 to +1.000  not enough cases",
@@ -197,11 +197,11 @@ def test_several_candidates_are_judged_together(saved, command, written):
         "`a`: no significant change from `main`; with 30 cases, changes of the mean score up to 0.16 could go",
         "`b`: no significant change from `main`; with 30 cases, changes of the mean score up to 0.25 could go",
         "`c` is significantly worse in mean score (-0.33), in pass rate (-0.67) and on `a` (-0.67), no other",
-        "figure      main     a  difference   98.3 % interval                verdict",
+        "figure      main     a  difference   98.3 % interval  verdict",
         "mean score  1.00  1.00      +0.000  -0.150 to +0.150  no significant change",
-        "figure      main     b  difference   98.3 % interval                verdict",
+        "figure      main     b  difference   98.3 % interval  verdict",
         "mean score  1.00  0.92      -0.083  -0.243 to +0.089  no significant change",
-        "figure      main     c  difference   98.3 % interval              verdict",
+        "figure      main     c  difference   98.3 % interval  verdict",
         "mean score  1.00  0.67      -0.333  -0.462 to -0.204  significantly worse",
     ]
     gated = command(f"{line} --max-drop 0.1")

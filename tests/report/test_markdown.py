@@ -126,7 +126,7 @@ def test_a_baseline():
     assert (
         "### Figures of this run against main (2026-01-02, commit 0123456789), mean of 1 case in both" in text
     )
-    assert "| `x` | 1.00 | 0.00 | -1.000 | -1.000 to +1.000 | not enough cases |\n" in text
+    assert "| `x` | 1.00 | 0.00 | -1.000 | -1.000 to +1.000 | `not enough cases` |\n" in text
     assert "New cases:\n\n- `n|w`\n" in text
     assert "Cases vanished:\n\n- `gone`\n" in text
 

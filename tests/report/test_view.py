@@ -9,12 +9,14 @@ from html.parser import HTMLParser
 
 import pytest
 
+from pytest_jsonmatch import compare_corpus
 from pytest_jsonmatch.answer import Spent
 from pytest_jsonmatch.cli.main import main
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
 from pytest_jsonmatch.gate.headlines import contest, headlines
 from pytest_jsonmatch.report.against import contest_blocks
+from pytest_jsonmatch.report.corpora import results_of
 from pytest_jsonmatch.report.figures import score_text
 from pytest_jsonmatch.report.html import html_page
 from pytest_jsonmatch.report.look import Look
@@ -147,7 +149,26 @@ def test_a_name_with_a_scope_has_one_value_wherever_it_is_shown():
             gate = check_gate(parse_gate(f"{prefixes[scope]}{shares[name]} >= 0"), results)
             assert values == {score_text(gate.value)}, (scope, name)
             compared += 1
-    assert compared == 4 + 4 + 8
+    assert compared == 5 + 4 + 8
+
+
+def test_all_figures_of_a_run_have_the_same_number_of_decimals():
+    near = {"actual": {"t": "a" * 999 + "b"}, "expected": {"t": "a" * 1000}}
+    results = run(
+        *(
+            case(f"t.py::{at}", **near, metric="json_similarity", limit=limit)
+            for at, limit in enumerate((0.9, 1))
+        )
+    )
+    (means, _) = RunView(results).scopes
+    assert {each.name: each.texts[0] for each in means.figures} == {"score": "0.999", "pass rate": "0.500"}
+
+
+def test_a_record_without_a_threshold_has_no_verdict():
+    corpus = results_of(compare_corpus([{"a": 1}, {"a": 2}], [{"a": 1}, {"a": 1}]))
+    page = html_page(RunView(corpus).completed())
+    data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
+    assert {each["v"] for each in data["cases"]} == {"scored"}
 
 
 def test_a_failed_score_is_never_shown_as_its_limit():
@@ -185,7 +206,7 @@ def test_what_is_shown_of_a_baseline():
         "on `a` (-0.75), no other significant change; 8 cases",
         "",
         "figures of this run against main, mean of 8 cases in both",
-        "figure      main  this run  difference     90 % interval              verdict",
+        "figure      main  this run  difference     90 % interval  verdict",
         "mean score  1.00      0.62      -0.375  -0.596 to -0.145  significantly worse",
         "pass rate   1.00      0.25      -0.750  -0.975 to +0.000  significantly worse",
         "a           1.00      0.25      -0.750  -0.975 to +0.000  significantly worse",
