@@ -162,15 +162,9 @@ class PlanBase:
             words = bind_words(place.rules, registry, "x-eval-")
             self.by_schema[place] = {**self._tables_of(place, compare), **words}
         rules = [*(rule.words for rule in self.open_rules), *self.by_schema.values()]
-        for_leaves = any(rule.pattern.is_for_leaves for rule in self.open_rules)
-        self.has_alternatives: bool = for_leaves or self.schema is not None
-        """Whether what holds at a place may depend on the value there."""
         self.weighted: bool = any(words.get("weight", 1.0) != 1.0 for words in rules)
         self.reads_texts: bool = any(words.get("reads_text", False) for words in rules)
         """Whether some texts inside documents are read as JSON."""
-        accepts = [words[word] for words in rules for word in ("accept", "also") if word in words]
-        self.has_optional: bool = any(accept.optional for accept in accepts)
-        """Whether actual may lack some place without penalty."""
         bound = [words["compare"] for words in rules if "compare" in words]
         bound.extend(each for table in self._tables.values() for each in table.bound.values())
         self.has_batch: bool = any(each.comparator.batch is not None for each in bound)
