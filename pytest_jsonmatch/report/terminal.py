@@ -85,6 +85,13 @@ def summary_lines(view: RunView, look: Look, *, is_brief: bool | None = None) ->
     return [] if look.mode == "none" else blocks_lines(_summary(view, look, is_brief), look)
 
 
+def brief_lines(view: RunView, look: Look) -> list[StyledLine]:
+    """Return a line for each metric, and the notes on its figures."""
+    comparisons = list(comparisons_of(view.results.cases))
+    notes = (Sentence(note, "open") for note in _notes(view, comparisons) if comparisons)
+    return blocks_lines(iter([*_brief(view, view.sections), *notes]), look)
+
+
 def _summary(view: RunView, look: Look, is_brief: bool | None) -> Iterator[SheetBlock]:
     cases, mode = view.results.cases, look.mode
     comparisons = list(comparisons_of(cases))

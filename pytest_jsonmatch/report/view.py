@@ -224,7 +224,7 @@ class RunView:
 
     @property
     def judges_cases(self) -> bool:
-        """Whether single cases pass or fail: records of a corpus have no threshold, only the run has gates."""
+        """Whether single cases pass or fail: records of a corpus have no threshold, only runs have gates."""
         return self.results.corpus is None and self.is_judged
 
     @property

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.golden.files import OWN, display_name
+from pytest_jsonmatch.golden.files import OWN, display_name, is_golden
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.sheets import block_lines
 from pytest_jsonmatch.report.styled import PLAIN, RED, YELLOW, StyledLine, guarded
-from pytest_jsonmatch.report.terminal import blocks_lines, summary_lines, unscored_lines
+from pytest_jsonmatch.report.terminal import blocks_lines, brief_lines, summary_lines, unscored_lines
 from pytest_jsonmatch.report.view import RunView
 from pytest_jsonmatch.results.comparison import comparisons_of
 from pytest_jsonmatch.results.model import ResultSet
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from pytest_jsonmatch.results.comparison import Case
     from pytest_jsonmatch.session.session import Session
 
 _MOST_SHOWN: Final = 5
@@ -44,8 +47,12 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     is_brief = None if failed else True
     if config.get_verbosity() > 0:
         is_brief = False
-    view = RunView(ResultSet(cases), by=session.settings.by, level=session.settings.confidence)
+    single = _single_assertions(cases, session) if is_brief is None else set()
+    tabled = tuple(case for case in cases if case.id not in single)
+    view = RunView(ResultSet(tabled), by=session.settings.by, level=session.settings.confidence)
     lines = summary_lines(view, _look(session), is_brief=is_brief)
+    others = tuple(case for case in cases if case.id in single)
+    lines += brief_lines(RunView(ResultSet(others)), _look(session))
     blocks: list[Sequence[StyledLine]] = [
         [[(line, RED)] for text in session.rule_errors for line in text.splitlines()]
     ]
@@ -74,6 +81,24 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
         from pytest_jsonmatch.session import ci
 
         ci.show_annotations(terminalreporter, run, unicode=session.look[1])
+
+
+def _single_assertions(cases: Sequence[Case], session: Session) -> set[str]:
+    """Return the ids of tests that compare once: a table of their fields would mix unrelated documents.
+
+    There are none if more is asked of the run: figures by tag, gates, a report.
+    """
+    settings = session.settings
+    if settings.summary != "auto" or settings.by or settings.asks_of_run:
+        return set()
+    # A parametrized test is one test.
+    times = Counter(case.id.partition("[")[0] for case in cases for _ in comparisons_of([case]))
+    return {
+        case.id
+        for case in cases
+        if times[case.id.partition("[")[0]] < 2
+        and not is_golden(Path(case.id.partition("::")[0]), settings.files, explicit=True)
+    }
 
 
 def show_missing(terminalreporter: pytest.TerminalReporter, session: Session) -> bool:
