@@ -38,7 +38,7 @@ from pytest_jsonmatch.gate.power import minimum_detectable, sample_of
 from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.gate.verdict import DropGate, compare
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
-from pytest_jsonmatch.results.model import ResultSet
+from pytest_jsonmatch.results.run import RunResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -511,7 +511,7 @@ def wilsons(runs: int) -> None:
     print(tables.render(["", *(f"n = {n}" for n in SIZES), ""], rows))
 
 
-def family(n: int, fields: int, random: Random, noise: float) -> ResultSet:
+def family(n: int, fields: int, random: Random, noise: float) -> RunResult:
     """A run of cases of which each field is wrong now and then, more often in some cases."""
     hard = random.beta(2, 2, n)
     cases = []
@@ -532,7 +532,7 @@ def family(n: int, fields: int, random: Random, noise: float) -> ResultSet:
         passed = score == 1.0
         made = Comparison("", "", "m", "s", score, score, score, score, passed, fields=sums)
         cases.append(Case(str(at), (CaseRun(1, passed, (made,)),)))
-    return ResultSet(tuple(cases))
+    return RunResult(tuple(cases))
 
 
 def families(runs: int) -> None:

@@ -61,9 +61,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.reading.extract import Extraction as Extraction, extract_json as extract_json
     from pytest_jsonmatch.results.comparison import Comparison as Comparison
     from pytest_jsonmatch.results.file import read_results as read_results
-    from pytest_jsonmatch.results.model import ResultSet as ResultSet
-    from pytest_jsonmatch.results.record import RecordResult as RecordResult, RunError as RunError
     from pytest_jsonmatch.results.run import RunResult as RunResult
+    from pytest_jsonmatch.results.record import RecordResult as RecordResult, RunError as RunError
     from pytest_jsonmatch.semantic.cache import CachedJudge as CachedJudge
     from pytest_jsonmatch.semantic.judging import (
         CallableJudge as CallableJudge,
@@ -101,7 +100,6 @@ _HOMES = {
     "corpus.postprocess": ("NullHandling", "propagate_batch_errors", "reclassify_nulls"),
     "results.comparison": ("Comparison",),
     "results.file": ("read_results",),
-    "results.model": ("ResultSet",),
     "engine.plan.registry": (
         "Registry",
         "register_comparator",

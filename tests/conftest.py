@@ -8,6 +8,7 @@ import pkgutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -15,12 +16,16 @@ from hypothesis import HealthCheck, settings
 
 import pytest_jsonmatch
 from pytest_jsonmatch.api import compare_json
+from pytest_jsonmatch.engine.plan.compile import Signature
+from pytest_jsonmatch.engine.result.figures import FieldAggregation, together
+from pytest_jsonmatch.engine.value.sums import Sums
 from pytest_jsonmatch.gate.intervals import Interval, ratio_interval
 from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.report.details import details_of
 from pytest_jsonmatch.report.view import RunView
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
-from pytest_jsonmatch.results.model import ResultSet
+from pytest_jsonmatch.results.run import RunResult
+from pytest_jsonmatch.results.totals import AnswerCounts, RunTotals
 
 # The same inputs in every run, so that a change is never blamed for what it did not do. FULL=1 looks for new ones,
 # as does `tests/fuzz/run.py`. No deadline and no check of speed: a busy machine is no failure.
@@ -158,6 +163,38 @@ def mean_interval(values: Iterable[float], confidence: float = 0.95) -> Interval
     return ratio_interval((Row(value, 1.0, str(at)) for at, value in enumerate(values)), confidence)
 
 
+def run_of_records(
+    signature: str,
+    records: int,
+    answered: int,
+    perfect: int,
+    means: Mapping[str, float] = MappingProxyType({}),
+    fields: Mapping[str, FieldAggregation] = MappingProxyType({}),
+    *,
+    answers: AnswerCounts | None = None,
+    by_tag: Mapping[str, RunResult] = MappingProxyType({}),
+    unscored: int = 0,
+    errors: int = 0,
+    **more: Any,
+) -> RunResult:
+    """A corpus with these means over its records and these fields; `more` are fields of a `RunResult`."""
+    counts = {
+        "records": records,
+        "unanswered": records - answered,
+        "perfect_records": perfect,
+        "unscored": unscored,
+        "errors": errors,
+        **({} if answers is None else answers._asdict()),
+    }
+    total = together(fields.values())
+    leaves = Sums(total.weighted_score, total.expected_weight, total.actual_weight, perfect=False)
+    figures = {name: mean * (records - unscored) for name, mean in means.items()}
+    totals = RunTotals.of_numbers(counts, figures, leaves, fields)
+    parts = {tag: each.totals for tag, each in by_tag.items() if each.totals is not None}
+    more = {"kept_cases": (), "totals_by_tag": parts, **more}
+    return RunResult.of_records(Signature.parse(signature), totals, **more)
+
+
 def page_of(answers: Mapping[str, tuple[object, object]], **more: Any) -> RunView:
     """What a page shows of (actual, expected) by the id of a case; `more` is as for `compared`, or of the view."""
     asked = {name: more.pop(name) for name in ("limit", "metric", "options") if name in more}
@@ -166,4 +203,4 @@ def page_of(answers: Mapping[str, tuple[object, object]], **more: Any) -> RunVie
         cases.append(case_of(name, actual, expected=expected, **asked))
         how = {"metric": asked.get("metric", "json_similarity"), **asked.get("options", {})}
         details[name, f"{name}#1"] = details_of(compare_json(actual, expected, **how))
-    return RunView(ResultSet(tuple(cases)), details=details, **more)
+    return RunView(RunResult.of_cases(tuple(cases)), details=details, **more)

@@ -8,12 +8,24 @@ from pathlib import Path
 import pytest
 
 import pytest_jsonmatch
-from pytest_jsonmatch import Comparison, MatchResult, compare_json
+from pytest_jsonmatch import Comparison, MatchResult, RunResult, compare_corpus, compare_json, read_results
 from pytest_jsonmatch.comparer import Comparer
 from pytest_jsonmatch.request import ComparisonRequest, resolve
 
 PACKAGE = Path(pytest_jsonmatch.__file__).parent
-RETIRED = ("Comparing", "_Asked", "Compared", "TestNews", "RunNews", "Recorder", "Outcomes", "Turn")
+RETIRED = (
+    "Comparing",
+    "_Asked",
+    "Compared",
+    "TestNews",
+    "RunNews",
+    "Recorder",
+    "Outcomes",
+    "Turn",
+    "ResultSet",
+    "Corpus",
+    "RunSums",
+)
 
 
 @pytest.mark.parametrize("name", RETIRED)
@@ -90,3 +102,20 @@ def test_text_is_made_only_for_another_process():
     text = encode(payload)
     assert text.isascii()
     assert decode(text) == payload
+
+
+def test_a_corpus_a_session_and_a_file_are_run_results(pytester):
+    pytester.makepyfile(
+        """
+        def test_one(assert_json_match):
+            assert_json_match({"a": 1, "b": 2}, {"a": 1, "b": 3}, threshold=0.5)
+        """
+    )
+    pytester.runpytest("--jsonmatch-json=run.jsonl").assert_outcomes(passed=1)
+    of_cases = read_results(pytester.path / "run.jsonl")
+    of_records = compare_corpus([{"a": 1, "b": 2}], [{"a": 1, "b": 3}])
+    for run in (of_cases, of_records):
+        assert type(run) is RunResult
+        assert (run.mean_f1, run.micro_f1, run.total_records, run.total_mismatches) == (0.5, 0.5, 1, 1)
+        assert (run.metric, run.per_field["b"].mismatches, len(run.cases)) == ("leaf_f1", 1, 1)
+        assert str(run.signature).startswith("leaf_f1|options:none|")

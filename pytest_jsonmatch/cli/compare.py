@@ -108,10 +108,10 @@ def _in_form(form: str, result: MatchResult, comparison: Comparison, title: str)
     from pytest_jsonmatch.report.details import details_of
     from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.file import document
-    from pytest_jsonmatch.results.model import ResultSet
     from pytest_jsonmatch.results.origin import with_origin
+    from pytest_jsonmatch.results.run import RunResult
 
-    results = with_origin(ResultSet((Case.single(comparison),), collected=1), Path.cwd())
+    results = with_origin(RunResult.of_cases((Case.single(comparison),), collected=1), Path.cwd())
     if form == "html":
         details = {(comparison.nodeid, comparison.id): details_of(result)}
         return in_form(form, RunView(results, title, details=details))

@@ -17,15 +17,16 @@ from pytest_jsonmatch.report.styled import GREEN, RED, YELLOW
 from pytest_jsonmatch.report.terminal import blocks_lines
 from pytest_jsonmatch.report.view import RunView
 from pytest_jsonmatch.results.file import read_results
-from pytest_jsonmatch.results.model import ResultSet
 from pytest_jsonmatch.results.parts import listed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pytest_jsonmatch.results.run import RunResult
+
 _FIRST: Final = 3
 """At most this many ids of cases are named."""
-_Run: TypeAlias = "tuple[str, ResultSet]"
+_Run: TypeAlias = "tuple[str, RunResult]"
 """A run and its name."""
 
 
@@ -69,7 +70,7 @@ def _contests(runs: Sequence[_Run], paths: Sequence[Path], options: Namespace) -
     """Return the later runs against the earlier one; an error if they can't be compared."""
     for path, (_, results) in zip(paths, runs):
         if results.is_partial and (options.max_drop is not None or len(runs) > 2):
-            kept = f"{len(results.cases):,} of {results.number:,}"
+            kept = f"{len(results.cases):,} of {results.total_records:,}"
             raise CommandError(
                 f"single records are compared, but {path} keeps {kept}: save it with --keep all"
             )

@@ -22,13 +22,13 @@ from pytest_jsonmatch.engine.value.paths import parse_path
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
 from pytest_jsonmatch.report.checks import doubt_lines, gate_lines
-from pytest_jsonmatch.report.corpora import details_of_records, results_of
+from pytest_jsonmatch.report.corpora import details_of_records
 from pytest_jsonmatch.report.look import Look, joined
 from pytest_jsonmatch.report.styled import DIM, RED, YELLOW, StyledLine
 from pytest_jsonmatch.report.terminal import corpus_lines
 from pytest_jsonmatch.report.view import RunView, extent
-from pytest_jsonmatch.results.model import ResultSet
 from pytest_jsonmatch.results.origin import with_origin
+from pytest_jsonmatch.results.run import RunResult
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.expressions import Gate
@@ -51,8 +51,10 @@ def run(options: Namespace) -> int:
     ):
         _check_tags(sides, options)
         run = _evaluated(sides, options, gates, rules)
-    results = replace(_results(run, options), judged=was_asked(rules["judge"]))
-    view = _view(run, sides, results, check_gates([(gate, True) for gate in gates], results), options)
+    results = replace(run, judged=was_asked(rules["judge"]))
+    if _is_kept(options):
+        results = with_origin(results, Path.cwd())
+    view = _view(sides, results, check_gates([(gate, True) for gate in gates], results), options)
     write_files(options, view)
     look = look_of(options)
     write_output(as_text(_lines(run, sides, view, look), look))
@@ -145,18 +147,10 @@ def _is_kept(options: Namespace) -> bool:
     return any(target is not None for target in (options.json, options.html, options.markdown))
 
 
-def _results(run: RunResult, options: Namespace) -> ResultSet:
-    if not _is_kept(options):
-        return results_of(run)
-    return with_origin(results_of(run), Path.cwd())
-
-
-def _view(
-    run: RunResult, sides: Sides, results: ResultSet, checks: Sequence[Check], options: Namespace
-) -> RunView:
+def _view(sides: Sides, run: RunResult, checks: Sequence[Check], options: Namespace) -> RunView:
     """Return the view that reports are made from."""
     return RunView(
-        results,
+        run,
         f"{name_of(options.actual)} against {name_of(options.expected)}",
         gates=checks,
         by=tuple(dict(options.by)),

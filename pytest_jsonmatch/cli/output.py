@@ -26,8 +26,8 @@ def in_form(form: str, view: RunView) -> bytes:
     """Return a view as a result file ("json"), a page ("html") or Markdown ("markdown").
 
     >>> from pytest_jsonmatch.report.view import RunView
-    >>> from pytest_jsonmatch.results.model import ResultSet
-    >>> in_form("markdown", RunView(ResultSet(), "none")).decode().splitlines()[0]
+    >>> from pytest_jsonmatch.results.run import RunResult
+    >>> in_form("markdown", RunView(RunResult.of_cases(), "none")).decode().splitlines()[0]
     '## ➖ jsonmatch: nothing was compared'
     """
     if form == "json":

@@ -21,10 +21,11 @@ from pytest_jsonmatch.gate.power import (
 )
 from pytest_jsonmatch.report.sheets import Sentence, Sheet
 from pytest_jsonmatch.results.file import read_results
-from pytest_jsonmatch.results.model import ResultSet
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from pytest_jsonmatch.results.run import RunResult
 
 _CONFIDENCE: Final = 0.95
 _AT_SCORE: Final = 1 - OF_SCORE * (1 - _CONFIDENCE)
@@ -75,14 +76,14 @@ def _sample(options: Namespace) -> Sample:
     )
 
 
-def _whole(path: Path) -> ResultSet:
+def _whole(path: Path) -> RunResult:
     results = read_results(path)
     if results.is_partial:
         raise CommandError(f"{path} does not have every record: save it with --keep all")
     return results
 
 
-def _scores(results: ResultSet, options: Namespace) -> dict[str, list[float]]:
+def _scores(results: RunResult, options: Namespace) -> dict[str, list[float]]:
     if options.pass_rate is not None:
         return {case.id: [float(run.passed) for run in case.runs] for case in results.cases}
     return {case.id: [run.figure("score") for run in case.runs if run.has_figures] for case in results.scored}

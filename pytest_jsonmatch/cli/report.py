@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.output import as_text, look_of, write_files, write_output
@@ -25,8 +26,9 @@ from pytest_jsonmatch.report.terminal import (
 )
 from pytest_jsonmatch.report.view import RunView, extent
 from pytest_jsonmatch.results.file import read_results
-from pytest_jsonmatch.results.model import ResultSet
-from pytest_jsonmatch.results.parts import tags_of
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.results.run import RunResult
 
 
 def run(options: Namespace) -> int:
@@ -42,10 +44,10 @@ def run(options: Namespace) -> int:
     return FINE if all(check.passed for check in checks) else NOT_FINE
 
 
-def _check_tags(results: ResultSet, names: Sequence[str]) -> None:
-    known = {tag.partition("=")[0] for tag in tags_of(results)}
+def _check_tags(results: RunResult, names: Sequence[str]) -> None:
+    known = {tag.partition("=")[0] for tag in results.tags}
     for name in names:
-        if results.number and name not in known:
+        if results.total_records and name not in known:
             told = (
                 f"nothing has the tag {name!r}{did_you_mean(name, known)}" if known else "nothing has any tag"
             )
@@ -56,9 +58,9 @@ def _lines(view: RunView, look: Look) -> list[StyledLine]:
     """Return the lines of a saved run: what pytest's summary, or `jsonmatch evaluate`, showed of it."""
     results = view.results
     blocks = [list(_origin(view, look))]
-    if results.corpus is not None:
+    if results.is_of_records:
         blocks.append(corpus_lines(view, look))
-        if errors := results.corpus.errors:
+        if errors := results.total_errors:
             blocks.append([[(f"{count(errors, 'error')}, listed by `jsonmatch evaluate`", YELLOW)]])
     else:
         if not any(results.comparisons):
@@ -67,7 +69,7 @@ def _lines(view: RunView, look: Look) -> list[StyledLine]:
     if view.headlines:
         blocks += (block_lines(block, look) for block in view.figure_blocks)
         blocks.append(doubt_lines(results, look))
-    elif results.corpus is None:
+    elif not results.is_of_records:
         blocks.append(blocks_lines(figure_lines(view), look))
     blocks += [gate_lines(view.gates, look, on=extent(results)), check_lines(view.unsettled, look)]
     return joined(blocks)

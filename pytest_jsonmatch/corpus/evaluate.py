@@ -47,7 +47,7 @@ def evaluate_corpus(
     total.records.sort(key=attrgetter("index"))
     errors = [note.entry for note in sorted(total.errors, key=_POSITION)]
     errors += [RunError(each.where, None, None, each.reason) for each in pairing.unreadable[:MAX_ERRORS]]
-    return RunResult(
+    return RunResult.of_records(
         _signature(plan, task),
         total.sums,
         records=tuple(total.worst if task.keep == "worst" else total.records),
@@ -57,8 +57,8 @@ def evaluate_corpus(
         unmatched_expected=tuple(pairing.unmatched_expected),
         unmatched_actual=tuple(pairing.unmatched_actual),
         unmatched_rules=tuple(_unmatched(task, total)),
-        counts_extra=plan.options.extra == "count",
-        _by_tag=total.by_tag,
+        corpus_counts_extra=plan.options.extra == "count",
+        totals_by_tag=total.by_tag,
     )
 
 

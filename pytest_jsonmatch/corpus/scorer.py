@@ -39,7 +39,7 @@ from pytest_jsonmatch.results.record import (
     worst_of,
 )
 from pytest_jsonmatch.results.tags import tag_text
-from pytest_jsonmatch.results.totals import RunSums
+from pytest_jsonmatch.results.totals import RunTotals
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.records import Pair, Reading
@@ -146,21 +146,21 @@ class Note(NamedTuple):
 class ChunkResult:
     """The sums of one or more chunks, and the parts of their records that are kept."""
 
-    sums: RunSums = field(default_factory=RunSums)
+    sums: RunTotals = field(default_factory=RunTotals)
     records: list[RecordResult] = field(default_factory=list)
     worst: list[RecordResult] = field(default_factory=list)
     errors: list[Note] = field(default_factory=list)
     warnings: list[Note] = field(default_factory=list)
     unmatched: frozenset[str] | None = None
     """Patterns of rules that match no place of any record; None without records."""
-    by_tag: dict[str, RunSums] = field(default_factory=dict)
+    by_tag: dict[str, RunTotals] = field(default_factory=dict)
     """The sums of the records with a tag."""
 
     def add(self, other: ChunkResult) -> None:
         """Add the result of the next chunk."""
         self.sums.merge(other.sums)
         for tag, sums in other.by_tag.items():
-            self.by_tag.setdefault(tag, RunSums()).merge(sums)
+            self.by_tag.setdefault(tag, RunTotals()).merge(sums)
         if len(self.by_tag) > _MOST_TAGS:
             message = f"there are more than {_MOST_TAGS:,} tags; a tag is what many records have in common"
             raise ConfigurationError(message)

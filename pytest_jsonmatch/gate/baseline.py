@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
     from pytest_jsonmatch.results.comparison import Case
-    from pytest_jsonmatch.results.model import ResultSet
+    from pytest_jsonmatch.results.run import RunResult
 
 
 class Delta(NamedTuple):
@@ -67,8 +67,8 @@ class BaselineDiff:
         mismatches: cases that were scored in different ways.
     """
 
-    before: ResultSet
-    after: ResultSet
+    before: RunResult
+    after: RunResult
     cases: tuple[Delta, ...]
     fields: tuple[Delta, ...]
     new: tuple[str, ...]
@@ -92,8 +92,8 @@ class BaselineDiff:
     def of_corpora(self) -> bool:
         """Whether the figures are of two corpora, at least one of which keeps only some records as cases."""
         return (
-            self.before.corpus is not None
-            and self.after.corpus is not None
+            self.before.is_of_records
+            and self.after.is_of_records
             and (self.before.is_partial or self.after.is_partial)
         )
 
@@ -103,7 +103,7 @@ class BaselineDiff:
         return not self.mismatches
 
 
-def compare_runs(before: ResultSet, after: ResultSet) -> BaselineDiff:
+def compare_runs(before: RunResult, after: RunResult) -> BaselineDiff:
     """Compare a run with an earlier one, matching cases by id."""
     old = {case.id: case for case in before.cases}
     new = {case.id: case for case in after.cases}
@@ -117,9 +117,9 @@ def compare_runs(before: ResultSet, after: ResultSet) -> BaselineDiff:
     partial = before.is_partial or after.is_partial
     fields = _by_metric(old[name] for name in both), _by_metric(new[name] for name in both)
     mismatches = [*_mismatches(both, old, new)]
-    if partial and before.corpus is not None and after.corpus is not None:
-        fields = {before.corpus.metric: before.corpus.fields}, {after.corpus.metric: after.corpus.fields}
-        signatures = before.corpus.signature, after.corpus.signature
+    if partial and before.is_of_records and after.is_of_records:
+        fields = {before.metric or "": before.all_fields}, {after.metric or "": after.all_fields}
+        signatures = str(before.signature), str(after.signature)
         mismatches = [Mismatch("all records", *signatures)] if len({*signatures}) > 1 else []
     return BaselineDiff(
         before,

@@ -9,7 +9,7 @@ from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
 from pytest_jsonmatch.gate.repeats import flip_rate
 from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.results.comparison import Case, comparisons_of, merged_fields
-from pytest_jsonmatch.results.model import AnswerCounts
+from pytest_jsonmatch.results.run import answers_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -43,7 +43,7 @@ def case_rows(cases: Sequence[Case], name: str) -> list[Row]:
 
 def _answer_rows(case: Case, name: str) -> Iterator[Row]:
     """Yield what the answers of a case add to a share of answers."""
-    found = AnswerCounts.of(comparisons_of([case]))
+    found = answers_of(comparisons_of([case]))
     part, whole = (found.valid, found.validated) if name == "valid_rate" else (found.parsed, found.texts)
     if whole:
         yield Row(part, whole, case.unit)

@@ -17,14 +17,14 @@ from pytest_jsonmatch.gate.figures import case_rows, leaf_rows
 from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.results.comparison import comparisons_of
-from pytest_jsonmatch.results.model import AnswerCounts
-from pytest_jsonmatch.results.parts import candidates, listed, no_tag, tagged
+from pytest_jsonmatch.results.parts import candidates, listed, no_tag
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_jsonmatch.results.comparison import Case
-    from pytest_jsonmatch.results.model import ResultSet
+    from pytest_jsonmatch.results.run import RunResult
+    from pytest_jsonmatch.results.totals import AnswerCounts
 
 
 _NOTHING_LEFT: Final = "batch errors have left nothing to count"
@@ -42,7 +42,7 @@ _UNKNOWN: Final = {
 
 
 def check_gates(
-    gates: Sequence[tuple[Gate, bool]], results: ResultSet, confidence: float = 0.95
+    gates: Sequence[tuple[Gate, bool]], results: RunResult, confidence: float = 0.95
 ) -> list[Check]:
     """Check gates, each given with whether it is required.
 
@@ -50,14 +50,14 @@ def check_gates(
     """
     checks = [check_gate(gate, results, required=required, confidence=confidence) for gate, required in gates]
     is_allowed = any(gate.figure == "batch_errors" and gate.cases is gate.tag is None for gate, _ in gates)
-    if gates and results.batch_errors and not is_allowed:
-        allow = parse_gate(f"batch_errors <= {results.batch_errors}").text
+    if gates and results.total_batch_errors and not is_allowed:
+        allow = parse_gate(f"batch_errors <= {results.total_batch_errors}").text
         note = f"a batch comparator failed; the gate {allow!r} would allow it"
         checks.append(replace(check_gate(parse_gate("batch_errors == 0"), results), note=note))
     return checks
 
 
-def check_gate(gate: Gate, results: ResultSet, *, required: bool = True, confidence: float = 0.95) -> Check:
+def check_gate(gate: Gate, results: RunResult, *, required: bool = True, confidence: float = 0.95) -> Check:
     """Check a gate.
 
     A gate on a missing figure (no case, no such field, 0/0) fails. A `significant` gate is checked at
@@ -69,17 +69,17 @@ def check_gate(gate: Gate, results: ResultSet, *, required: bool = True, confide
         required: False leaves the gate undecided if nothing was compared, as in a run of other tests.
         confidence: the confidence of the interval.
     """
-    if not results.number and not required:
+    if not results.total_records and not required:
         return _check(gate, None, None, "nothing was compared")
     if gate.tag is not None:
-        everything, results = results, tagged(results, gate.tag)
-        if not results.number:
+        everything, results = results, results.tagged(gate.tag)
+        if not results.total_records:
             return _check(gate, None, passed=False, note=no_tag(gate.tag, everything))
     if gate.cases is not None:
         cases = tuple(case for case in results.cases if _fits(case.id, gate.cases))
         if not cases:
             return _check(gate, None, passed=False, note=_no_case(gate.cases, results.cases))
-        results = replace(results, cases=cases, corpus=None)
+        results = results.with_cases(cases)
     value, note = _value(gate, results)
     if gate.is_significant and value is not None:
         checked = _significant(gate, results, confidence)
@@ -95,7 +95,7 @@ def check_gate(gate: Gate, results: ResultSet, *, required: bool = True, confide
     return replace(checked, note=f"{checked.note}, {told}" if checked.note else told)
 
 
-def _significant(gate: Gate, results: ResultSet, confidence: float) -> Check:
+def _significant(gate: Gate, results: RunResult, confidence: float) -> Check:
     """Check whether the interval of a figure is on the right side of the limit."""
     if results.is_partial:
         return _check(gate, None, passed=False, note="an interval needs all records: use --keep all")
@@ -112,9 +112,9 @@ def _check(gate: Gate, value: float | None, passed: bool | None, note: str = "")
     return Check(gate.text, gate.name, value, gate.limit, passed, note, gate.operator)
 
 
-def _value(gate: Gate, results: ResultSet) -> tuple[float | None, str]:
+def _value(gate: Gate, results: RunResult) -> tuple[float | None, str]:
     """Return the value of a gate's figure, and a note about it."""
-    if not results.number:
+    if not results.total_records:
         return None, "nothing was compared"
     name = gate.figure
     if name in OF_EXTRAS and (metric := _without_extras(gate, results)):
@@ -126,30 +126,30 @@ def _value(gate: Gate, results: ResultSet) -> tuple[float | None, str]:
     if name in SPENT:
         return _of_spent(name, [each for case in results.cases for run in case.runs for each in run.spent])
     if name in COUNTS:
-        return getattr(results, name), ""
+        return getattr(results, f"total_{name}"), ""
     return _of_cases(name, results)
 
 
-def _of_cases(name: str, results: ResultSet) -> tuple[float | None, str]:
+def _of_cases(name: str, results: RunResult) -> tuple[float | None, str]:
     """Return a figure of all cases or records: a mean, or a share of them."""
-    corpus = results.corpus
-    number = count(results.number, results.noun)
+    number = count(results.total_records, results.noun)
     if name == "completeness":
-        if corpus is not None:
-            return results.completeness, f"{corpus.answered:,} of {number} with an answer"
+        if results.is_of_records:
+            answered = results.total_records - results.total_unanswered
+            return results.completeness, f"{answered:,} of {number} with an answer"
         value, reasons = results.completeness, ", ".join(results.narrowed)
         return value, "" if value is not None else f"the number of cases is unknown ({reasons})"
     if name == "flip_rate":
         rates = [row.part for row in case_rows(results.cases, name)]
-        if corpus is not None or not rates:
-            return None, "no case ran twice" if corpus is None else "a corpus is scored once"
+        if results.is_of_records or not rates:
+            return None, "a corpus is scored once" if results.is_of_records else "no case ran twice"
         return fsum(rates) / len(rates), _mean_of(len(rates), "case")
     if name == "pass_rate":
-        if corpus is not None:
-            return results.pass_rate, f"{corpus.perfect:,} of {number} with score 1"
+        if results.is_of_records:
+            return results.pass_rate, f"{results.total_perfect:,} of {number} with score 1"
         return results.pass_rate, f"{count(sum(case.passed for case in results.cases))} of {number}"
     mean = results.mean(name)
-    scored = results.number - results.unscored
+    scored = results.total_records - results.total_unscored
     return mean, _NOTHING_LEFT if mean is None else _mean_of(scored, results.noun)
 
 
@@ -158,7 +158,7 @@ def _mean_of(number: int, noun: str) -> str:
     return f"mean of {count(number, noun)}" if number > 1 else ""
 
 
-def _of_leaves(gate: Gate, results: ResultSet) -> tuple[float | None, str]:
+def _of_leaves(gate: Gate, results: RunResult) -> tuple[float | None, str]:
     matching = None
     if gate.field is not None:
         pattern, fields = parse_pattern(gate.field), results.fields
@@ -191,9 +191,9 @@ def _of_spent(name: str, spent: Sequence[Spent]) -> tuple[float | None, str]:
     return value, "" if known == len(spent) else f"known of {known:,} of {count(len(spent), 'answer')}"
 
 
-def _without_extras(gate: Gate, results: ResultSet) -> str | None:
+def _without_extras(gate: Gate, results: RunResult) -> str | None:
     """Return a metric in the gate's comparisons that ignores what only actual has; None if there is none."""
-    pattern = None if gate.field is None or results.corpus is not None else parse_pattern(gate.field)
+    pattern = None if gate.field is None or results.is_of_records else parse_pattern(gate.field)
     for each in comparisons_of(results.tabled):
         if not each.counts_extra and (
             pattern is None or any(pattern.matches(parse_path(path)) for path in each.fields)

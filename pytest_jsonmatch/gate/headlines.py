@@ -10,8 +10,8 @@ from pytest_jsonmatch.gate.figures import case_rows, leaf_rows
 from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.verdict import ANY_DROP, DropGate, compare_several
 from pytest_jsonmatch.limits import FIGURES
-from pytest_jsonmatch.results.model import MICRO
-from pytest_jsonmatch.results.parts import part_with, tagged, tags_of
+from pytest_jsonmatch.results.parts import part_with
+from pytest_jsonmatch.results.run import MICRO
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.baseline import BaselineDiff
     from pytest_jsonmatch.gate.intervals import Interval
     from pytest_jsonmatch.gate.verdict import Change, Scores
-    from pytest_jsonmatch.results.model import ResultSet
+    from pytest_jsonmatch.results.run import RunResult
 
 OF_SCORE: Final = 0.9
 """The share of the error rate that goes to the mean score."""
@@ -32,7 +32,7 @@ class Headline(NamedTuple):
     interval: Interval
 
 
-def headlines(results: ResultSet, confidence: float = 0.95) -> list[Headline]:
+def headlines(results: RunResult, confidence: float = 0.95) -> list[Headline]:
     """Return figures with intervals: means over cases, the pass rate, and micro figures (`micro.f1`)."""
     cases = results.cases
     rows = {name: case_rows(cases, name) for name in (*FIGURES, "pass_rate")}
@@ -63,8 +63,8 @@ class Contest(NamedTuple):
 
 
 def contest(
-    before: tuple[str, ResultSet],
-    after: tuple[str, ResultSet],
+    before: tuple[str, RunResult],
+    after: tuple[str, RunResult],
     gate: DropGate = ANY_DROP,
     *,
     by: Sequence[str] = (),
@@ -84,7 +84,7 @@ def contest(
 
 
 def contests_of(
-    results: ResultSet, fixtures: Mapping[str, Sequence[str]], confidence: float
+    results: RunResult, fixtures: Mapping[str, Sequence[str]], confidence: float
 ) -> dict[str, list[Contest]]:
     """Compare, by fixture, the parts of a run with each value of it with the part with the first.
 
@@ -102,7 +102,7 @@ def contests_of(
 
 
 def change_of_runs(
-    before: ResultSet, after: ResultSet, gate: DropGate = ANY_DROP, *, by: Sequence[str] = ()
+    before: RunResult, after: RunResult, gate: DropGate = ANY_DROP, *, by: Sequence[str] = ()
 ) -> RunChange:
     """Test a run against an earlier one; the unit is the case, whose runs are averaged.
 
@@ -119,9 +119,9 @@ def change_of_runs(
     now, then = _field_scores(after), _field_scores(before)
     for path in dict.fromkeys([*now, *then]):
         figures[f"field {path}"] = _both(now.get(path, {}), then.get(path, {}), before, after)
-    of_tags = [tag for tag in tags_of(after) if tag.partition("=")[0] in by]
+    of_tags = [tag for tag in after.tags if tag.partition("=")[0] in by]
     for tag in of_tags:
-        figures[f"tag {tag}"] = _scores(tagged(after, tag)), _scores(tagged(before, tag))
+        figures[f"tag {tag}"] = _scores(after.tagged(tag)), _scores(before.tagged(tag))
     others = compare_several(
         figures,
         DropGate(confidence=gate.confidence),
@@ -135,21 +135,21 @@ def change_of_runs(
     return RunChange(scores, outcomes, fields, tags)
 
 
-def clusters_of(*runs: ResultSet) -> dict[str, str]:
+def clusters_of(*runs: RunResult) -> dict[str, str]:
     """Return the clusters of the runs' cases, by case id; the last run that names one counts."""
     return {case.id: case.cluster for results in runs for case in results.cases if case.cluster}
 
 
-def _scores(results: ResultSet) -> dict[str, list[float]]:
+def _scores(results: RunResult) -> dict[str, list[float]]:
     return {case.id: [run.figure("score") for run in case.runs if run.has_figures] for case in results.scored}
 
 
-def _passes(results: ResultSet) -> dict[str, list[float]]:
+def _passes(results: RunResult) -> dict[str, list[float]]:
     """Return, by case, which of its runs passed; five of five weigh no more than one of one."""
     return {case.id: [float(run.passed) for run in case.runs] for case in results.cases}
 
 
-def _both(now: Scores, then: Scores, before: ResultSet, after: ResultSet) -> tuple[Scores, Scores]:
+def _both(now: Scores, then: Scores, before: RunResult, after: RunResult) -> tuple[Scores, Scores]:
     """Return the scores of a field in two runs, over the cases that have it in either.
 
     A run that compared the case but has no result for the field scores 1 there: nothing was expected, and
@@ -167,7 +167,7 @@ def _both(now: Scores, then: Scores, before: ResultSet, after: ResultSet) -> tup
     return sides[0], sides[1]
 
 
-def _field_scores(results: ResultSet) -> dict[str, dict[str, list[float]]]:
+def _field_scores(results: RunResult) -> dict[str, dict[str, list[float]]]:
     """Return, by field and case, the mean score of each run that has the field."""
     by_field: dict[str, dict[str, list[float]]] = {}
     for case in results.cases:

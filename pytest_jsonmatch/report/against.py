@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.headlines import Contest, RunChange
     from pytest_jsonmatch.gate.verdict import Change
     from pytest_jsonmatch.results.comparison import Case, Difference
-    from pytest_jsonmatch.results.model import ResultSet
+    from pytest_jsonmatch.results.run import RunResult
 
 _MOST: Final = 10
 _MAX_NAMED: Final = 5
@@ -70,7 +70,7 @@ def _tables(contest: Contest, most: int) -> Iterator[SheetBlock]:
         yield Rows([""], [[each] for each in ids], title, "case", _MOST)
 
 
-def _is_incomplete(results: ResultSet) -> bool:
+def _is_incomplete(results: RunResult) -> bool:
     return bool(results.narrowed) or len(results.cases) < (results.collected or 0)
 
 
@@ -163,7 +163,8 @@ def _figure_table(contest: Contest) -> Rows:
     made = ", ".join(filter(None, parts)) if diff.before.created != diff.after.created else ""
     of = f"mean of {count(len(diff.cases), 'case')} in both"
     if diff.of_corpora:
-        of = f"{count(diff.after.number, 'record')}, then {count(diff.before.number)}, fields over all leaves"
+        of = f"{count(diff.after.total_records, 'record')}, then {count(diff.before.total_records)}"
+        of += ", fields over all leaves"
     title = f"figures of {contest.after} against {contest.before}{f' ({made})' if made else ''}, {of}"
     columns = ["figure", contest.before, contest.after, "difference"]
     rows: list[list[AnySheetCell]] = []

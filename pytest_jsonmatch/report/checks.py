@@ -13,13 +13,13 @@ from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, RED, YELLOW, Styl
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.session import Check
-    from pytest_jsonmatch.results.model import ResultSet
+    from pytest_jsonmatch.results.run import RunResult
 
 _MOST_NAMED: Final = 3
 JUDGED: Final = "intervals do not account for the judge's errors; `jsonmatch study agreement` measures them"
 
 
-def doubt_lines(results: ResultSet, look: Look) -> list[StyledLine]:
+def doubt_lines(results: RunResult, look: Look) -> list[StyledLine]:
     """Return a note on what a run's intervals do not account for; empty if a judge was not asked."""
     return look.folded(JUDGED, 4, YELLOW) if results.judged else []
 

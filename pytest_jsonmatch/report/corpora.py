@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from heapq import nsmallest
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from pytest_jsonmatch.atomic import write_file
-from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.report.details import details_of
 from pytest_jsonmatch.report.view import RunView
-from pytest_jsonmatch.results.comparison import Case, Comparison
-from pytest_jsonmatch.results.model import AnswerCounts, Corpus, ResultSet
 from pytest_jsonmatch.results.origin import with_origin
+from pytest_jsonmatch.results.run import RunResult
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.match import MatchResult
@@ -34,8 +31,8 @@ def write_page(run: RunResult, path: Path) -> None:
     """
     from pytest_jsonmatch.report.html import html_page
 
-    results = with_origin(results_of(run), Path.cwd())
-    page = html_page(RunView(results, run.metric, details=details_of_records(run)).completed())
+    results = with_origin(run, Path.cwd())
+    page = html_page(RunView(results, run.metric or "jsonmatch", details=details_of_records(run)).completed())
     write_file(path, page.encode("utf-8", "backslashreplace"))
 
 
@@ -63,40 +60,3 @@ def _kept(run: RunResult) -> list[RecordResult]:
 
 def _match(record: RecordResult) -> MatchResult:
     return cast("MatchResult", record.match)
-
-
-def results_of(run: RunResult) -> ResultSet:
-    """Return a corpus as a run."""
-    kept = sorted(_kept(run), key=attrgetter("index"))
-    cases = tuple(_case(record, run) for record in kept)
-    return ResultSet(cases, collected=run.total_records, corpus=_corpus(run))
-
-
-def _case(record: RecordResult, run: RunResult) -> Case:
-    name = str(record.record_id)
-    match = _match(record)
-    passed = record.score is not None and record.score >= 1.0
-    comparison = Comparison.of(match, id=name, nodeid=name, threshold={}, passed=passed)
-    signature, errors = str(run.signature), () if record.error is None else (record.error,)
-    # Valid answers are counted for the corpus as a whole.
-    comparison = replace(comparison, signature=signature, errors=errors, validity="")
-    return Case.single(comparison, cluster=record.cluster, tags=record.tags)
-
-
-def _corpus(run: RunResult) -> Corpus:
-    is_scored = run.total_records > run.total_unscored
-    means = {name: getattr(run, f"mean_{name}") for name in FIGURES} if is_scored else {}
-    return Corpus(
-        metric=run.metric,
-        signature=str(run.signature),
-        records=run.total_records,
-        answered=run.total_records - run.total_unanswered,
-        perfect=run.total_perfect,
-        means=means,
-        fields=dict(run.all_fields),
-        by_tag={tag: _corpus(part) for tag, part in run.by_tag.items()},
-        unscored=run.total_unscored,
-        answers=AnswerCounts(**run.answer_counts),
-        errors=run.total_errors,
-        counts_extra=run.counts_extra,
-    )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.results.model import AnswerCounts
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.results.totals import AnswerCounts
 
 _MAX_DIGITS: Final = 6
 _MANY: Final = 100
@@ -125,7 +127,7 @@ def _is_honest(score: float, text: str) -> bool:
 def answers_note(answers: AnswerCounts) -> str:
     """Return a note on answers that are not valid, or have no JSON in them; empty if there are none.
 
-    >>> from pytest_jsonmatch.results.model import AnswerCounts
+    >>> from pytest_jsonmatch.results.totals import AnswerCounts
     >>> answers_note(AnswerCounts(texts=4, parsed=3, valid=1, validated=2))
     'valid by the schema: 1 of 2 answers; JSON found in 3 of 4 texts'
     """

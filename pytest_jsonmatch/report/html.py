@@ -30,8 +30,14 @@ from pytest_jsonmatch.report.view import (
     extent,
     missed_limit,
 )
-from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, by_metric, merged_differences
-from pytest_jsonmatch.results.parts import tags_of_case
+from pytest_jsonmatch.results.comparison import (
+    Case,
+    CaseRun,
+    Comparison,
+    by_metric,
+    merged_differences,
+    tags_of_case,
+)
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.figures import FieldAggregation
@@ -218,7 +224,7 @@ class _Data:
             entry["t"] = sorted(self.tags[tag] for tag in tags)
         if case.of > 1:
             entry["o"] = case.of
-        if self._view.results.corpus is not None and any(each.errors for each in case.runs[0].comparisons):
+        if self._view.results.is_of_records and any(each.errors for each in case.runs[0].comparisons):
             entry["z"] = 1  # listed after wrong answers
         if before is not None:
             entry["b"] = short_figure(before)

@@ -108,7 +108,7 @@ def _lines(view: RunView, sections: Sequence[Section], most: int) -> Iterator[st
         yield from (
             _headed(title, (line for block in blocks for line in _block(block, most))) if blocks else ()
         )
-    if view.results.number:
+    if view.results.total_records:
         yield from _headed("Figures", _figures(view))
     if sections:
         lines = (line for section in sections for line in _section(section, most))
@@ -117,7 +117,7 @@ def _lines(view: RunView, sections: Sequence[Section], most: int) -> Iterator[st
         yield from _block(block, most)
     if view.faults:
         title = "The worst records" if view.results.is_partial else "Records below 1"
-        if view.results.corpus is None:
+        if not view.results.is_of_records:
             what = "did not pass" if view.results.has_only_gates else "failed"
             title = f"Cases that {what}: {count(len(view.faults))}"
         yield from _headed(title, _cases(view, most))
@@ -213,7 +213,7 @@ def _fenced(lines: Iterable[str]) -> list[str]:
 
 def _verdict(view: RunView, most: int) -> Iterator[str]:
     kind, words = view.verdict
-    mark = _MARKS.get(kind, "" if view.results.number else "➖ ")
+    mark = _MARKS.get(kind, "" if view.results.total_records else "➖ ")
     yield f"## {mark}jsonmatch: {words}"
     yield ""
     yield "; ".join(_sums(view)) + "."
@@ -266,7 +266,9 @@ def _figures(view: RunView) -> Iterator[str]:
         rows.append([scope.title, *(value for value, _ in texts)])
         if view.headlines:
             rows.append(["".join(view.confidence), *(ends for _, ends in texts)])
-    yield from _table([count(view.results.number, view.results.noun), *(f"{name}:" for name in names)], rows)
+    yield from _table(
+        [count(view.results.total_records, view.results.noun), *(f"{name}:" for name in names)], rows
+    )
 
 
 def _section(section: Section, most: int) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.answer import FIGURES as SPENT
 from pytest_jsonmatch.answer import Spent, spent_figure
@@ -15,8 +15,10 @@ from pytest_jsonmatch.report.fieldtable import ALL_LEAVES, field_scores
 from pytest_jsonmatch.report.figures import amount_text, dash
 from pytest_jsonmatch.report.sheets import AnySheetCell, Rows, Sentence, SheetBlock, SheetCell, score_cell
 from pytest_jsonmatch.results.comparison import Case, Comparison, by_metric, comparisons_of, mean_of
-from pytest_jsonmatch.results.model import ResultSet
-from pytest_jsonmatch.results.parts import by_tag, tags_of, without_tag
+from pytest_jsonmatch.results.parts import by_tag, without_tag
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.results.run import RunResult
 
 _MAX_ROWS: Final = 30
 _TITLES: Final = ("score", "precision", "recall", "F1", "pass rate")
@@ -27,17 +29,21 @@ _SPENT_TITLES: Final = dict(
 """The figure in each column of what answers took, by its title."""
 
 
-def tag_blocks(results: ResultSet, name: str, *, fields: bool = True) -> Iterator[SheetBlock]:
+def tag_blocks(results: RunResult, name: str, *, fields: bool = True) -> Iterator[SheetBlock]:
     """Yield the figures of a run by the values of a tag, and those of `fields`; or why there are none."""
     parts = dict(by_tag(results, name))
     if not parts:
-        known = {tag.partition("=")[0] for tag in tags_of(results)}
+        known = {tag.partition("=")[0] for tag in results.tags}
         text = f"nothing has a tag {name!r}{did_you_mean(name, known)}" if known else "nothing has any tag"
         yield Sentence(text, "open")
         return
     noun = results.noun
     rows: list[list[AnySheetCell]] = [
-        [value or '""', count(part.number), *map(score_cell, (*map(part.mean, FIGURES), part.pass_rate))]
+        [
+            value or '""',
+            count(part.total_records),
+            *map(score_cell, (*map(part.mean, FIGURES), part.pass_rate)),
+        ]
         for value, part in parts.items()
     ]
     yield Rows((name, f"{noun}s", *_TITLES), rows, f"by {name}, mean of {noun}s", "value", spare=_SPARE)

@@ -34,7 +34,7 @@ from pytest_jsonmatch.report.sheets import (
     score_cell,
 )
 from pytest_jsonmatch.report.styled import StyledLine, score_tone
-from pytest_jsonmatch.report.view import left_out_note, of_corpus, worst_fields
+from pytest_jsonmatch.report.view import left_out_note, of_records, worst_fields
 from pytest_jsonmatch.results.comparison import (
     Case,
     Comparison,
@@ -175,7 +175,7 @@ def _differences(view: RunView, section: Section, look: Look, *, every: bool) ->
     title = "fields below 1" if every else "the worst field"
     of = ""
     if view.results.is_partial:
-        of = f", in {count(len(cases))} of {count(view.results.number, 'record')}"
+        of = f", in {count(len(cases))} of {count(view.results.total_records, 'record')}"
     return _list(rows, f"{title}, expected {look.arrow} actual{of}:", len(rows), "difference")
 
 
@@ -340,14 +340,12 @@ def corpus_lines(view: RunView, look: Look, *, also: Sequence[str] = ()) -> list
 
 
 def _corpus(view: RunView, look: Look, also: Sequence[str]) -> Iterator[SheetBlock]:
-    results, corpus, mode = view.results, view.results.corpus, look.mode
-    if corpus is None:
+    results, mode = view.results, look.mode
+    if not results.total_records:
+        yield Sentence(f"{results.metric}: no records", "strong")
         return
-    if not corpus.records:
-        yield Sentence(f"{corpus.metric}: no records", "strong")
-        return
-    told = [reason for reason, _ in of_corpus(corpus)]
-    yield Sentence(f"{corpus.metric}, {', '.join([*told, *also])}", "strong")
+    told = [reason for reason, _ in of_records(results)]
+    yield Sentence(f"{results.metric}, {', '.join([*told, *also])}", "strong")
     yield from figure_lines(view)
     for section in view.sections:
         if mode != "auto" or not _is_perfect(section):

@@ -26,8 +26,8 @@ from pytest_jsonmatch.report.sheets import (
     SheetFigures,
 )
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, merged_fields
-from pytest_jsonmatch.results.model import MICRO, Corpus, ResultSet
 from pytest_jsonmatch.results.parts import candidates
+from pytest_jsonmatch.results.run import MICRO, RunResult
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.headlines import Contest, Headline
@@ -148,7 +148,7 @@ class RunView:
         by: the names of tags by which figures are shown.
     """
 
-    results: ResultSet
+    results: RunResult
     title: str = "jsonmatch"
     gates: Sequence[Check] = ()
     baseline: str = ""
@@ -195,7 +195,7 @@ class RunView:
         results = self.results
         notes = [*filter(None, [left_out_note(results)]), *self.notes]
         if results.is_partial:
-            of = count(results.number, "record")
+            of = count(results.total_records, "record")
             notes.append(
                 f"Figures and fields are of all {of}, but only {count(len(results.cases))} are listed as "
                 "cases. With `keep` as `all` all are, and figures have intervals."
@@ -210,14 +210,14 @@ class RunView:
     @property
     def _has_only_figures(self) -> bool:
         """Whether cases or records can't fail the run: gates alone decide."""
-        return self.results.corpus is not None or self.results.has_only_gates
+        return self.results.is_of_records or self.results.has_only_gates
 
     @property
     def is_judged(self) -> bool:
         """Whether the run can pass or fail: two files may be compared without a threshold."""
         if self.gates or self.unsettled:
             return True
-        return self.results.corpus is None and (
+        return not self.results.is_of_records and (
             any(case.verdict != "passed" for case in self.results.cases)
             or any(each.threshold for each in self.results.comparisons)
         )
@@ -225,14 +225,14 @@ class RunView:
     @property
     def judges_cases(self) -> bool:
         """Whether single cases pass or fail: records of a corpus have no threshold, only runs have gates."""
-        return self.results.corpus is None and self.is_judged
+        return not self.results.is_of_records and self.is_judged
 
     @property
     def verdict(self) -> tuple[str, str]:
         """The kind of the run's verdict, and the words for it."""
         if self.failed:
             return "failed", "failed"
-        if not self.results.number:
+        if not self.results.total_records:
             return "none", "nothing was compared"
         if not self.is_judged:
             return "none", f"score {score_text(self.results.mean('score'))}"
@@ -248,8 +248,7 @@ class RunView:
             yield f"{failed} of {count(len(gates), 'gate')} failed", True
         elif gates:
             yield f"{count(len(gates), 'gate')} passed", False
-        corpus = self.results.corpus
-        yield from _of_cases(self) if corpus is None else of_corpus(corpus)
+        yield from of_records(self.results) if self.results.is_of_records else _of_cases(self)
         if note := left_out_note(self.results):
             yield note, False
         if self.others_failed:
@@ -308,10 +307,10 @@ class RunView:
     def sections(self) -> Sequence[Section]:
         """The figures of fields, separately for each metric; for a corpus over all records, kept or not."""
         results = self.results
-        sections = sections_of(results.tabled) if results.number else ()
-        if results.corpus is None:
+        sections = sections_of(results.tabled) if results.total_records else ()
+        if not results.is_of_records:
             return sections
-        of = results.number
+        of = results.total_records
         return [
             replace(each, cases=of, noun=results.noun, uncounted=0 if each.extra else of) for each in sections
         ]
@@ -323,15 +322,15 @@ class RunView:
         Precision, recall and F1 are left out if all equal the score; F1 also if it alone does.
         """
         results = self.results
-        if not results.number:
+        if not results.total_records:
             return []
         known = {each.name: each.interval for each in self.headlines}
         means = [Headfigure(TITLES_OF[name], results.mean(name), known.get(name)) for name in FIGURES]
         rate = Headfigure("pass rate", results.pass_rate, known.get("pass_rate"))
-        is_judged = results.number > 1 and (results.corpus is not None or self.is_judged)
-        title = f"mean of {results.noun}s" if results.number > 1 else f"1 {results.noun}"
+        is_judged = results.total_records > 1 and (results.is_of_records or self.is_judged)
+        title = f"mean of {results.noun}s" if results.total_records > 1 else f"1 {results.noun}"
         scopes = [Scope(title, (*_distinct(means), *([rate] if is_judged else [])))]
-        if results.number > 1 and results.unscored < results.number:
+        if results.total_records > 1 and results.total_unscored < results.total_records:
             total = self.sections[0].total if len(self.sections) == 1 else results.over()
             values = (total.mean_score, total.precision, total.recall, total.f1)
             leaves = [
@@ -351,7 +350,7 @@ class RunView:
     def figure_blocks(self) -> list[SheetFigures]:
         """The figures as blocks, with their intervals if they have any."""
         sure, clusters = self.confidence
-        of = count(self.results.number, self.results.noun)
+        of = count(self.results.total_records, self.results.noun)
         title = f", with {sure} ({of}{clusters}):" if sure else ":"
         return [
             SheetFigures([SheetFigure(each.name, *each.texts) for each in scope.figures], scope.title + title)
@@ -391,20 +390,20 @@ def _of_cases(view: RunView) -> Iterator[tuple[str, bool]]:
         yield f"evaluated on {on}", False
 
 
-def of_corpus(corpus: Corpus) -> Iterator[tuple[str, bool]]:
+def of_records(results: RunResult) -> Iterator[tuple[str, bool]]:
     """Yield how many records are right, or have no answer, as `RunView.reasons` does."""
-    yield f"{count(corpus.perfect)} of {count(corpus.records, 'record')} with score 1", False
-    if missing := corpus.records - corpus.answered:
-        yield f"{count(missing)} without an answer", False
-    if corpus.errors:
-        yield count(corpus.errors, "error"), False
+    yield f"{count(results.total_perfect)} of {count(results.total_records, 'record')} with score 1", False
+    if results.total_unanswered:
+        yield f"{count(results.total_unanswered)} without an answer", False
+    if results.total_errors:
+        yield count(results.total_errors, "error"), False
 
 
 # -- cases that failed -------------------------------------------------------------------------------------
 
 
 def faults_of(
-    results: ResultSet, told: Callable[[Case, CaseRun], tuple[str, int, str]] | None = None
+    results: RunResult, told: Callable[[Case, CaseRun], tuple[str, int, str]] | None = None
 ) -> tuple[Fault, ...]:
     """Return the cases that failed, the worst first.
 
@@ -482,28 +481,28 @@ def message_lines(message: str, most: int, *, width: int = 200, unicode: bool = 
 # -- the extent of a run -----------------------------------------------------------------------------------
 
 
-def extent(results: ResultSet) -> str:
+def extent(results: RunResult) -> str:
     """Return what was evaluated.
 
-    >>> from pytest_jsonmatch.results.model import ResultSet
-    >>> extent(ResultSet(collected=3, narrowed=("-k",)))
+    >>> from pytest_jsonmatch.results.run import RunResult
+    >>> extent(RunResult.of_cases(collected=3, narrowed=("-k",)))
     '0 of 3 cases (-k)'
     """
-    if results.corpus is not None:
-        return count(results.corpus.records, "record")
+    if results.is_of_records:
+        return count(results.total_records, "record")
     there, of = len(results.cases), max(results.collected or 0, len(results.cases))
     on = count(there, "case") if there == of else f"{count(there)} of {count(of, 'case')}"
     return f"{on} ({', '.join(results.narrowed)})" if results.narrowed else on
 
 
-def left_out_note(results: ResultSet) -> str:
+def left_out_note(results: RunResult) -> str:
     """Return a note on what the figures leave out; empty if they leave out nothing.
 
-    >>> from pytest_jsonmatch.results.model import ResultSet
-    >>> left_out_note(ResultSet())
+    >>> from pytest_jsonmatch.results.run import RunResult
+    >>> left_out_note(RunResult.of_cases())
     ''
     """
-    failed, unscored = results.batch_errors, results.unscored
+    failed, unscored = results.total_batch_errors, results.total_unscored
     notes = [answers_note(results.answers)]
     if failed:
         notes.append(f"{count(failed, 'result')} left out of the figures: the batch comparator failed")

@@ -16,6 +16,7 @@ from pytest_jsonmatch.engine.result.figures import COUNTED, FieldAggregation
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.text import render, shortened
 from pytest_jsonmatch.limits import reaches
+from pytest_jsonmatch.results.tags import tag_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -417,3 +418,32 @@ def merged_differences(cases: Iterable[Case], most: int) -> dict[str, tuple[Diff
 def mean_of(values: Sequence[float]) -> float | None:
     """Return the mean; None without values."""
     return fsum(values) / len(values) if values else None
+
+
+# -- tags of cases ------------------------------------------------------------------------------------------
+
+
+def tagged_case(case: Case, tag: str) -> Case | None:
+    """Return a case as if only comparisons with a tag had been made; None if none has it."""
+    runs = tuple(kept for run in case.runs if (kept := _tagged_run(run, case.tags, tag)) is not None)
+    return replace(case, runs=runs) if runs else None
+
+
+def _tagged_run(run: CaseRun, of_case: Tags, tag: str) -> CaseRun | None:
+    has_tag = tag in tag_texts(of_case)
+    kept = tuple(
+        comparison for comparison in run.comparisons if tag in tag_texts({**of_case, **comparison.tags})
+    )
+    if len(kept) == len(run.comparisons):
+        return run if kept or has_tag else None
+    if not kept and not (run.error and has_tag):
+        return None
+    passed = not run.error and all(comparison.passed for comparison in kept)
+    return replace(run, comparisons=kept, passed=passed)
+
+
+def tags_of_case(case: Case) -> set[str]:
+    """Return the tags of a case's comparisons, or of the case itself if it failed before comparing."""
+    compared = ({**case.tags, **each.tags} for run in case.runs for each in run.comparisons)
+    failed = (case.tags for run in case.runs if run.error or not run.comparisons)
+    return set().union(*map(tag_texts, (*compared, *failed)))

@@ -12,22 +12,25 @@ from pathlib import Path
 from reprlib import repr as short
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.result.figures import RATES, together
+from pytest_jsonmatch.engine.plan.compile import Signature
+from pytest_jsonmatch.engine.result.figures import RATES, FieldAggregation, together
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import format_path
+from pytest_jsonmatch.engine.value.sums import Figures, Sums
 from pytest_jsonmatch.engine.value.text import count, shortened
 from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.results.comparison import Case
-from pytest_jsonmatch.results.model import ResultSet
 from pytest_jsonmatch.results.plain import from_plain, to_plain
+from pytest_jsonmatch.results.run import RunResult
+from pytest_jsonmatch.results.totals import RunTotals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from os import PathLike
 
 FORMAT: Final = "jsonmatch-results"
-VERSION: Final = 1
-"""The version of the format: files of higher versions are refused."""
+VERSION: Final = 2
+"""The version of the format: files of other versions are refused."""
 
 SCHEMA: Final = "results.schema.json"
 """The file beside this one that is the JSON Schema of a line."""
@@ -40,39 +43,64 @@ _REMEDY: Final = "write it anew: pytest --jsonmatch-json, or jsonmatch evaluate 
 # -- writing -----------------------------------------------------------------------------------------------
 
 
-def to_text(results: ResultSet) -> str:
+def to_text(results: RunResult) -> str:
     """Return a run as the text of a result file.
 
     Equal results give equal texts, except for the head: time, commit and versions.
 
-    >>> read_back = from_text(to_text(ResultSet(commit="abc")), "x.jsonl")
-    >>> read_back == ResultSet(commit="abc")
+    >>> read_back = from_text(to_text(RunResult.of_cases(commit="abc")), "x.jsonl")
+    >>> read_back == RunResult.of_cases(commit="abc")
     True
     """
     lines = [_head(results), *map(_case, results.cases)]
     return "".join(f"{json.dumps(line)}\n" for line in lines)
 
 
-def document(results: ResultSet) -> dict[str, Any]:
+def document(results: RunResult) -> dict[str, Any]:
     """Return a run as a single JSON object: the head, with the cases as its last member."""
     return {**_head(results), "cases": [*map(_case, results.cases)]}
 
 
-def _head(results: ResultSet) -> dict[str, Any]:
-    own = to_plain(results)
-    own.pop("cases", None)
-    total = together(results.fields.values())
+_OF_RUN: Final = ("created", "commit", "versions", "collected", "narrowed", "judged", "has_only_gates")
+"""The members of a head that are fields of a run; those without a value are left out."""
+_EMPTY: Final = RunResult()
+
+
+def _head(results: RunResult) -> dict[str, Any]:
+    total = together(results.all_fields.values())
     figures = {
-        "cases": results.number,
+        "cases": results.total_records,
         "pass_rate": results.pass_rate,
         **{name: results.mean(name) for name in FIGURES},
-        **({"batch_errors": results.batch_errors} if results.batch_errors else {}),
-        **({"unscored": results.unscored} if results.unscored else {}),
+        **({"batch_errors": results.total_batch_errors} if results.total_batch_errors else {}),
+        **({"unscored": results.total_unscored} if results.total_unscored else {}),
         **results.answers.rates,
         # A rate that would be 0/0 is left out.
         **{name: rate for name in RATES if (rate := getattr(total, name)) is not None},
     }
-    return {"format": FORMAT, "version": VERSION, "figures": figures, **own}
+    given = ((name, getattr(results, name)) for name in _OF_RUN)
+    known = {name: value for name, value in given if value != getattr(_EMPTY, name)}
+    head = {"format": FORMAT, "version": VERSION, "figures": figures, **to_plain(known)}
+    return head if results.totals is None else {**head, "corpus": _corpus(results, results.totals)}
+
+
+def _corpus(results: RunResult, totals: RunTotals) -> dict[str, Any]:
+    by_tag = {tag: _totals(part) for tag, part in results.totals_by_tag.items()}
+    return {
+        "signature": str(results.signature),
+        **({} if results.corpus_counts_extra else {"counts_extra": False}),
+        **_totals(totals),
+        **({"by_tag": by_tag} if by_tag else {}),
+    }
+
+
+def _totals(totals: RunTotals) -> dict[str, Any]:
+    return {
+        "counts": dict(+totals.counts),
+        "sums": {name: totals.figures[name].value for name in Figures._fields},
+        "leaves": totals.total._asdict(),
+        "fields": to_plain(totals.per_field()),
+    }
 
 
 def _case(case: Case) -> dict[str, Any]:
@@ -89,7 +117,7 @@ def _case(case: Case) -> dict[str, Any]:
 # -- reading -----------------------------------------------------------------------------------------------
 
 
-def read_results(path: str | PathLike[str]) -> ResultSet:
+def read_results(path: str | PathLike[str]) -> RunResult:
     """Read a result file, as `--jsonmatch-json` and `jsonmatch evaluate --json` write it.
 
     Raises:
@@ -109,12 +137,12 @@ def read_results(path: str | PathLike[str]) -> ResultSet:
         raise _none(str(path), "it is not UTF-8 text") from None
 
 
-def from_text(text: str, name: str) -> ResultSet:
+def from_text(text: str, name: str) -> RunResult:
     """Read the text of a result file, as `read_results` does."""
     return _read(text.split("\n"), name)
 
 
-def _read(lines: Iterable[str], name: str) -> ResultSet:
+def _read(lines: Iterable[str], name: str) -> RunResult:
     head, cases = None, []
     for number, line in enumerate(lines, 1):
         try:
@@ -128,11 +156,30 @@ def _read(lines: Iterable[str], name: str) -> ResultSet:
             raise _none(name, f"{where}{error}") from None
     if head is None:
         raise _none(name, "it is empty")
-    results = from_plain(ResultSet, {**head, "cases": tuple(cases)})
+    more: dict[str, Any] = {each: head[each] for each in _OF_RUN if each in head}
+    more["narrowed"] = tuple(more.get("narrowed", ()))
+    if "corpus" in head:
+        return _read_corpus(head["corpus"], cases, more)
     number = head["figures"]["cases"]
-    if results.corpus is None and len(cases) != number:
+    if len(cases) != number:
         raise _none(name, f"it has {len(cases)} of {count(number, 'case')}")
-    return results
+    return RunResult.of_cases(cases, **more)
+
+
+def _read_corpus(corpus: Mapping[str, Any], cases: Iterable[Case], more: dict[str, Any]) -> RunResult:
+    return RunResult.of_records(
+        Signature.parse(corpus["signature"]),
+        _read_totals(corpus),
+        kept_cases=tuple(cases),
+        totals_by_tag={tag: _read_totals(each) for tag, each in corpus.get("by_tag", {}).items()},
+        corpus_counts_extra=corpus.get("counts_extra", True),
+        **more,
+    )
+
+
+def _read_totals(found: Mapping[str, Any]) -> RunTotals:
+    fields = {path: from_plain(FieldAggregation, each) for path, each in found["fields"].items()}
+    return RunTotals.of_numbers(found["counts"], found["sums"], Sums(**found["leaves"]), fields)
 
 
 def _none(name: str, reason: str) -> ConfigurationError:
@@ -153,9 +200,10 @@ def _read_head(line: str) -> dict[str, Any]:
     if type(head) is not dict or head.get("format") != FORMAT:
         raise ValueError(f'its first line has no "format": "{FORMAT}"')
     version = head.get("version")
-    if type(version) is not int or version > VERSION:
-        told = f"its version is {short(version)}, and this release reads up to {VERSION}"
-        raise ValueError(f"{told}: upgrade pytest-jsonmatch")
+    if version != VERSION:
+        told = f"its version is {short(version)}, and this release reads version {VERSION}"
+        is_later = type(version) is int and version > VERSION
+        raise ValueError(f"{told}: upgrade pytest-jsonmatch" if is_later else told)
     return dict(head)
 
 

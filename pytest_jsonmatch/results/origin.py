@@ -15,7 +15,7 @@ from pytest_jsonmatch._version import __version__
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_jsonmatch.results.model import ResultSet
+    from pytest_jsonmatch.results.run import RunResult
 
 _PACKAGES: Final = ("pytest", "numpy", "scipy", "rapidfuzz")
 """Packages that may affect scores, or the way tests run."""
@@ -23,7 +23,7 @@ _SECONDS: Final = 5
 """How long git may take: a hook or a network drive must not delay a run."""
 
 
-def with_origin(results: ResultSet, folder: Path) -> ResultSet:
+def with_origin(results: RunResult, folder: Path) -> RunResult:
     """Return results with the time, the git commit of a folder, and the installed versions."""
     return replace(
         results,

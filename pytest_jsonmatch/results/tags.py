@@ -30,6 +30,11 @@ def value_text(value: object) -> str:
     return value if isinstance(value, str) else render(value)
 
 
+def tag_texts(tags: Tags) -> set[str]:
+    """Return all of some tags as gates and reports write them."""
+    return {tag_text(name, value) for name, value in tags.items()}
+
+
 def wrong_tag(name: object, value: object) -> str | None:
     """Return what is wrong with a tag; None if nothing is.
 

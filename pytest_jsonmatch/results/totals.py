@@ -1,4 +1,4 @@
-"""The sums from which a run's figures are computed: they merge exactly, in any order."""
+"""The totals from which a run's figures are computed: they merge exactly, in any order."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import TYPE_CHECKING, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.result.figures import POSITIONS, FieldAggregation
 from pytest_jsonmatch.engine.score.field import HALLUCINATION, LEAFLESS, MISMATCH, OMISSION
@@ -117,8 +117,38 @@ class _FieldSums:
 
 
 @final
+class AnswerCounts(NamedTuple):
+    """How many answers are parsable and valid, whatever their scores.
+
+    >>> AnswerCounts(texts=4, parsed=3, valid=1, validated=2).rates
+    {'parse_rate': 0.75, 'valid_rate': 0.5}
+    """
+
+    texts: int = 0
+    """How many are text."""
+    parsed: int = 0
+    """How many of these contain JSON."""
+    valid: int = 0
+    """How many their schema allows."""
+    validated: int = 0
+    """How many were checked against a schema, or have no JSON to check."""
+    not_validated: int = 0
+    """How many the validator can't handle."""
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """`parse_rate` and `valid_rate`; a rate that would be 0/0 is left out."""
+        rates = {}
+        if self.texts:
+            rates["parse_rate"] = self.parsed / self.texts
+        if self.validated:
+            rates["valid_rate"] = self.valid / self.validated
+        return rates
+
+
+@final
 @dataclass(slots=True, eq=False)
-class RunSums:
+class RunTotals:
     """All sums of a run."""
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -134,6 +164,23 @@ class RunSums:
     """Over the leaves of all records, by the first three names in `Sums`."""
     fields: dict[tuple[str, float], _FieldSums] = field(default_factory=lambda: defaultdict(_FieldSums))
     """By path and weight."""
+    known: dict[str, FieldAggregation] = field(default_factory=dict)
+    """Further aggregates by path, such as those of a result file."""
+
+    @classmethod
+    def of_numbers(
+        cls,
+        counts: Mapping[str, int],
+        figures: Mapping[str, float],
+        totals: Sums,
+        fields: Mapping[str, FieldAggregation],
+    ) -> RunTotals:
+        """Return totals of which only the sums are known, each rounded once."""
+        made = cls(Counter(counts), totals.perfect, known=dict(fields))
+        for sums, numbers in ((made.figures, figures), (made.totals, totals._asdict())):
+            for name in numbers.keys() - {"perfect"}:
+                sums[name].extend((numbers[name],))
+        return made
 
     def extend(self, figures: Sequence[Figures], totals: Sequence[Sums], unscored: int) -> None:
         """Add records: their figures, the totals behind these, and the number of records without figures."""
@@ -173,7 +220,7 @@ class RunSums:
         sums.counts_extra = node.plan.options.extra == "count"
         return sums
 
-    def merge(self, other: RunSums) -> None:
+    def merge(self, other: RunTotals) -> None:
         """Add another run's sums."""
         self.counts.update(other.counts)
         self.perfect = self.perfect and other.perfect
@@ -181,6 +228,33 @@ class RunSums:
         _merge(self.totals, other.totals)
         for key, sums in other.fields.items():
             self.fields[key].merge(sums)
+        for path, each in other.known.items():
+            self.known[path] = self.known[path].merge(each) if path in self.known else each
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both have the same numbers."""
+        return isinstance(other, RunTotals) and self._numbers == other._numbers
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def _numbers(self) -> tuple[object, ...]:
+        figures = {name: self.figures[name].value for name in Figures._fields}
+        return +self.counts, figures, self.total, self.per_field()
+
+    @property
+    def scored(self) -> int:
+        """How many cases or records have figures."""
+        return self.counts["records"] - self.counts["unscored"]
+
+    def mean(self, name: str) -> float | None:
+        """Return the mean of a figure over the records that have figures; None without any."""
+        return min(self.figures[name].value / self.scored, 1.0) if self.scored else None
+
+    @property
+    def answers(self) -> AnswerCounts:
+        """How many answers are parsable and valid."""
+        return AnswerCounts(**{name: self.counts[name] for name in AnswerCounts._fields})
 
     @property
     def total(self) -> Sums:
@@ -195,10 +269,13 @@ class RunSums:
             if any(sums.counts):
                 weights.setdefault(path, []).append(weight)
         # Sorted by weight, so that sums of floats do not depend on the order of arrival.
-        return {
+        aggregates = {
             path: reduce(
                 FieldAggregation.merge,
                 (self.fields[path, weight].aggregation(weight) for weight in sorted(several)),
             )
             for path, several in weights.items()
         }
+        for path, each in self.known.items():
+            aggregates[path] = aggregates[path].merge(each) if path in aggregates else each
+        return aggregates

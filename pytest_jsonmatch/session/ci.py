@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.report.view import Fault, RunView
     from pytest_jsonmatch.results.comparison import Case, CaseRun
-    from pytest_jsonmatch.results.model import ResultSet
+    from pytest_jsonmatch.results.run import RunResult
     from pytest_jsonmatch.session.finished import Crash
     from pytest_jsonmatch.session.session import Session
 
@@ -32,7 +32,7 @@ def link() -> str:
 # -- where cases failed ------------------------------------------------------------------------------------
 
 
-def faults(session: Session, results: ResultSet) -> Sequence[Fault]:
+def faults(session: Session, results: RunResult) -> Sequence[Fault]:
     """Return the failed cases, each with the place of its failure in the repository."""
     from pytest_jsonmatch.report.view import faults_of
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.update import FileUpdate
     from pytest_jsonmatch.report.styled import StyledLine
     from pytest_jsonmatch.report.view import RunView
-    from pytest_jsonmatch.results.model import ResultSet
+    from pytest_jsonmatch.results.run import RunResult
     from pytest_jsonmatch.running import WrittenRule
     from pytest_jsonmatch.semantic.bench import Bench, Memory
     from pytest_jsonmatch.session.ahead import Ahead
@@ -39,7 +39,7 @@ class Baseline(NamedTuple):
     """The baseline of a run."""
 
     path: Path
-    results: ResultSet | None
+    results: RunResult | None
     """None if there is no such file."""
     hint: str = ""
     """The end of a message, which names a baseline with nearly the same name."""

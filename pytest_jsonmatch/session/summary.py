@@ -15,7 +15,7 @@ from pytest_jsonmatch.report.styled import PLAIN, RED, YELLOW, StyledLine, guard
 from pytest_jsonmatch.report.terminal import blocks_lines, brief_lines, summary_lines, unscored_lines
 from pytest_jsonmatch.report.view import RunView
 from pytest_jsonmatch.results.comparison import comparisons_of
-from pytest_jsonmatch.results.model import ResultSet
+from pytest_jsonmatch.results.run import RunResult
 from pytest_jsonmatch.running import FAILED_BEFORE
 
 if TYPE_CHECKING:
@@ -49,10 +49,11 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
         is_brief = False
     single = _single_assertions(cases, session) if is_brief is None else set()
     tabled = tuple(case for case in cases if case.id not in single)
-    view = RunView(ResultSet(tabled), by=session.settings.by, level=session.settings.confidence)
+    results = RunResult.of_cases(tabled)
+    view = RunView(results, by=session.settings.by, level=session.settings.confidence)
     lines = summary_lines(view, _look(session), is_brief=is_brief)
     others = tuple(case for case in cases if case.id in single)
-    lines += brief_lines(RunView(ResultSet(others)), _look(session))
+    lines += brief_lines(RunView(RunResult.of_cases(others)), _look(session))
     blocks: list[Sequence[StyledLine]] = [
         [[(line, RED)] for text in session.rule_errors for line in text.splitlines()]
     ]

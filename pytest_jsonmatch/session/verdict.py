@@ -157,12 +157,12 @@ def _view_of_run(session: Session, narrowed: tuple[str, ...]) -> RunView:
     from pytest_jsonmatch.gate.verdict import DropGate
     from pytest_jsonmatch.report.against import THIS
     from pytest_jsonmatch.report.view import RunView
-    from pytest_jsonmatch.results.model import ResultSet
+    from pytest_jsonmatch.results.run import RunResult
     from pytest_jsonmatch.session import ci
 
     settings, outcomes = session.settings, session.finished
     collected = outcomes.collected - outcomes.cases_left_out
-    results = ResultSet(
+    results = RunResult.of_cases(
         outcomes.cases(),
         collected=len(collected) if collected and _HIDING.isdisjoint(narrowed) else None,
         narrowed=narrowed,

@@ -134,7 +134,7 @@ def test_what_was_scored_in_other_ways_is_not_compared(saved, refused, keep):
     [
         ("a.json no.json", "no.json can't be read: no such file or directory"),
         ("gold.jsonl a.json", "gold.jsonl is no result file: its first line has no "),
-        ("a.json half.json", "half.json is no result file: corpus.records: "),
+        ("a.json half.json", "half.json is no result file: line 1 is damaged: corpus.counts.records: "),
         ("a.json", "the following arguments are required: AFTER"),
     ],
 )

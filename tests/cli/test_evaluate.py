@@ -138,10 +138,10 @@ def test_figures_of_the_file_are_exact_whatever_is_kept(write, command, folder):
     worst, everything = (read_results(folder / name) for name in ("worst.json", "all.json"))
     run = compare_corpus(answers, gold, id_field="id")
     assert [(len(each.cases), each.is_partial) for each in (worst, everything)] == [(10, True), (300, False)]
-    assert worst.corpus == everything.corpus
+    assert worst.totals == everything.totals
     for figure in ("score", "precision", "recall", "f1"):
         assert worst.mean(figure) == getattr(run, f"mean_{figure}")
-    assert dict(worst.corpus.fields) == dict(run.per_field)
+    assert dict(worst.fields) == dict(run.per_field)
     assert (worst.pass_rate, worst.completeness) == (run.total_perfect / 300, 299 / 300)
     assert from_text(to_text(worst), "again") == worst
     by_id = {case.id: case for case in everything.cases}

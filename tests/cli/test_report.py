@@ -13,20 +13,21 @@ from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.file import to_text
-from pytest_jsonmatch.results.model import Corpus, ResultSet
+from pytest_jsonmatch.results.run import RunResult
+from tests.conftest import run_of_records
 
 GOLD = [{"id": "r1", "shop": "Mill", "total": 3}, {"id": "r2", "shop": "Hill", "total": 7}]
 ANSWERS = [{"id": "r1", "shop": "Mill", "total": 3}, {"id": "r2", "shop": "Hill", "total": 8}]
 
 
-def results_of(**answers: tuple[object, object]) -> ResultSet:
+def results_of(**answers: tuple[object, object]) -> RunResult:
     found = []
     for name, (actual, expected) in answers.items():
         result = compare_json(actual, expected, metric="json_similarity")
         passed = result.score >= 0.9
         kept = Comparison.of(result, id=f"{name}#1", nodeid=name, threshold={"score": 0.9}, passed=passed)
         found.append(Case(name, (CaseRun(1, passed, (kept,)),)))
-    return ResultSet(tuple(found), collected=len(found))
+    return RunResult.of_cases(tuple(found), collected=len(found))
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ def test_all_that_is_shown_with_v(write, command):
 
 
 def test_a_run_that_compared_nothing(write, command, written):
-    write(run_json=to_text(ResultSet(collected=0)))
+    write(run_json=to_text(RunResult.of_cases(collected=0)))
     assert command("report run.json") == (0, "run.json: 0 cases\n\nnothing was compared\n", "")
     assert written("report run.json", form="markdown").startswith("## ➖ jsonmatch: nothing was compared\n")
     assert written("report run.json").startswith("<!doctype html>")
@@ -60,7 +61,7 @@ def test_a_run_that_compared_nothing(write, command, written):
 
 def test_runs_that_failed_before_they_compared(write, command):
     runs = tuple(CaseRun(number, passed=False, error=f"Error{number}") for number in range(1, 13))
-    write(run_json=to_text(ResultSet((Case("a", runs, of=12),))))
+    write(run_json=to_text(RunResult.of_cases((Case("a", runs, of=12),))))
     lines = command("report run.json").out.splitlines()
     at = lines.index("not counted above: 12 failed before comparing")
     assert (lines[at + 1], lines[at + 11]) == ("  a (run 1 of 12): Error1", "  … 2 more (-v)")
@@ -85,7 +86,7 @@ def test_batch_errors_fail_a_gated_run_unless_a_gate_allows_them(write, command)
     (case,) = results.cases
     kept = replace(case.runs[0].comparisons[0], counts={"match": 1, "batch_error": 1})
     failed = replace(case, runs=(CaseRun(1, passed=True, comparisons=(kept,)),))
-    write(run_json=to_text(ResultSet((failed,), collected=1)))
+    write(run_json=to_text(RunResult.of_cases((failed,), collected=1)))
     ran = command("report run.json --gate f1>=0.5")
     assert (ran.code, "the gate 'batch_errors <= 1' would allow it" in ran.out) == (1, True)
     assert command("report run.json --gate f1>=0.5 --gate batch_errors<=1").code == 0
@@ -115,12 +116,14 @@ def test_a_corpus_of_which_some_records_are_kept(write, command, written):
     assert "| `n` | 40 | 1 | 39 |" in told
 
 
-def with_batch_errors(*, of_corpus: bool) -> ResultSet:
+def with_batch_errors(*, of_corpus: bool) -> RunResult:
     figures: Any = dict.fromkeys(("score", "precision", "recall", "f1"), 1.0)
     fields = {"x": FieldAggregation(batch_errors=7), "y": FieldAggregation(matches=1, score_sum=1.0)}
     kept = Comparison("a#1", "a", "m", "m", **figures, passed=True, fields=fields, counts={"batch_error": 7})
-    corpus = Corpus("m", "m", 5, 5, 5, figures, fields)
-    return ResultSet((Case("a", (CaseRun(1, True, (kept,)),)),), corpus=corpus if of_corpus else None)
+    cases = (Case("a", (CaseRun(1, True, (kept,)),)),)
+    if of_corpus:
+        return run_of_records("m", 5, 5, 5, figures, fields, kept_cases=cases)
+    return RunResult.of_cases(cases)
 
 
 @pytest.mark.parametrize("of_corpus", [False, True])
@@ -171,7 +174,10 @@ def test_a_run_of_pytest_is_shown_as_pytest_has_shown_it(pytester, command, fold
         ("none.json", "none.json can't be read: no such file or directory"),
         ("cut.json", "cut.json is no result file: it is not JSON: "),
         ("other.json", 'other.json is no result file: its first line has no "format": "jsonmatch-results"'),
-        ("late.json", "late.json is no result file: its version is 2, and this release reads up to 1:"),
+        (
+            "late.json",
+            "late.json is no result file: its version is 3, and this release reads version 2: upgrade",
+        ),
         ("bad.json", "bad.json is no result file: line 2 is damaged: "),
         ("binary.json", "binary.json is no result file: it is not UTF-8 text"),
         ("run.json --gate f2>=1", "--gate 'f2>=1': "),
@@ -183,7 +189,7 @@ def test_bad_input_is_one_line(files, write, refused, folder, line, told):
     write(
         cut_json=text[:100],
         other_json={"a": 1},
-        late_json=text.replace('"version": 1', '"version": 2'),
+        late_json=text.replace('"version": 2', '"version": 3'),
         bad_json=text.replace('"matches": 1', '"matches": "1"'),
         binary_json=b"\xff\xfe",
     )
@@ -212,8 +218,8 @@ def test_every_string_may_be_hostile(files, write, folder, command, with_corpus)
     if with_corpus:
         first = next(iter(files.comparisons))
         means: Any = dict.fromkeys(("score", "precision", "recall", "f1"), 0.5)
-        corpus = Corpus(first.metric, first.signature, 9, 9, 1, means, first.fields, errors=3)
-        results = ResultSet(files.cases, corpus=corpus)
+        more: Any = {"kept_cases": files.cases, "errors": 3}
+        results = run_of_records(first.signature, 9, 9, 1, means, first.fields, **more)
     head, *cases = [strings_replaced(json.loads(line)) for line in to_text(results).splitlines()]
     head |= {"narrowed": [EVIL], "versions": {EVIL: EVIL}}
     evil = "\n".join(map(json.dumps, [head, *cases]))

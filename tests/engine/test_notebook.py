@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from pytest_jsonmatch import ConfigurationError, ResultSet, compare_corpus, compare_json, read_results
+from pytest_jsonmatch import ConfigurationError, RunResult, compare_corpus, compare_json, read_results
 from pytest_jsonmatch.cli.main import main
 
 EXPECTED = {"shop": "Corner Bakery", "items": [{"price": 4.2}], "total": None}
@@ -90,7 +90,7 @@ def test_a_result_file_as_data_frames(library, tmp_path):
         == 0
     )
     results = read_results(tmp_path / "r.jsonl")
-    records = results.to_dataframe(library=library)
+    records = results.to_dataframe("record", library)
     assert list(zip(records["id"], records["passed"], records["score"], strict=True)) == [
         ("a", True, 1),
         ("b", False, 0),
@@ -105,9 +105,9 @@ def test_a_result_file_as_data_frames(library, tmp_path):
         ["1"],
         ["2"],
     ]
-    assert read(results._repr_html_()).text[0] == "2 records, score 0.5"
+    assert read(results._repr_html_()).text[0] == "leaf_f1: 2 records, mean F1 0.5"
     # Without a row there are the columns still.
-    assert {"path", "expected", "actual"} < {*ResultSet().to_dataframe("leaf", library).columns}
+    assert {"path", "expected", "actual"} < {*RunResult.of_cases().to_dataframe("leaf", library).columns}
 
 
 def test_values_keep_their_types_in_pandas():
@@ -146,7 +146,7 @@ def test_neither_is_installed(monkeypatch):
 
 @pytest.mark.parametrize(
     ("result", "allowed"),
-    [(RESULT, "leaf, field"), (RUN, "record, field, leaf"), (ResultSet(), "record, field, leaf")],
+    [(RESULT, "leaf, field"), (RUN, "record, field, leaf"), (RunResult.of_cases(), "record, field, leaf")],
 )
 def test_by_something_else(result, allowed):
     with pytest.raises(ConfigurationError, match=f"by must be one of {allowed}; got 'pandas'"):

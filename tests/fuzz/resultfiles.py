@@ -12,7 +12,7 @@ from laws import law
 from pytest_jsonmatch import ConfigurationError, compare_json
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.file import from_text, to_text
-from pytest_jsonmatch.results.model import ResultSet
+from pytest_jsonmatch.results.run import RunResult
 
 
 def _comparison(actual: object, expected: object) -> Comparison:
@@ -24,7 +24,9 @@ RUNS = (
     CaseRun(1, passed=False, comparisons=(_comparison({"x": 1, "y": [1]}, {"x": 2, "y": [1, 2]}),)),
     CaseRun(2, passed=False, error="the producer raised"),
 )
-TEXT = to_text(ResultSet((Case("a", RUNS, of=2, min_pass_rate=0.5, tags={"source": "phone"}),), collected=1))
+TEXT = to_text(
+    RunResult.of_cases((Case("a", RUNS, of=2, min_pass_rate=0.5, tags={"source": "phone"}),), collected=1)
+)
 LINES = [json.loads(line) for line in TEXT.splitlines()]
 VALUES = [
     None,

@@ -9,8 +9,8 @@ import pytest
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
 from pytest_jsonmatch.results.comparison import Case, CaseRun, merged_fields
-from pytest_jsonmatch.results.model import Corpus, ResultSet
-from tests.conftest import case_of
+from pytest_jsonmatch.results.run import RunResult
+from tests.conftest import case_of, run_of_records
 
 GOLD = {"a": 1, "b": {"c": "x", "d": "y"}}
 
@@ -19,7 +19,7 @@ def case(name, *answers, expected=GOLD, metric="pairwise_f1"):
     return case_of(f"f.yaml::{name}", *answers, expected=expected, metric=metric)
 
 
-RESULTS = ResultSet(
+RESULTS = RunResult.of_cases(
     (
         case("acme-1", GOLD),
         case("acme-2", {"a": 2, "b": {"c": "x"}}, {"a": 1, "b": {"c": "x"}}),
@@ -107,20 +107,20 @@ def test_what_a_gate_says_of_it(text, passed, note):
     [('fields["a"].mismatches == 0', 3, "no field was compared"), ("flip_rate <= 1", 2, "no case ran twice")],
 )
 def test_what_there_is_none_of(text, cases, note):
-    assert checked(text, ResultSet(RESULTS.cases[cases:])).note == note
+    assert checked(text, RunResult.of_cases(RESULTS.cases[cases:])).note == note
 
 
 def test_a_tag_that_no_case_has():
-    with_tags = ResultSet((replace(RESULTS.cases[0], tags={"source": "mail", "n": 1}),))
+    with_tags = RunResult.of_cases((replace(RESULTS.cases[0], tags={"source": "mail", "n": 1}),))
     note = checked('tags["source=phone"].f1 >= 0', with_tags).note
     assert note == "no case has this tag; did you mean 'source=mail'?"
 
 
 def test_nothing_is_never_good_enough_if_it_was_asked_for():
     gate = parse_gate("f1 >= 0")
-    assert check_gate(gate, ResultSet()).passed is False
-    assert check_gate(gate, ResultSet(), required=False).passed is None
-    assert check_gate(gate, ResultSet()).note == "nothing was compared"
+    assert check_gate(gate, RunResult.of_cases()).passed is False
+    assert check_gate(gate, RunResult.of_cases(), required=False).passed is None
+    assert check_gate(gate, RunResult.of_cases()).note == "nothing was compared"
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_what_is_to_spare(text, slack):
 def test_a_case_that_runs_often_counts_once():
     often = case("often", *[{"a": 2}] * 9, expected={"a": 1})
     once = case("once", {"a": 1}, expected={"a": 1})
-    both = ResultSet((often, once))
+    both = RunResult.of_cases((often, once))
     for figure in ("f1", "score", "micro.f1", 'fields["a"].recall', "pass_rate"):
         assert checked(f"{figure} >= 0", both).value == pytest.approx(0.5)
 
@@ -143,7 +143,7 @@ def many(passing, of):
     """So many cases that are right, of so many; the others have one of three leaves wrong."""
     wrong = {"a": 2, "b": {"c": "x", "d": "y"}}
     cases = (case(f"c{at:02}", GOLD if at < passing else wrong) for at in range(of))
-    return ResultSet(tuple(cases), collected=of)
+    return RunResult.of_cases(tuple(cases), collected=of)
 
 
 @pytest.mark.parametrize(
@@ -168,35 +168,36 @@ def test_a_significant_gate_goes_by_the_end_of_the_interval(figure):
 def test_a_significant_gate_on_a_missing_figure_fails():
     assert checked("flip_rate <= 0.5 significant", many(3, 3)).passed is False
     assert checked('fields["x"].recall >= 0.5 significant').passed is False
-    assert checked("score >= 0.5 significant", ResultSet()).passed is False
+    assert checked("score >= 0.5 significant", RunResult.of_cases()).passed is False
 
 
 def test_what_is_significant_goes_by_clusters():
     alone = many(37, 40)
     documents = tuple(replace(each, cluster=f"d{at // 5}") for at, each in enumerate(alone.cases))
-    within = replace(alone, cases=documents)
+    within = alone.with_cases(documents)
     assert checked("pass_rate >= 0.75 significant", alone).passed
     assert not checked("pass_rate >= 0.75 significant", within).passed
 
 
 def test_a_mean_leaves_out_records_without_figures():
-    corpus = Corpus("m", "s", 4, 4, 2, {"score": 1.0}, unscored=1)
-    assert checked("score >= 0.9", ResultSet((), corpus=corpus)).note == "mean of 3 records"
+    corpus = run_of_records("m", 4, 4, 2, {"score": 1.0}, unscored=1)
+    assert checked("score >= 0.9", corpus).note == "mean of 3 records"
 
 
 def test_a_corpus_of_which_not_all_records_are_kept_proves_nothing():
     whole = many(37, 40)
-    corpus = Corpus("m", "s", 40, 40, 37, dict.fromkeys(("score", "precision", "recall", "f1"), 0.97))
-    found = checked("score >= 0.5 significant", replace(whole, cases=whole.cases[:10], corpus=corpus))
+    means = dict.fromkeys(("score", "precision", "recall", "f1"), 0.97)
+    corpus = run_of_records("m", 40, 40, 37, means, kept_cases=whole.cases[:10])
+    found = checked("score >= 0.5 significant", corpus)
     assert (found.passed, found.note) == (False, "an interval needs all records: use --keep all")
-    assert checked("score >= 0.5", replace(whole, cases=whole.cases[:10], corpus=corpus)).passed
+    assert checked("score >= 0.5", corpus).passed
 
 
 @pytest.mark.parametrize("figure", ["invented", "invented_rate"])
 def test_what_is_not_counted_is_never_good_enough(figure):
     shapes = {"a": ({"b": 1}, {}, "pairwise_f1"), "b": ({"a": 1, "b": 1}, {"a": 1}, "json_similarity")}
     cases = (case(name, answer, expected=gold, metric=how) for name, (answer, gold, how) in shapes.items())
-    results = ResultSet(tuple(cases))
+    results = RunResult.of_cases(tuple(cases))
     for text in (f"{figure} <= 1", f'fields["a"].{figure} <= 1'):
         check = checked(text, results)
         assert (check.value, check.passed) == (None, False)

@@ -13,8 +13,8 @@ from pytest_jsonmatch.gate.headlines import change_of_runs, contest, contests_of
 from pytest_jsonmatch.gate.intervals import wilson
 from pytest_jsonmatch.gate.verdict import DropGate
 from pytest_jsonmatch.results.comparison import Case, CaseRun
-from pytest_jsonmatch.results.model import Corpus, ResultSet
-from tests.conftest import case_of, mean_interval
+from pytest_jsonmatch.results.run import RunResult
+from tests.conftest import case_of, mean_interval, run_of_records
 
 GOLD = {"a": 1, "b": "x"}
 WRONG = {"a": 2, "b": "x"}
@@ -27,7 +27,7 @@ def case(name, *answers, metric="field_match", gold=GOLD):
 def run(**answers):
     lists = {name: given if isinstance(given, list) else [given] for name, given in sorted(answers.items())}
     cases = (case(name, *given) for name, given in lists.items())
-    return ResultSet(tuple(cases), created="2026-11-20T10:00:00+00:00", commit="0123456789abcdef+")
+    return RunResult.of_cases(tuple(cases), created="2026-11-20T10:00:00+00:00", commit="0123456789abcdef+")
 
 
 def many(number, wrong=()):
@@ -39,7 +39,7 @@ def test_headlines_are_of_cases_not_of_runs():
     assert found["score"] == mean_interval([0.5, 1.0])
     assert found["pass_rate"] == wilson(1, 2)
     assert list(found)[:5] == ["score", "precision", "recall", "f1", "pass_rate"]
-    assert headlines(ResultSet()) == []
+    assert headlines(RunResult.of_cases()) == []
 
 
 def test_a_drop_is_found_in_scores_outcomes_and_its_field():
@@ -63,7 +63,7 @@ def test_where_the_mean_score_has_not_moved_fields_share_a_tenth_of_the_error_ra
 def in_documents(results, size):
     """The same run, so many cases of it from each document."""
     cases = tuple(replace(each, cluster=f"document {at // size}") for at, each in enumerate(results.cases))
-    return replace(results, cases=cases)
+    return results.with_cases(cases)
 
 
 def test_cases_of_one_document_are_no_proof_of_ten():
@@ -80,7 +80,9 @@ def test_cases_of_one_document_are_no_proof_of_ten():
 def test_an_invented_field_is_worse():
     answers = [{**GOLD, "note": "x"}] * 30 + [GOLD] * 30
     before, after = (
-        ResultSet(tuple(case(f"c{at:03}", answer, metric="leaf_f1") for at, answer in enumerate(side)))
+        RunResult.of_cases(
+            tuple(case(f"c{at:03}", answer, metric="leaf_f1") for at, answer in enumerate(side))
+        )
         for side in ([GOLD] * 60, answers)
     )
     verdict = change_of_runs(before, after)
@@ -88,7 +90,7 @@ def test_an_invented_field_is_worse():
     assert (note.kind, note.cases, note.baseline, note.current) == ("worse", 30, 1.0, 0.0)
     assert change_of_runs(after, before).fields["note"].kind == "better"
     failed = Case("f.yaml::c000", (CaseRun(1, passed=False, error="failed before comparing"),))
-    verdict = change_of_runs(replace(before, cases=(failed, *before.cases[1:])), after)
+    verdict = change_of_runs(before.with_cases((failed, *before.cases[1:])), after)
     assert verdict.fields["note"].cases == 29
 
 
@@ -101,7 +103,7 @@ def test_a_field_alone_is_red_only_if_it_is_beyond_doubt():
         # What one field loses another one gains: the mean stays.
         before = [{**gold, "f1": 2} if at < wrong else gold for at in range(60)]
         runs = [
-            ResultSet(tuple(case(f"c{at:02}", each, gold=gold) for at, each in enumerate(side)))
+            RunResult.of_cases(tuple(case(f"c{at:02}", each, gold=gold) for at, each in enumerate(side)))
             for side in (before, answers)
         ]
         verdict = change_of_runs(*runs)
@@ -135,7 +137,7 @@ def prompts(**fixtures):
             runs = (replace(made.runs[0], comparisons=(comparison,)),)
             tags = dict(zip(fixtures, values, strict=True))
             cases.append(replace(made, runs=runs, tags=tags, cluster=f"c{at:02}"))
-    return contests_of(ResultSet(tuple(cases)), fixtures, 0.95)
+    return contests_of(RunResult.of_cases(tuple(cases)), fixtures, 0.95)
 
 
 def test_all_comparisons_of_prompts_share_an_error_rate_and_either_may_win():
@@ -158,7 +160,7 @@ def test_a_fixture_that_says_what_kind_a_case_is_takes_no_part():
     """Each case runs with one of its values only: there is nothing to compare."""
     cases = [case(f"c{at:02}[{'xy'[at % 2]}]", GOLD) for at in range(8)]
     cases = [replace(each, tags={"kind": "xy"[at % 2]}) for at, each in enumerate(cases)]
-    assert contests_of(ResultSet(tuple(cases)), {"kind": ["x", "y"]}, 0.95) == {}
+    assert contests_of(RunResult.of_cases(tuple(cases)), {"kind": ["x", "y"]}, 0.95) == {}
 
 
 def test_figures_over_all_fields_have_intervals_of_their_own():
@@ -184,8 +186,8 @@ def test_deltas_by_case_and_field():
 
 
 def test_cases_that_were_scored_in_another_way():
-    before = ResultSet((case("a", GOLD), case("b", GOLD)))
-    after = ResultSet((case("a", GOLD, metric="pairwise_f1"), case("b", GOLD)))
+    before = RunResult.of_cases((case("a", GOLD), case("b", GOLD)))
+    after = RunResult.of_cases((case("a", GOLD, metric="pairwise_f1"), case("b", GOLD)))
     diff = compare_runs(before, after)
     signatures = (f"{metric}|options:none|schema:none|rules:2" for metric in ("field_match", "pairwise_f1"))
     assert diff.mismatches == (Mismatch("f.yaml::a", *signatures),)
@@ -195,7 +197,7 @@ def test_cases_that_were_scored_in_another_way():
 
 def test_a_case_that_failed_before_it_compared_was_not_scored_in_another_way():
     failed = Case("f.yaml::a", (CaseRun(1, passed=False, error="failed before comparing"),))
-    diff = compare_runs(ResultSet((failed,)), ResultSet((case("a", GOLD),)))
+    diff = compare_runs(RunResult.of_cases((failed,)), RunResult.of_cases((case("a", GOLD),)))
     assert diff.is_comparable
     assert diff.cases == (Delta("f.yaml::a", 0.0, 1.0),)
 
@@ -205,15 +207,15 @@ def test_a_case_that_stopped_before_its_last_comparison_was_not_scored_in_anothe
     [first], [second] = case("a", WRONG).runs, case("a", GOLD, metric="pairwise_f1").runs
     whole = case("a", GOLD).runs[0].comparisons + second.comparisons
     before, after = (CaseRun(1, passed=False, comparisons=made) for made in (whole, first.comparisons))
-    diff = compare_runs(*(ResultSet((Case("f.yaml::a", (each,), 1),)) for each in (before, after)))
+    diff = compare_runs(*(RunResult.of_cases((Case("f.yaml::a", (each,), 1),)) for each in (before, after)))
     assert (diff.is_comparable, diff.cases) == (True, (Delta("f.yaml::a", 1.0, 0.5),))
 
 
 def test_figures_that_one_of_two_corpora_lacks_are_not_compared():
-    some = Corpus("m", "s", 2, 2, 2, {"score": 1.0}, {"a": FieldAggregation(matches=2, score_sum=2.0)})
-    none = Corpus("m", "s", 2, 2, 0, fields={"a": FieldAggregation(batch_errors=2)}, unscored=2)
+    some = run_of_records("m", 2, 2, 2, {"score": 1.0}, {"a": FieldAggregation(matches=2, score_sum=2.0)})
+    none = run_of_records("m", 2, 2, 0, fields={"a": FieldAggregation(batch_errors=2)}, unscored=2)
     for pair in ((some, none), (none, some)):
-        diff = compare_runs(*(ResultSet((), corpus=corpus) for corpus in pair))
+        diff = compare_runs(*pair)
         assert (diff.of_corpora, diff.score, diff.fields) == (True, None, ())
 
 

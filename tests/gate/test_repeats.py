@@ -14,7 +14,7 @@ from pytest_jsonmatch.gate.repeats import check, flip_rate, pass_all, pass_at, r
 from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.report.view import RunView
 from pytest_jsonmatch.results.comparison import Case, CaseRun
-from pytest_jsonmatch.results.model import ResultSet
+from pytest_jsonmatch.results.run import RunResult
 from tests.conftest import case_of
 
 
@@ -61,12 +61,12 @@ def test_one_check_that_fails_fails_the_run():
         case(passed=passed, least=0.6, name=name) for name, passed in (("fine", 3), ("failed", 2))
     )
     undecided = case(passed=1, reported=1, least=0.6, name="undecided")
-    assert RunView(ResultSet((fine,)), gates=(good, bad)).is_refused
-    assert RunView(ResultSet((fine, undecided, failed)), gates=(good,)).is_refused
-    view = RunView(ResultSet((fine, undecided)), gates=(good, replace(bad, passed=None)))
+    assert RunView(RunResult.of_cases((fine,)), gates=(good, bad)).is_refused
+    assert RunView(RunResult.of_cases((fine, undecided, failed)), gates=(good,)).is_refused
+    view = RunView(RunResult.of_cases((fine, undecided)), gates=(good, replace(bad, passed=None)))
     assert not view.is_refused
     assert [each.subject for each in view.repeated] == ["fine", "undecided"]
-    of_all = RunView(ResultSet((fine, undecided, failed))).unsettled
+    of_all = RunView(RunResult.of_cases((fine, undecided, failed))).unsettled
     assert [each.subject for each in of_all] == ["failed", "undecided"]
 
 

@@ -15,7 +15,7 @@ from pytest_jsonmatch.report.styled import line_text
 from pytest_jsonmatch.report.terminal import blocks_lines, summary_lines
 from pytest_jsonmatch.report.view import RunView
 from pytest_jsonmatch.results.comparison import Case, CaseRun
-from pytest_jsonmatch.results.model import ResultSet
+from pytest_jsonmatch.results.run import RunResult
 from tests.conftest import case_of
 
 GOLD = {"shop": "Mill", "total": 3, "note": "x"}
@@ -31,7 +31,9 @@ def case(number, answer, expected=GOLD, *, prompt="", **more):
 
 
 def run(*answers, expected=GOLD, **more):
-    return ResultSet(tuple(case(number, each, expected, **more) for number, each in enumerate(answers)))
+    return RunResult.of_cases(
+        tuple(case(number, each, expected, **more) for number, each in enumerate(answers))
+    )
 
 
 def mixed(number, wrong, field="total", **more):
@@ -135,7 +137,7 @@ def test_a_case_without_an_answer_and_many_differences():
     gold = {f"f{number}": number for number in range(8)}
     assert answers(dict.fromkeys(gold, -1), gold, gold)[-1] == ("3", "more")
     failed = Case("a.yaml::c00", (CaseRun(1, passed=False, error="ValueError: no"),), cluster="a.yaml::c00")
-    lines = shown(run({**GOLD, "total": 4}), ResultSet((failed,)), width=120)
+    lines = shown(run({**GOLD, "total": 4}), RunResult.of_cases((failed,)), width=120)
     assert [" ".join(line.split()) for line in lines[-2:]] == ["no answer ValueError: no", "total 3 4"]
 
 
@@ -157,7 +159,7 @@ def test_what_answers_took_stands_beside_it():
 
 
 def prompts(**wrong):
-    return ResultSet(
+    return RunResult.of_cases(
         tuple(
             case(at, {**GOLD, "total": 9} if at < number else GOLD, prompt=prompt)
             for prompt, number in wrong.items()
@@ -190,7 +192,7 @@ def test_one_value_or_very_many_are_not_compared(values):
 
 
 def test_values_that_cases_do_not_share_are_no_candidates():
-    kinds = ResultSet(tuple(case(at, GOLD, prompt=f"v{at % 2}") for at in range(20)))
+    kinds = RunResult.of_cases(tuple(case(at, GOLD, prompt=f"v{at % 2}") for at in range(20)))
     view = RunView(kinds)
     assert view.sides == ()
     assert any("score of fields by prompt" in getattr(block, "title", "") for block in view.tables)

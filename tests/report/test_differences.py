@@ -14,7 +14,7 @@ from pytest_jsonmatch.report.styled import line_text, line_width
 from pytest_jsonmatch.report.terminal import summary_lines
 from pytest_jsonmatch.report.view import RunView
 from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.model import ResultSet
+from pytest_jsonmatch.results.run import RunResult
 from tests.conftest import case_of
 
 
@@ -26,7 +26,7 @@ def lines_below(
         case_of(str(at), actual, expected=expected, metric=metric, limit=0)
         for at, (actual, expected) in enumerate(pairs)
     )
-    view = RunView(ResultSet(tuple(cases)))
+    view = RunView(RunResult.of_cases(tuple(cases)))
     lines = summary_lines(view, Look(**look), is_brief=is_brief)
     assert max(map(line_width, lines)) <= look.get("width", 80)
     texts = list(map(line_text, lines))

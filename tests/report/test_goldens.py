@@ -17,8 +17,8 @@ from pytest_jsonmatch.cli.main import main
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.results.comparison import Case, CaseRun
 from pytest_jsonmatch.results.file import to_text
-from pytest_jsonmatch.results.model import Corpus, ResultSet
-from tests.conftest import case_of
+from pytest_jsonmatch.results.run import RunResult
+from tests.conftest import case_of, run_of_records
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,11 +41,13 @@ BREAD = {"shop": "Corner Bakery", "total": 11.0, "items": [{"name": "Rye", "pric
 MILL = {"shop": "Mill", "total": 3}
 
 
-def perfect() -> ResultSet:
-    return ResultSet((case("t.py::a", BREAD, BREAD), case("t.py::b", MILL, MILL)), **ORIGIN, collected=2)
+def perfect() -> RunResult:
+    return RunResult.of_cases(
+        (case("t.py::a", BREAD, BREAD), case("t.py::b", MILL, MILL)), **ORIGIN, collected=2
+    )
 
 
-def failing(total: float = 11.5, shop: str = "Mil") -> ResultSet:
+def failing(total: float = 11.5, shop: str = "Mil") -> RunResult:
     other = {"items": [{"name": "Bun"}, {"name": "Roll"}, {"name": "Cake"}], "shop": "Corner Bakery"}
     cases = (
         case("t.py::bread", {**BREAD, "total": total}, BREAD, tags={"model": "small"}),
@@ -53,18 +55,18 @@ def failing(total: float = 11.5, shop: str = "Mil") -> ResultSet:
         case("t.py::order", other, BREAD, "pairwise_f1"),
         Case("t.py::raises", (CaseRun(1, passed=False, error="ValueError: no answer"),)),
     )
-    return ResultSet(cases, **ORIGIN, collected=9, narrowed=("-k",))
+    return RunResult.of_cases(cases, **ORIGIN, collected=9, narrowed=("-k",))
 
 
-def repeats() -> ResultSet:
+def repeats() -> RunResult:
     wrong = {**MILL, "total": 4}
     often: Any = {"expected": MILL, "limit": LIMIT, "min_pass_rate": 0.6}
     well = case_of("t.yaml::well", MILL, MILL, wrong, **often)
     ill = case_of("t.yaml::ill", wrong, wrong, MILL, **often)
-    return ResultSet((well, ill, case("t.yaml::once", MILL, MILL)), **ORIGIN, collected=3)
+    return RunResult.of_cases((well, ill, case("t.yaml::once", MILL, MILL)), **ORIGIN, collected=3)
 
 
-def corpus() -> ResultSet:
+def corpus() -> RunResult:
     kept = [
         case(name, actual, MILL, "leaf_f1", threshold={}, passed=actual == MILL)
         for name, actual in (("r2", {"shop": "Mill"}), ("r7", {"shop": "Mill", "total": 4, "tip": 1}))
@@ -77,19 +79,17 @@ def corpus() -> ResultSet:
     }
     means: Any = {"score": 0.96875, "precision": 0.975, "recall": 0.9625, "f1": 0.96875}
     assert one.signature == two.signature
-    return ResultSet(
-        tuple(kept), **ORIGIN, collected=200,
-        corpus=Corpus("leaf_f1", one.signature, 200, 199, 186, means, fields, 1, 0),
-    )  # fmt: skip
+    more: Any = {**ORIGIN, "kept_cases": tuple(kept), "errors": 1}
+    return run_of_records(one.signature, 200, 199, 186, means, fields, **more)
 
 
-def hostile() -> ResultSet:
+def hostile() -> RunResult:
     bad = {HOSTILE: HOSTILE, "same": [HOSTILE]}
     found = case(HOSTILE, {HOSTILE: "x", HOSTILE * 2: 1}, bad, tags={"model": HOSTILE})
     told = Case(HOSTILE + "2", (CaseRun(1, passed=False, error=HOSTILE),))
     other = case("t.py::other", bad, bad, tags={"model": "plain"})
     origin: Any = {"created": HOSTILE, "commit": HOSTILE, "versions": {HOSTILE: HOSTILE}}
-    return ResultSet((found, told, other), **origin, collected=4, narrowed=(HOSTILE,))
+    return RunResult.of_cases((found, told, other), **origin, collected=4, narrowed=(HOSTILE,))
 
 
 SAMPLES = {

@@ -20,7 +20,7 @@ from pytest_jsonmatch.gate.headlines import contest, headlines
 from pytest_jsonmatch.report.details import MAX_LEAVES, details_of
 from pytest_jsonmatch.report.html import html_page
 from pytest_jsonmatch.report.view import RunView
-from pytest_jsonmatch.results.model import ResultSet
+from pytest_jsonmatch.results.run import RunResult
 from tests.conftest import case_of, page_of
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202e\x1b[31m\u2028&amp;"
@@ -79,7 +79,9 @@ def test_says_what_there_is() -> None:
 def test_changes_of_two_metrics_are_told_apart() -> None:
     metrics = ["leaf_f1", "json_similarity"]
     before, after = (
-        ResultSet(tuple(case_of(each, {"n": answer}, expected={"n": 4}, metric=each) for each in metrics))
+        RunResult.of_cases(
+            tuple(case_of(each, {"n": answer}, expected={"n": 4}, metric=each) for each in metrics)
+        )
         for answer in (4, 3)
     )
     made = contest(("main", before), ("now", after))
@@ -133,7 +135,7 @@ def test_policy_names_the_script_and_nothing_else() -> None:
 
 
 def test_nothing_was_compared() -> None:
-    html = html_page(RunView(ResultSet(narrowed=("-k",), collected=3)))
+    html = html_page(RunView(RunResult.of_cases(narrowed=("-k",), collected=3)))
     assert "Nothing was compared." in html
     assert "0 of 3 cases (-k)" in html
 
@@ -208,4 +210,4 @@ def test_without_jinja2(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
     told = "an HTML report needs jinja2; install it with: pip install 'pytest-jsonmatch[html]'"
     with pytest.raises(ConfigurationError, match=f"^{re.escape(told)}$"):
-        html_page(RunView(ResultSet()))
+        html_page(RunView(RunResult.of_cases()))

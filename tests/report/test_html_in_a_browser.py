@@ -21,7 +21,7 @@ from pytest_jsonmatch.gate.intervals import Interval
 from pytest_jsonmatch.report.html import html_page
 from pytest_jsonmatch.report.view import RunView
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
-from pytest_jsonmatch.results.model import ResultSet
+from pytest_jsonmatch.results.run import RunResult
 from tests.conftest import page_of as plain_page
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")
@@ -161,7 +161,7 @@ def page_of(answers: dict[str, tuple[object, object]], **more: Any) -> RunView:
     return replace(page, headlines=headlines(page.results), gates=gates)
 
 
-def against(page: RunView, before: ResultSet) -> RunView:
+def against(page: RunView, before: RunResult) -> RunView:
     return replace(page, baseline="main", contest=contest((HOSTILE, before), ("this run", page.results)))
 
 
@@ -181,7 +181,7 @@ def many(number: int) -> RunView:
         )
         cases.append(Case(name, (CaseRun(1, score >= 0.9, (compared,)),)))
     shown = Headline("score", Interval(0.9, 0.89, 0.91, 0.95, number, number))
-    return RunView(ResultSet(tuple(cases)), headlines=[shown])
+    return RunView(RunResult.of_cases(tuple(cases)), headlines=[shown])
 
 
 SCROLLING = """
@@ -232,7 +232,7 @@ def test_filter_by_tag(browser: Browser) -> None:
         replace(case, tags={"source": "scan" if number % 2 else "<b>phone</b>"})
         for number, case in enumerate(view.results.cases)
     ]
-    browser.open(html_page(replace(view, results=replace(view.results, cases=tuple(tagged)), by=["source"])))
+    browser.open(html_page(replace(view, results=view.results.with_cases(tagged), by=["source"])))
     assert {"<b>phone</b>", "scan"} <= {*browser.texts("table.plain tbody th")}
     wide = browser.run("return document.querySelector('#heat > div').style.width")
     browser.type("#cases-filter [name=tag]", "source=scan")
@@ -356,7 +356,7 @@ def test_runs_and_cases_that_failed_before_comparing(browser: Browser) -> None:
         Case("g.yaml::fails", (CaseRun(1, False, error="failed before comparing"),)),
         Case("g.yaml::often", (CaseRun(1, True, (compared,)), CaseRun(2, False, (compared,))), 3, 0.6),
     )
-    browser.open(html_page(RunView(ResultSet(cases))))
+    browser.open(html_page(RunView(RunResult.of_cases(cases))))
     assert browser.texts("#cases .case .chip") == ["failed", "undecided"]
     assert browser.find("#cases .runs").get_attribute("aria-label") == "1 of 3 runs passed"
     assert browser.texts("#cases .case > :last-child")[0] == "failed before comparing"

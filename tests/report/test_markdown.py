@@ -12,7 +12,7 @@ from pytest_jsonmatch.report.ci import MOST, workflow_commands
 from pytest_jsonmatch.report.markdown import cell, code, markdown
 from pytest_jsonmatch.report.view import RunView, faults_of
 from pytest_jsonmatch.results.comparison import Case
-from pytest_jsonmatch.results.model import ResultSet
+from pytest_jsonmatch.results.run import RunResult
 from tests.conftest import case_of
 
 HOSTILE = [
@@ -29,7 +29,7 @@ def case(name: str, expected: object, actual: object, message: str = "") -> tupl
 
 
 def report(*cases: tuple[Case, str], gates: tuple[Check, ...] = (), **more: object) -> RunView:
-    results = ResultSet(tuple(each for each, _ in cases))
+    results = RunResult.of_cases(tuple(each for each, _ in cases))
     messages = {each.id: message for each, message in cases}
     faults = faults_of(results, lambda each, _: ("a.golden.yaml", 3, messages[each.id]))
     return RunView(results, gates=gates, faults=faults, **more)
@@ -117,7 +117,7 @@ def test_a_long_report_keeps_to_its_limit_and_says_what_was_cut():
 
 def test_a_baseline():
     same, new, gone = {"x": 1, "y": 1}, case("n|w", {"x": 1}, {"x": 1}), case("gone", {"x": 1}, {"x": 1})
-    before = ResultSet(
+    before = RunResult.of_cases(
         (case("a", same, same)[0], gone[0]), created="2026-01-02T03:04:05", commit="0123456789abc"
     )
     cases = case("a", same, {"x": 7000, "y": 1}), new

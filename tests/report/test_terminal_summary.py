@@ -15,7 +15,7 @@ from pytest_jsonmatch.report.styled import line_text, line_width
 from pytest_jsonmatch.report.terminal import summary_lines
 from pytest_jsonmatch.report.view import RunView
 from pytest_jsonmatch.results.comparison import Case, Comparison
-from pytest_jsonmatch.results.model import ResultSet
+from pytest_jsonmatch.results.run import RunResult
 from tests.conftest import compared as kept
 
 
@@ -29,7 +29,7 @@ def shown(comparisons, **look):
 
 
 def view_of(comparisons):
-    return RunView(ResultSet(tuple(map(Case.single, comparisons))))
+    return RunView(RunResult.of_cases(tuple(map(Case.single, comparisons))))
 
 
 def lines(text):

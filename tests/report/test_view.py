@@ -26,7 +26,7 @@ from pytest_jsonmatch.report.styled import line_text, line_width
 from pytest_jsonmatch.report.terminal import blocks_lines, summary_lines
 from pytest_jsonmatch.report.view import RunView, faults_of
 from pytest_jsonmatch.results.file import to_text
-from pytest_jsonmatch.results.model import ResultSet
+from pytest_jsonmatch.results.run import RunResult
 from tests.conftest import case_of
 
 GOLD = {"shop": "Corner Bakery", "total": 12.5, "items": [{"n": "bun", "p": 1}, {"n": "rye", "p": 2}]}
@@ -40,7 +40,7 @@ def case(name, actual, *, expected=GOLD, metric="pairwise_f1", limit=0.9, spent=
 
 
 def run(*cases, **more):
-    return ResultSet(cases, collected=len(cases), **more)
+    return RunResult.of_cases(cases, collected=len(cases), **more)
 
 
 def texts(blocks, **look):

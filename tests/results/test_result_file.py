@@ -16,8 +16,8 @@ from pytest_jsonmatch.api import compare_json
 from pytest_jsonmatch.atomic import write_file
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
-from pytest_jsonmatch.results.file import VERSION, from_text, read_results, to_text
-from pytest_jsonmatch.results.model import ResultSet
+from pytest_jsonmatch.results.file import from_text, read_results, to_text
+from pytest_jsonmatch.results.run import RunResult
 
 leaves = st.none() | st.booleans() | st.integers(-3, 3) | st.text(max_size=3)
 records = st.dictionaries(st.text(max_size=3), leaves | st.lists(leaves, max_size=2), max_size=3)
@@ -53,13 +53,13 @@ cases = st.builds(
     st.none() | st.floats(0, 1),
 )
 results = st.builds(
-    ResultSet,
-    st.lists(cases, max_size=3).map(tuple),
-    st.just("2026-11-21T12:00:00+00:00"),
-    st.text(max_size=4),
-    st.just({"python": "3.12.1"}),
-    st.none() | st.integers(0, 100),
-    st.sampled_from([(), ("-k", "node ids")]),
+    RunResult.of_cases,
+    st.lists(cases, max_size=3),
+    created=st.just("2026-11-21T12:00:00+00:00"),
+    commit=st.text(max_size=4),
+    versions=st.just({"python": "3.12.1"}),
+    collected=st.none() | st.integers(0, 100),
+    narrowed=st.sampled_from([(), ("-k", "node ids")]),
 )
 
 
@@ -77,7 +77,7 @@ def result_of(**answers):
         result = compare_json(actual, expected)
         made = Comparison.of(result, id=f"{name}#1", nodeid=name, threshold={"score": 1.0}, passed=False)
         found.append(Case(name, (CaseRun(1, passed=False, comparisons=(made,)),)))
-    return ResultSet(tuple(found), collected=len(found))
+    return RunResult.of_cases(tuple(found), collected=len(found))
 
 
 def test_a_case_that_changes_changes_its_own_line_and_the_head():
@@ -89,7 +89,7 @@ def test_a_case_that_changes_changes_its_own_line_and_the_head():
 def test_what_a_person_finds_in_it():
     head, case = map(json.loads, to_text(result_of(a=({"x": 1, "y": 2}, {"x": 1, "y": 1}))).splitlines())
     figures = head.pop("figures")
-    assert head == {"format": "jsonmatch-results", "version": 1, "collected": 1}
+    assert head == {"format": "jsonmatch-results", "version": 2, "collected": 1}
     assert (figures["cases"], figures["pass_rate"], figures["score"], figures["omission_rate"]) == (
         1,
         0,
@@ -129,7 +129,8 @@ def lines(*found):
         ("[]", 'its first line has no "format": "jsonmatch-results"'),
         (lines({**HEAD, "format": "other"}), 'its first line has no "format": "'),
         (json.dumps({**HEAD, "cases": []}, indent=2), "a result file has a line for"),  # an older layout
-        (lines({**HEAD, "version": VERSION + 1}), f"its version is {VERSION + 1}, and this release reads up"),
+        (lines({**HEAD, "version": 3}), "its version is 3, and this release reads version 2: upgrade"),
+        (lines({**HEAD, "version": 1}), "its version is 1, and this release reads version 2; write it anew"),
         (lines({**HEAD, "version": "1"}), "its version is '1', and"),
         (lines(HEAD, CASE), "it has 1 of 2 cases; write it anew"),
         (lines(HEAD, CASE, '{"id": "b", "pass'), "line 3 is damaged: it is not JSON: "),
@@ -141,7 +142,7 @@ def lines(*found):
         ),
         (lines(HEAD, {**CASE, "\ud800": 1, "runs": 7}), 'line 2 is damaged: runs: 7 is not of type "array"'),
     ],
-    ids=map(str, range(16)),
+    ids=map(str, range(17)),
 )
 def test_what_is_no_result_file(text, message):
     with pytest.raises(ConfigurationError) as caught:
@@ -224,7 +225,7 @@ def test_a_link_goes_on_leading_to_the_file(tmp_path):
 def test_keys_with_half_of_a_character_are_read_back():
     result = compare_json({"a\ud83d": "x"}, {"a\ud83d": 1, "b": "ü😀"})
     kept = Comparison.of(result, id="a#1", nodeid="a", threshold={}, passed=False, tags={"\ud83d": "\ud83d"})
-    results = ResultSet((Case("a", (CaseRun(1, False, (kept,)),), tags={"\ud83d": 1}),))
+    results = RunResult.of_cases((Case("a", (CaseRun(1, False, (kept,)),), tags={"\ud83d": 1}),))
     text = to_text(results)
     assert text.isascii()
     assert from_text(text, "x.json") == results

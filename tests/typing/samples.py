@@ -50,7 +50,6 @@ from pytest_jsonmatch import (
     OpenAIJudge,
     RecordResult,
     Registry,
-    ResultSet,
     RootTypeError,
     RunError,
     RunResult,
@@ -306,7 +305,7 @@ def sample_evaluate() -> None:
 
 def sample_result_file() -> None:
     with pytest.raises(ConfigurationError, match="no such file"):
-        results = assert_type(read_results(Path("none.jsonl")), ResultSet)
+        results = assert_type(read_results(Path("none.jsonl")), RunResult)
         assert_type(results.mean("score"), "float | None")
 
 

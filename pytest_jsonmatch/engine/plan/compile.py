@@ -42,6 +42,19 @@ class Signature:
     schema: str
     version: str
 
+    @classmethod
+    def parse(cls, text: str) -> Signature:
+        """Return the signature that is written as a text.
+
+        >>> Signature.parse("field_match|options:none|schema:none|rules:2")
+        Signature(metric='field_match', options='', schema='none', version='2')
+        """
+        # Options are JSON text, which may contain anything; the other parts do not.
+        metric, _, rest = text.partition("|options:")
+        options, _, rest = rest.rpartition("|schema:")
+        schema, _, version = rest.partition("|rules:")
+        return cls(metric, "" if options == "none" else options, schema, version)
+
     def with_options(self, more: Mapping[str, Any]) -> Signature:
         """Return the signature with more options, which are JSON values."""
         known = json.loads(self.options) if self.options else {}
