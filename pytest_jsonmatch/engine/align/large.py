@@ -31,8 +31,16 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.align.context import Context, IndexPairs, LeafCounts, Measure
     from pytest_jsonmatch.engine.align.grid import Grid, Nested
     from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.value.convert import JsonValue
 
     Matrix = NDArray[np.float64]
+
+
+def _codes_of(column: Column, numbers: list[int], missing: int) -> NDArray[np.int32]:
+    """Return the number of each element's value, given those of the distinct values."""
+    if column.codes is None:
+        return np.array(numbers, dtype=np.int32)
+    return np.array([*numbers, missing], dtype=np.int32)[column.codes]  # -1 is the last
 
 
 @final
@@ -68,7 +76,12 @@ class ArrayGrid:
 
     def add_column(self, node: PlanNode, weight: float, left: Column, right: Column) -> None:
         """Add the weighted scores of a column. Each pair of distinct values is scored once."""
-        table, costly = self._table(node, left, right)
+        blocks = list(blocks_of(node, left.values, right.values))
+        keys = {block.bound.key for block in blocks}
+        if len(keys) == 1 and node.rules.accept is None and (key := keys.pop()) is not None:
+            self._add_equality(key, weight, left, right)
+            return
+        table, costly = self._table(blocks, left, right)
         accepted = None
         accept = node.rules.accept
         if accept is not None and accept.is_for_walk:
@@ -97,16 +110,30 @@ class ArrayGrid:
             lines[rows[some] < 0] = 0.0
             self.total_scores[some] += lines
 
+    def _add_equality(
+        self, key: Callable[[JsonValue], Hashable], weight: float, left: Column, right: Column
+    ) -> None:
+        """Add the weight to each pair whose values have equal keys."""
+        numbers: dict[Hashable, int] = {}
+        rows, columns = (
+            _codes_of(
+                column, [numbers.setdefault(key(value), len(numbers)) for value in column.values], missing
+            )
+            for column, missing in ((left, -1), (right, -2))
+        )
+        for some in row_blocks(*self.total_scores.shape):
+            self.total_scores[some] += weight * (rows[some, None] == columns)
+
     def _leave_open(self, values: CostlyValues, table: Matrix) -> None:
         """Note that the scores of a column are upper bounds until a pair is chosen."""
         rows, columns = values.places(*self.shape)
         self._add_parts([Part(values, rows, columns, 1.0, table)])
 
-    def _table(self, node: PlanNode, left: Column, right: Column) -> tuple[Matrix, Block | None]:
+    def _table(self, blocks: list[Block], left: Column, right: Column) -> tuple[Matrix, Block | None]:
         """Return the scores of all pairs of distinct values, and the block of upper bounds, if any."""
         table: Matrix | None = None
         costly: Block | None = None
-        for block in blocks_of(node, left.values, right.values):
+        for block in blocks:
             bound, rows, columns = block
             one = left.values if rows is None else [left.values[at] for at in rows]
             other = right.values if columns is None else [right.values[at] for at in columns]

@@ -11,7 +11,7 @@ from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -83,6 +83,7 @@ class Scoring:
             their scores: for small arrays, where that is faster than one call per pair.
         related: returns the pairs that do not score 0 as a sparse matrix (scipy's CSR), for lists so long
             that the table would be too large.
+        key: if given, values score 1 where it returns equal keys, and 0 elsewhere.
         prepare: for a comparator that works best on many strings at once: takes the strings that will be
             compared, before a record, or a chunk of records, is scored; fields with equal functions share a
             call. Its ConfigurationError ends the run.
@@ -93,6 +94,7 @@ class Scoring:
     ceiling: Callable[[Sequence[JsonValue], Sequence[JsonValue]], Matrix | None] | None = None
     rows: Callable[[Sequence[JsonValue], Sequence[JsonValue]], list[dict[int, float]]] | None = None
     related: Callable[[Sequence[JsonValue], Sequence[JsonValue]], Any] | None = None
+    key: Callable[[JsonValue], Hashable] | None = None
     prepare: Callable[[Sequence[str]], object] | None = None
 
 

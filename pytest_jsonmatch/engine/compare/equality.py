@@ -53,7 +53,7 @@ def equality_of(prepare: Callable[[JsonValue], Hashable]) -> Scoring:
 
     # Equal values share their only member.
     by_members = scoring_of_sets(lambda value: frozenset({prepare(value)}), any_shared)
-    return replace(by_members, score=score, table=table)
+    return replace(by_members, score=score, table=table, key=prepare)
 
 
 def scoring_of_sets(members: Callable[[JsonValue], frozenset[Hashable]], formula: Formula) -> Scoring:
