@@ -59,7 +59,7 @@ class Aligner(Context):
             grid = Columns(self, element, body).left_to_walk(element, one, other)
         else:
             grid = Columns(self, element, body).grid(element, one, other)
-        grid.walk = lambda at, to: measure(rows[at], columns[to])
+        grid.walk = measure, rows, columns
         grid.divide(self.leaf_counts(element, one, other, plain=plain))
         best = grid.best(range(len(rows)), range(len(columns)))
         for at, to in best.pairs:

@@ -36,8 +36,9 @@ class Grid(Protocol):
     """(n, m) Σ weight·score of the pairs, exact or upper bounds."""
     walked: bool
     """Whether only the walk can score the pairs."""
-    walk: Measure
-    """Scores a pair by a walk."""
+    walk: tuple[Measure, list[int], list[int]]
+    """Scores two elements by a walk, given their positions in the arrays, and the positions of the rows and
+    of the columns. It is set for the elements of an array, not for a grid inside its grid."""
     parts: list[Part]
 
     def __init__(self, aligner: Context, rows: int, columns: int) -> None: ...
@@ -61,8 +62,11 @@ class Grid(Protocol):
     def divide(self, leaf_counts: LeafCounts) -> None:
         """Compute the worth of each pair: its similarity, and a shade more for a larger Σ."""
 
+    def worth(self, cell: Cell) -> float:
+        """Return the worth of a pair to the assignment."""
+
     def measure(self, row: int, column: int) -> Cell:
-        """Return the exact cell of a pair; while questions are open, an upper bound."""
+        """Return the exact cell of a pair that needs no walk; while questions are open, an upper bound."""
 
     def total_score(self, pairs: IndexPairs) -> float:
         """Return Σ of some pairs, none of which needs a walk."""
@@ -95,10 +99,11 @@ def worth_of(cell: Cell, threshold: float, share: float) -> float:
 
 
 def pair_by_bounds(
+    grid: Grid,
+    rows: Sequence[int],
+    columns: Sequence[int],
     block: Any,
     assign: Callable[[Any], IndexPairs],
-    measure: Measure,
-    worth: Callable[[Cell], float],
     solutions_ahead: int,
 ) -> Pairing:
     """Pair for the greatest total worth, measuring few pairs.
@@ -107,22 +112,22 @@ def pair_by_bounds(
     chosen pairs have been measured. No other pairing can then be worth more.
 
     Args:
-        block: upper bounds of the worth of each pair; it is changed.
+        grid: measures pairs.
+        rows: n rows of the grid.
+        columns: m columns of the grid.
+        block: (n, m) upper bounds of the worth of each pair; it is changed.
         assign: returns the pairs of the greatest total worth.
-        measure: returns the cell of a pair.
-        worth: returns the worth of a cell.
         solutions_ahead: how many of the next best pairings are measured, too, if questions are open.
     """
+    measure: Measure = grid.measure
+    if grid.walked:
+        measure, rows, columns = grid.walk
     known: dict[tuple[int, int], Cell] = {}
-
-    def measured(pairs: Iterable[tuple[int, int]]) -> None:
-        for at, to in pairs:
-            cell = known[at, to] = measure(at, to)
-            block[at][to] = worth(cell)
-
     pairs = assign(block)
     while fresh := [pair for pair in pairs if pair not in known]:
-        measured(fresh)
+        for at, to in fresh:  # not in a function: each level of arrays in arrays would take a frame more
+            known[at, to] = cell = measure(rows[at], columns[to])
+            block[at][to] = grid.worth(cell)
         pairs = assign(block)
     total = sum([known[pair].total_score for pair in pairs])
     questions = [question for pair in pairs for question in known[pair].questions]
@@ -133,7 +138,10 @@ def pair_by_bounds(
             if known[at, to].questions:
                 block[at][to] = 0.0
         ahead = assign(block)
-        measured(pair for pair in ahead if pair not in known)
+        for at, to in ahead:
+            if (at, to) not in known:
+                known[at, to] = cell = measure(rows[at], columns[to])
+                block[at][to] = grid.worth(cell)
         questions += [question for pair in ahead for question in known[pair].questions]
     return Pairing(pairs, total, tuple(questions))
 

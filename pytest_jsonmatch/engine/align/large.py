@@ -52,7 +52,7 @@ class ArrayGrid:
         self.shape: tuple[int, int] = rows, columns
         self.total_scores: Matrix = np.zeros(self.shape)
         self.walked: bool = False
-        self.walk: Measure
+        self.walk: tuple[Measure, list[int], list[int]]
         self.parts: list[Part] = []
         self._bounded = False
         """Whether one of the parts is an upper bound."""
@@ -248,10 +248,10 @@ class ArrayGrid:
         return worth_of(cell, self.aligner.threshold, self._share)
 
     def measure(self, row: int, column: int) -> Cell:
-        """Return the exact cell of a pair; while questions are open, an upper bound."""
+        """Return the exact cell of a pair that needs no walk; while questions are open, an upper bound."""
         cell = self._cells.get((row, column))
         if cell is None:
-            cell = self.walk(row, column) if self.walked else self._measured(row, column)
+            cell = self._measured(row, column)
             self._cells[row, column] = cell
         return cell
 
@@ -284,13 +284,7 @@ class ArrayGrid:
         if self.is_exact:
             pairs = assign_matrix(block)
             return Pairing(pairs, self.total_score([(rows[at], columns[to]) for at, to in pairs]))
-        return pair_by_bounds(
-            block,
-            assign_matrix,
-            lambda at, to: self.measure(rows[at], columns[to]),
-            self.worth,
-            self.aligner.solutions_ahead,
-        )
+        return pair_by_bounds(self, rows, columns, block, assign_matrix, self.aligner.solutions_ahead)
 
 
 def _sums_of_best(score: Matrix, left: Owners, right: Owners) -> Matrix:

@@ -37,7 +37,7 @@ class ListGrid:
         self.shape: tuple[int, int] = rows, columns
         self.total_scores: list[list[float]] = [[0.0] * columns for _ in range(rows)]
         self.walked: bool = False
-        self.walk: Measure
+        self.walk: tuple[Measure, list[int], list[int]]
         self.parts: list[Part] = []
         self.leaf_counts: LeafCounts
         self._worths: list[list[float]] = []
@@ -152,9 +152,7 @@ class ListGrid:
         return worth_of(cell, self.aligner.threshold, self._share)
 
     def measure(self, row: int, column: int) -> Cell:
-        """Return the exact cell of a pair; while questions are open, an upper bound."""
-        if self.walked:
-            return self.walk(row, column)
+        """Return the exact cell of a pair that needs no walk; while questions are open, an upper bound."""
         score = self.total_scores[row][column]
         return Cell(similarity_of(score, self.leaf_counts.pair(row, column)), score)
 
@@ -172,13 +170,7 @@ class ListGrid:
         if self.is_exact:
             pairs = _assign(block)
             return Pairing(pairs, self.total_score([(rows[at], columns[to]) for at, to in pairs]))
-        return pair_by_bounds(
-            block,
-            _assign,
-            lambda at, to: self.measure(rows[at], columns[to]),
-            self.worth,
-            self.aligner.solutions_ahead,
-        )
+        return pair_by_bounds(self, rows, columns, block, _assign, self.aligner.solutions_ahead)
 
 
 def _assign(block: list[list[float]]) -> IndexPairs:
