@@ -102,7 +102,7 @@ def test_what_became_of_each_case(suite, workers, monkeypatch):
     assert lines[1].startswith("figures of this run against main (20")
     assert [lines[0], *lines[2:9]] == [
         "no significant change from `main`; 2 cases cannot be tested, it takes at least 5",
-        "figure      main  this run  difference     90 % interval           verdict",
+        "figure      main  this run  difference     90 % interval  verdict",
         "mean score  1.00      0.75      -0.250  -0.844 to +0.730  not enough cases",
         "y           1.00      0.50      -0.500  -0.999 to +0.936  not enough cases",
         "cases that changed from main to this run",

@@ -187,7 +187,7 @@ def test_parameters_of_a_fixture_are_a_tag_of_tests_in_python_if_it_is_named(pyt
         `short`: no significant change from `long`; 4 cases cannot be tested, it takes
         at least 6
         figures of short against long, mean of 4 cases in both
-        figure      long  short  difference     95 % interval           verdict
+        figure      long  short  difference     95 % interval  verdict
         mean score  0.75   0.75      +0.000  *
         long        4   0.75       0.75    0.75  0.75       1.00
         short       4   0.75       0.75    0.75  0.75       1.00

@@ -270,4 +270,4 @@ def test_an_answer_that_cannot_be_read_scores_0(pytester, recorded, workers):
     outcome.assert_outcomes(passed=1, failed=2)
     found = [(name.removeprefix("test_it.py::"), score) for name, score in recorded()]
     assert found == [("test_fine#1", 1.0), ("test_of_another_type#1", 0.0), ("test_truncated#1", 0.0)]
-    outcome.stdout.re_match_lines([r"b +1 +0 +0 +1 +0.00.*", r"a +3 +1 +0 +2 +0.33.*"], consecutive=True)
+    outcome.stdout.re_match_lines([r"a +3 +1 +0 +2 +0.33.*", r"b +1 +0 +0 +1 +0.00.*"], consecutive=True)
