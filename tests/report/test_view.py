@@ -16,7 +16,6 @@ from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
 from pytest_jsonmatch.gate.headlines import contest, headlines
 from pytest_jsonmatch.report.against import contest_blocks
-from pytest_jsonmatch.report.corpora import results_of
 from pytest_jsonmatch.report.figures import score_text
 from pytest_jsonmatch.report.html import html_page
 from pytest_jsonmatch.report.look import Look
@@ -165,7 +164,7 @@ def test_all_figures_of_a_run_have_the_same_number_of_decimals():
 
 
 def test_a_record_without_a_threshold_has_no_verdict():
-    corpus = results_of(compare_corpus([{"a": 1}, {"a": 2}], [{"a": 1}, {"a": 1}]))
+    corpus = compare_corpus([{"a": 1}, {"a": 2}], [{"a": 1}, {"a": 1}])
     page = html_page(RunView(corpus).completed())
     data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
     assert {each["v"] for each in data["cases"]} == {"scored"}
