@@ -109,8 +109,9 @@ class Comparer:
         try:
             found = extract_json(actual, want=kind_of(expected, self.plan.target), repair=self.repair)
         except JsonExtractionError as error:
-            if type(expected) is str and isinstance(actual, str):
-                error.args = (f"{error}; to compare strings, give both as JSON, such as {_as_json(actual)}",)
+            if type(expected) is str:
+                written = actual if isinstance(actual, str) else actual.decode("utf-8", "replace")
+                error.args = (f"{error}; to compare strings, give both as JSON, such as {_as_json(written)}",)
             raise
         return found.value, tuple(found.warnings)
 

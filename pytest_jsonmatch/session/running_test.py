@@ -39,7 +39,7 @@ def is_there_to_compare(item: pytest.Item) -> bool:
 
 
 @final
-class RunningTest:
+class CurrentTest:
     """Collects what is compared while one item runs, in any thread.
 
     Args:
@@ -261,7 +261,7 @@ def _expect_failure(report: pytest.TestReport) -> None:
 class ProducerErrors:
     """Records what producers of golden cases raise, and lets their tests pass. Register it as a plugin."""
 
-    def __init__(self, running: Callable[[], RunningTest | None]) -> None:
+    def __init__(self, running: Callable[[], CurrentTest | None]) -> None:
         self._running = running
 
     @pytest.hookimpl(wrapper=True)

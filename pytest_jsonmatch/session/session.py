@@ -14,7 +14,7 @@ from pytest_jsonmatch.running import CaseFiles
 from pytest_jsonmatch.session.finished import FinishedTests
 from pytest_jsonmatch.session.options import usage_errors
 from pytest_jsonmatch.session.payload import TestPayload
-from pytest_jsonmatch.session.running_test import RunningTest
+from pytest_jsonmatch.session.running_test import CurrentTest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -62,7 +62,7 @@ class Session:
         self.has_only_gates: bool = settings.fail == "gate"
         """Whether gates alone decide: tests with low scores or without an answer pass."""
         self.finished: FinishedTests = FinishedTests(has_only_gates=self.has_only_gates)
-        self.test: RunningTest | None = None
+        self.test: CurrentTest | None = None
         """The test that runs now."""
         self._rules: dict[WrittenRule, bool] = {}
         """Whether a pattern has matched anything in this process, of those seen so far."""
@@ -144,7 +144,7 @@ class Session:
     @contextmanager
     def running(self, item: pytest.Item) -> Iterator[None]:
         """Make a test the one that runs now."""
-        self.test = RunningTest(item, self.settings, self._rules)
+        self.test = CurrentTest(item, self.settings, self._rules)
         try:
             yield
         finally:

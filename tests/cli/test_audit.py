@@ -138,13 +138,13 @@ def test_review_of_json_lines(answers, command, folder, typed, monkeypatch):
     typed("a", "r")
     out = command(answers, "--review").out
     assert out.endswith("""\
-r2 (total: a, b, c) (1 of 2)
+r2 (total: a, b, c) (1 of 2 to review)
   total
     expected 20
     actual   21
   accept, accept as well, reject, skip this case, quit? [a/w/r/s/q] \
 
-r4 (vendor: a, b, c) (2 of 2)
+r4 (vendor: a, b, c) (2 of 2 to review)
   vendor
     expected "vendor 4"
     actual   "other"
@@ -161,7 +161,7 @@ def test_of_two_corrections_of_a_place_the_stronger_is_offered(answers, write, c
     write(d_jsonl=other, e_jsonl=other)
     typed("a", "r")
     line = answers.replace("c.jsonl", "c.jsonl d.jsonl e.jsonl")
-    assert "r2 (total: a, b, c) (1 of 2)" in command(line, "--review").out
+    assert "r2 (total: a, b, c) (1 of 2 to review)" in command(line, "--review").out
     assert lines(folder)[2] == json.dumps(SAID[2])
 
 

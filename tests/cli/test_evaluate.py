@@ -36,15 +36,16 @@ all leaves: score 0.43, precision 0.60, recall 0.50, F1 0.55
 
 leaf_f1, all leaves of 3 records
 field       n  match  mismatch  omitted  invented  score  precision  recall    F1
-c           1      0         0        0         1   0.00       0.00       –  0.00
 a           3      1         1        1         0   0.33       0.50    0.33  0.40
+c           1      0         0        0         1   0.00       0.00       –  0.00
 b           3      2         0        1         0   0.67       1.00    0.67  0.80
 ─────────────────────────────────────────────────────────────────────────────────
 all leaves  7      3         1        2         1   0.43       0.60    0.50  0.55
 2 of 6 expected leaves omitted (33.3 %); 1 of 5 actual leaves invented (20 %)
 
 the worst field, expected → actual:
-  c  1 invented
+  a  2 omitted
+     3 → 4
 
 the worst records:
   0.40  r3  a, c

@@ -66,8 +66,8 @@ def test_it_is_refused_with_its_place(told, refused, line, place):
 @pytest.mark.parametrize(
     ("line", "record"),
     [
-        ("beyond.jsonl one.jsonl", "record 1"),
-        ("array.json gold.json", "record 1"),
+        ("beyond.jsonl one.jsonl", "record 2"),
+        ("array.json gold.json", "record 2"),
         ("answers gold", "record 'x.json'"),
     ],
 )

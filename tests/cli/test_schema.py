@@ -80,7 +80,7 @@ def test_validate_gold(files, write, command):
         "",
     )
     ran = command("schema validate schema.json --gold wrong.jsonl")
-    assert (ran.code, ran.out.splitlines()[-1][:42]) == (1, "error: record 1: 'm' is not in the schema;")
+    assert (ran.code, ran.out.splitlines()[-1][:42]) == (1, "error: record 2: 'm' is not in the schema;")
     ran = command("schema validate schema.json --gold types.jsonl")
     assert (ran.code, ran.out.count("warning: ")) == (0, 2)
 
