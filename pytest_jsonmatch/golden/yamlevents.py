@@ -92,7 +92,7 @@ class Document:
         self._ends = built.ends
         self._aliases = built.aliases
         self._faults = built.faults
-        self.spans = built.spans
+        self.spans: dict[int, tuple[Any, Any]] = built.spans
         """The first and the last event of each node, if they were asked for."""
         self.folders: tuple[str, ...] | None = None
         """Real paths of the folders in which its cases may name files, besides its own; None for anywhere."""

@@ -125,7 +125,7 @@ class FinishedTests:
         """The patterns of all tests, and whether they have matched anything."""
         self.collected: set[str] = set()
         """The ids of the collected cases, deselected ones too; empty if nothing needs them."""
-        self.are_complete = False
+        self.are_complete: bool = False
         """Whether all tests have run: the run was neither interrupted nor stopped early."""
 
     @pytest.hookimpl(wrapper=True)

@@ -95,11 +95,11 @@ class PlanNode:
             spec: what its place is.
             origin: the node that creates it, the name of that node's collection, and its key there.
         """
-        self.plan = plan
-        self.parent = parent
-        self.segment = segment
-        self.spec = spec
-        self.origin = origin
+        self.plan: PlanBase = plan
+        self.parent: PlanNode | None = parent
+        self.segment: Segment = segment
+        self.spec: NodeSpec = spec
+        self.origin: tuple[PlanNode, str, Any] | None = origin
         self.children: _Children = _Children(self)
         self.depth: int = 0 if parent is None else parent.depth + 1
         self._path: str | None = None

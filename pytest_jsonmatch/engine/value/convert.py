@@ -89,8 +89,8 @@ class Matcher:
     __slots__ = ("_accepts", "source", "text")
 
     def __init__(self, source: object, text: str, accepts: Callable[[JsonValue], object]) -> None:
-        self.source = source
-        self.text = text
+        self.source: object = source
+        self.text: str = text
         self._accepts = accepts
 
     @property
