@@ -66,7 +66,7 @@ class Grid(Protocol):
         """Return the worth of a pair to the assignment."""
 
     def measure(self, row: int, column: int) -> Cell:
-        """Return the exact cell of a pair that needs no walk; while questions are open, an upper bound."""
+        """Return the exact cell of a pair; while questions are open, an upper bound."""
 
     def total_score(self, pairs: IndexPairs) -> float:
         """Return Σ of some pairs, none of which needs a walk."""
@@ -120,7 +120,7 @@ def pair_by_bounds(
         solutions_ahead: how many of the next best pairings are measured, too, if questions are open.
     """
     measure: Measure = grid.measure
-    if grid.walked:
+    if grid.walked:  # called from here, a walk takes a frame less in each level of arrays
         measure, rows, columns = grid.walk
     known: dict[tuple[int, int], Cell] = {}
     pairs = assign(block)

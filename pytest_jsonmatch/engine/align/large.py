@@ -248,10 +248,14 @@ class ArrayGrid:
         return worth_of(cell, self.aligner.threshold, self._share)
 
     def measure(self, row: int, column: int) -> Cell:
-        """Return the exact cell of a pair that needs no walk; while questions are open, an upper bound."""
+        """Return the exact cell of a pair; while questions are open, an upper bound."""
         cell = self._cells.get((row, column))
         if cell is None:
-            cell = self._measured(row, column)
+            if self.walked:
+                measure, rows, columns = self.walk
+                cell = measure(rows[row], columns[column])
+            else:
+                cell = self._measured(row, column)
             self._cells[row, column] = cell
         return cell
 

@@ -152,7 +152,10 @@ class ListGrid:
         return worth_of(cell, self.aligner.threshold, self._share)
 
     def measure(self, row: int, column: int) -> Cell:
-        """Return the exact cell of a pair that needs no walk; while questions are open, an upper bound."""
+        """Return the exact cell of a pair; while questions are open, an upper bound."""
+        if self.walked:
+            measure, rows, columns = self.walk
+            return measure(rows[row], columns[column])
         score = self.total_scores[row][column]
         return Cell(similarity_of(score, self.leaf_counts.pair(row, column)), score)
 
