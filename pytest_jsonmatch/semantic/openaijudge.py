@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, fields
 from importlib.util import find_spec
@@ -298,6 +299,9 @@ class OpenAIJudge:
         import openai as library
 
         timeout = library.Timeout(self.timeout, connect=min(_CONNECT_SECONDS, self.timeout))
+        # Values and the key are sent to the configured endpoint only.
+        http_client = library.DefaultHttpxClient(follow_redirects=False)
+        weakref.finalize(self, http_client.close)  # the library closes only clients that it makes
         try:
             # No variable here has the key: pytest --showlocals would show it if the client can't be made.
             return library.OpenAI(
@@ -305,8 +309,7 @@ class OpenAIJudge:
                 api_key=self._key(),
                 timeout=timeout,
                 max_retries=self.retries,
-                # Values and the key are sent to the configured endpoint only.
-                http_client=library.DefaultHttpxClient(follow_redirects=False),
+                http_client=http_client,
             )
         except ConfigurationError:
             raise
