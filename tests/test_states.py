@@ -22,7 +22,7 @@ RETIRED = (
     "Recorder",
     "Outcomes",
     "Turn",
-    "RunResult",
+    "ResultSet",
     "Corpus",
     "RunSums",
 )

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from pytest_jsonmatch.atomic import write_file
-from pytest_jsonmatch.report.build import build
-from pytest_jsonmatch.report.cases_page import PageExtra
 from pytest_jsonmatch.report.details import details_of
+from pytest_jsonmatch.report.view import RunView
 from pytest_jsonmatch.results.origin import with_origin
 from pytest_jsonmatch.results.run import RunResult
 
@@ -33,8 +32,7 @@ def write_page(run: RunResult, path: Path) -> None:
     from pytest_jsonmatch.report.html import html_page
 
     results = with_origin(run, Path.cwd())
-    extra = PageExtra(details_of_records(run))
-    page = html_page(build(results, run.metric or "jsonmatch", page=extra, has_intervals=True))
+    page = html_page(RunView(results, run.metric or "jsonmatch", details=details_of_records(run)).completed())
     write_file(path, page.encode("utf-8", "backslashreplace"))
 
 
