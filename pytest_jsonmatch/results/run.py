@@ -149,8 +149,15 @@ class RunResult:
         passed = record.score is not None and record.score >= 1.0
         comparison = Comparison.of(record.match, id=name, nodeid=name, threshold={}, passed=passed)
         errors = () if record.error is None else (record.error,)
-        # Valid answers are counted for the corpus as a whole.
-        comparison = replace(comparison, signature=str(self.signature), errors=errors, validity="")
+        # The figures are the record's: an answer that is missing or unreadable counts as 0.
+        figures: dict[str, Any] = {name: getattr(record, name) or 0.0 for name in FIGURES}
+        comparison = replace(
+            comparison,
+            **figures,
+            signature=str(self.signature),
+            errors=errors,
+            validity="",  # valid answers are counted for the corpus as a whole
+        )
         return Case.single(comparison, cluster=record.cluster, tags=record.tags)
 
     def with_cases(self, cases: Iterable[Case]) -> RunResult:

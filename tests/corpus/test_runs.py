@@ -172,3 +172,12 @@ def test_valid_and_parsed_answers(tmp_path, by_id, kind, chunk_size):
     run = compare_corpus(answers, gold, schema=schema, **options)
     assert (run.valid_rate, run.parse_rate) == (0.5, 0.75)
     assert run.merge(run).valid_rate == 0.5
+
+
+def test_a_case_has_the_figures_of_its_record_if_its_answer_is_missing():
+    run = compare_corpus(
+        [{"id": "a", "n": 1}], [{"id": "a", "n": 1}, {"id": "b", "n": 2}], id_field="id", keep="all"
+    )
+    figures = [[case.figure(name) for name in ("score", "precision", "recall", "f1")] for case in run.cases]
+    assert figures == [[1.0] * 4, [0.0] * 4]
+    assert run.mean("precision") == 0.5
