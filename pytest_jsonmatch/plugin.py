@@ -144,24 +144,24 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Start over: pytest-rerunfailures and others run a test several times within one protocol."""
     __tracebackhide__ = True
     session = item.config.stash[_SESSION]
-    recorder = session.test
-    if recorder is None:
+    test = session.test
+    if test is None:
         return
-    recorder.restart()
-    recorder.tags = tags_of_marks(item)
-    recorder.take_parameters(session.settings.by)
+    test.restart()
+    test.tags = tags_of_marks(item)
+    test.take_parameters(session.settings.by)
     if _COLLECTOR in sys.modules:  # else there are no golden cases
         from pytest_jsonmatch.golden.collector import GoldenFile, golden_case_of, repetition_of
 
-        recorder.repetition = repetition_of(item)
+        test.repetition = repetition_of(item)
         case = golden_case_of(item)
         if case is not None:
-            recorder.cluster, recorder.document = case.cluster, case.shared_input
-            recorder.tags = {**recorder.tags, **case.tags}
+            test.cluster, test.document = case.cluster, case.shared_input
+            test.tags = {**test.tags, **case.tags}
         if isinstance(item, pytest.Function) and isinstance(item.parent, GoldenFile):
-            recorder.take_parameters()
+            test.take_parameters()
             item.parent.refuse(item)
-            item.parent.replay(item, recorder.nodeid)
+            item.parent.replay(item, test.nodeid)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -181,10 +181,10 @@ def pytest_runtest_makereport(
     """Attach the comparisons made since the last report."""
     report = yield
     session = item.config.stash[_SESSION]
-    recorder = session.test
-    if recorder is not None:
+    test = session.test
+    if test is not None:
         error = None if call.excinfo is None else call.excinfo.value
-        recorder.hand_over(report, session.take_payload(), error)
+        test.hand_over(report, session.take_payload(), error)
     return report
 
 

@@ -75,8 +75,8 @@ class RecordResult:
     tags: Mapping[str, Any] = field(default_factory=dict)
     """Its tags, by the argument `tags`."""
     match: MatchResult | None = field(default=None, repr=False, compare=False)
-    """The record's comparison, as `compare_json` returns it, with its documents, arrays and audits, if `keep`
-    keeps its field results."""
+    """The record's comparison, as `compare_json` returns it, with its documents and arrays; None if `keep`
+    leaves out its field results."""
 
     @property
     def field_results(self) -> Sequence[FieldResult]:

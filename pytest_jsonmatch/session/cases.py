@@ -48,15 +48,15 @@ def _made(session: Session) -> CaseRules:
     settings = session.settings
 
     def keep(case: GoldenCase, actual: object) -> None:
-        recorder = session.test
-        if recorder is not None and settings.html is not None:
-            with recorder.adding() as payload:
+        test = session.test
+        if test is not None and settings.html is not None:
+            with test.adding() as payload:
                 payload.input, payload.answer = texts_of(case, value_of(actual))
-        if recorder is not None and settings.record is not None:
+        if test is not None and settings.record is not None:
             from pytest_jsonmatch.golden.outputs import output_line
 
-            with recorder.adding() as payload:
-                payload.outputs.append(output_line(recorder.nodeid, actual))
+            with test.adding() as payload:
+                payload.outputs.append(output_line(test.nodeid, actual))
 
     outputs: Outputs | None = None
     if settings.replay is not None:
@@ -114,16 +114,16 @@ def _updater(session: Session) -> Updater:
         return comparer_of(case).read(value_of(actual), expected)[0]
 
     def ask(request: Request) -> None:
-        recorder = session.test
-        if recorder is not None:
-            with recorder.adding() as payload:
+        test = session.test
+        if test is not None:
+            with test.adding() as payload:
                 payload.updates.append(request)
 
     def is_exempt() -> bool:
-        recorder = session.test
-        if recorder is None or session.config.getoption("runxfail", default=False):
+        test = session.test
+        if test is None or session.config.getoption("runxfail", default=False):
             return False
-        return recorder.item.get_closest_marker("xfail") is not None
+        return test.item.get_closest_marker("xfail") is not None
 
     settings = session.settings
     return Updater(

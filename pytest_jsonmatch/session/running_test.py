@@ -270,19 +270,19 @@ class ProducerErrors:
         try:
             return (yield)
         except Exception as error:
-            recorder = self._running() if fixturedef.argname == "jsonmatch_actual" else None
-            if recorder is not None:
+            test = self._running() if fixturedef.argname == "jsonmatch_actual" else None
+            if test is not None:
                 *_, (frame, _) = walk_tb(error.__traceback__)
                 # Errors of a golden file are raised from its lines: they fail as usual.
-                if frame.f_code.co_filename != str(recorder.item.path):
-                    recorder.raised = error
+                if frame.f_code.co_filename != str(test.item.path):
+                    test.raised = error
             raise
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self) -> bool | None:
         """Leave out the body of a test without an answer."""
-        recorder = self._running()
-        return True if recorder is not None and recorder.raised is not None else None
+        test = self._running()
+        return True if test is not None and test.raised is not None else None
 
 
 def tags_of_marks(item: pytest.Item) -> dict[str, Any]:
