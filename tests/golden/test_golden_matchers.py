@@ -144,7 +144,8 @@ def test_a_matcher_in_place_of_a_value_that_is_needed_is_found_before_any_produc
         "def answer(given):\n    print('asked')\n    return {'l': [{'id': 1, 'n': 3}], 'm': [{'n': 2}]}\n",
     )
     write("a.golden.yaml", MISPLACED)
-    result = pytester.runpytest("-s", "-p", "no:randomly", "-o", "pythonpath=.")
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    result = pytester.runpytest("-s", "-p", "no:randomly")
     result.assert_outcomes(passed=1, errors=3)
     assert result.stdout.str().count("asked") == 1
     result.stdout.fnmatch_lines(

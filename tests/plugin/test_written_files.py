@@ -213,7 +213,8 @@ import signal
 import time
 
 def answer(n):
-    print("call", n, flush=True)
+    # (One write, so that the lines of calls at the same time cannot mix.)
+    print(f"call {n}\\n", end="", flush=True)
     time.sleep(0.2)
     return {"n": n}
 """
