@@ -18,7 +18,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
 def test_the_built_in_names():
     assert " ".join(sorted(BUILTIN)) == (
-        "amount binary contains date exact identifier jaccard levenshtein normalized_text numeric oneof partial_ratio "
+        "amount binary contains date exact identifier iou jaccard levenshtein normalized_text numeric oneof partial_ratio "
         "phone regex relative threshold token_f1 token_set_ratio token_sort_ratio"
     )
     assert all(name == comparator.name for name, comparator in BUILTIN.items())

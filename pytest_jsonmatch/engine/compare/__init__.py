@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.compare import amounts, codes, dates, equality, numbers, text, words
+from pytest_jsonmatch.engine.compare import amounts, boxes, codes, dates, equality, numbers, text, words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 BUILTIN: Final[Mapping[str, Comparator]] = {
     comparator.name: comparator
-    for family in (equality, numbers, text, dates, amounts, codes, words)
+    for family in (equality, numbers, text, dates, amounts, codes, words, boxes)
     for comparator in family.COMPARATORS
 }
 """The comparators every registry starts with, by name."""

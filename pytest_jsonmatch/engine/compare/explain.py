@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.compare.amounts import amount_reader
+from pytest_jsonmatch.engine.compare.boxes import intersection_over_union, read_box
 from pytest_jsonmatch.engine.compare.codes import identifier_reader, phone_reader
 from pytest_jsonmatch.engine.compare.dates import date_reader
 from pytest_jsonmatch.engine.compare.numbers import difference, percent_difference, read_tolerance
@@ -195,9 +196,7 @@ def _noun(name: str, params: Params) -> str:
     """Return a noun for the texts that a comparator reads."""
     if name == "phone" and not params.get("region"):
         return "a phone number with a country code"
-    return {"date": "a date", "amount": "an amount", "phone": "a phone number"}.get(
-        name, f"a valid {params.get('kind')}"
-    )
+    return _NOUNS.get(name, f"a valid {params.get('kind')}")
 
 
 def _unclear(name: str, params: Params, value: JsonValue) -> str | None:
@@ -245,17 +244,29 @@ def _explain_dates(params: Params, left: dt.datetime, right: dt.datetime) -> str
     return f"{seconds:g} s off"
 
 
+def _explain_boxes(_params: Params, left: list[float], right: list[float]) -> str | None:
+    return None if intersection_over_union(left, right) else "the boxes do not overlap"
+
+
+_NOUNS: Final = {
+    "date": "a date",
+    "amount": "an amount",
+    "phone": "a phone number",
+    "iou": "a box [x0, y0, x1, y1]",
+}
 _READERS: Final[Mapping[str, Callable[[Params], Callable[[JsonValue], Any]]]] = {
     "date": date_reader,
     "amount": amount_reader,
     "phone": phone_reader,
     "identifier": identifier_reader,
+    "iou": lambda _: read_box,
 }
 _TOLD_BY: Final = {"date": ("order", ("dmy", "mdy")), "amount": ("decimal", (".", ","))}
 """The parameter that decides between two readings of a text, and its values."""
 _BETWEEN: Final[Mapping[str, Callable[[Params, Any, Any], str | None]]] = {
     "date": _explain_dates,
     "amount": _explain_amounts,
+    "iou": _explain_boxes,
 }
 
 

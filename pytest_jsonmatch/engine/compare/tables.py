@@ -78,7 +78,7 @@ def string_table(
     [[0.5, 0.0], [0.0, 1.0]]
     """
     places = [[at for at, value in enumerate(values) if type(value) is str] for values in (expected, actual)]
-    return _else_equality(expected, actual, places, block)
+    return else_equality(expected, actual, places, block)
 
 
 def number_table(
@@ -109,7 +109,7 @@ def number_table(
 
     sides = expected, actual
     rows, columns = ([at for at, value in enumerate(side) if _is_double(value)] for side in sides)
-    scores = _else_equality(expected, actual, [rows, columns], blocks)
+    scores = else_equality(expected, actual, [rows, columns], blocks)
     for i in _wide(expected):
         scores[i] = [score(expected[i], other) for other in actual]
     for j in _wide(actual):
@@ -129,7 +129,7 @@ def _wide(values: Sequence[JsonValue]) -> list[int]:
     return [at for at, value in enumerate(values) if type(value) in {int, Decimal} and not _is_double(value)]
 
 
-def _else_equality(
+def else_equality(
     expected: Sequence[JsonValue],
     actual: Sequence[JsonValue],
     places: Sequence[Sequence[int]],
