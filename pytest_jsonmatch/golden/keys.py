@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.defaults import MAX_COUNT
-from pytest_jsonmatch.engine.plan.options import Options, merge_options
+from pytest_jsonmatch.engine.plan.options import Options, merge_options, refuse_two_thresholds
 from pytest_jsonmatch.engine.result.validity import VALIDATE
 from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
@@ -182,6 +182,7 @@ def _options(value: JsonValue) -> None:
                 raise InvalidValueError("`repair` must be true or false", name)
             continue
         _ask_engine((name,), merge_options, _DEFAULT_OPTIONS, {name: option})
+    _ask_engine(("match_threshold",), refuse_two_thresholds, value)
 
 
 def _by_pattern(name: str) -> KeyCheck:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.plan.options import FIELD_WORDS, read_evaluation
+from pytest_jsonmatch.engine.plan.options import FIELD_WORDS, THRESHOLDS, read_evaluation
 from pytest_jsonmatch.engine.value.convert import SCHEMA_TYPES
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 
@@ -20,6 +20,7 @@ RULE_KEYS: Final = frozenset({OVERRIDE, *(PREFIX + word for word in FIELD_WORDS)
 _AS_WRITTEN: Final = frozenset({"compare", "align", "accept"})
 """Rules that are kept as written; plans read them again."""
 COMPARATORS: Final = (PREFIX + "compare", OVERRIDE, PREFIX + "tolerance")
+_THRESHOLDS: Final = tuple(PREFIX + word for word in THRESHOLDS)
 """Keys that name a comparator: a schema has one of them."""
 DECISIVE: Final = ("compare", "skip")
 """Rules that make a place one result, whatever the schema says below it."""
@@ -88,9 +89,10 @@ def own_rules(schema: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         ConfigurationError: an unknown `x-eval-` key, two comparators, or an invalid rule.
     """
-    named = [key for key in COMPARATORS if schema.get(key) is not None]
-    if len(named) > 1:
-        raise ConfigurationError(f"has both {' and '.join(named)}; give one")
+    for alternatives in (COMPARATORS, _THRESHOLDS):
+        named = [key for key in alternatives if schema.get(key) is not None]
+        if len(named) > 1:
+            raise ConfigurationError(f"has both {' and '.join(named)}; give one")
     rules: dict[str, Any] = {}
     for key, value in schema.items():
         if key != OVERRIDE and not key.startswith(PREFIX):
@@ -101,5 +103,7 @@ def own_rules(schema: Mapping[str, Any]) -> dict[str, Any]:
             continue  # some libraries write null for a missing key
         word = key.removeprefix(PREFIX)
         read = (read_evaluation if key == OVERRIDE else FIELD_WORDS[word])(key, value)
+        if key in _THRESHOLDS:
+            rules |= dict.fromkeys(THRESHOLDS)  # one replaces the other, where schemas are merged
         rules["compare" if key in COMPARATORS else word] = value if word in _AS_WRITTEN else read
     return rules

@@ -116,4 +116,4 @@ def _keywords(flat: FlatSchema) -> dict[str, Any]:
     if not flat.alternatives:
         said = {"enum": flat.enum, "required": flat.required, "additionalProperties": flat.additional}
         written |= {key: value for key, value in said.items() if value is not None}
-    return written | {PREFIX + word: value for word, value in flat.rules.items()}
+    return written | {PREFIX + word: value for word, value in flat.rules.items() if value is not None}

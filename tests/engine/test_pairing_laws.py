@@ -117,6 +117,14 @@ ACCEPTED = st.sampled_from(
         {"regex": "t.*"},
     ]
 )
+
+
+def is_consistent(options):
+    """Return whether options can be given together."""
+    both = (options.get("extra"), options.get("reduce")) == ("count", "ratio")
+    return not both and not {"leaf_threshold", "match_threshold"} <= options.keys()
+
+
 OPTIONS = st.fixed_dictionaries(
     {"arrays": st.just("unordered")},
     optional={
@@ -126,11 +134,12 @@ OPTIONS = st.fixed_dictionaries(
         "nulls": st.sampled_from(["value", "absent"]),
         "reduce": st.sampled_from(["f1", "ratio"]),
         "leaf_threshold": st.sampled_from([0.3, 0.5]),
+        "match_threshold": st.sampled_from([0.3, 0.7]),
         "array_threshold": st.sampled_from([0.3, 0.5]),
         "compare": st.dictionaries(st.sampled_from(["string", "number"]), SPECS, min_size=1),
         "fields": st.dictionaries(PATTERNS, RULES, min_size=1, max_size=3),
     },
-).filter(lambda options: (options.get("extra"), options.get("reduce")) != ("count", "ratio"))
+).filter(is_consistent)
 KINDS = [
     {"properties": {"a": {"const": "a"}, "b": {"x-eval-weight": 3}, "c": {}}, "required": ["a"]},
     {"properties": {"a": {"x-eval-skip": True}, "b": {"items": {"x-eval-compare": "letters"}}, "c": {}}},
@@ -691,7 +700,10 @@ def test_a_users_comparator_sees_few_pairs_and_none_twice(kind, size):
     assert {pair for pair in rows if all(isinstance(note, str) for note in pair)} <= set(calls)
 
 
-@pytest.mark.parametrize(("kind", "more"), [("tags", {}), ("tags", {"leaf_threshold": 1.0}), ("objects", {})])
+@pytest.mark.parametrize(
+    ("kind", "more"),
+    [("tags", {}), ("tags", {"leaf_threshold": 1.0}), ("tags", {"match_threshold": 0.3}), ("objects", {})],
+)
 def test_very_many_nested_elements_pair_as_they_do_alone(kind, more):
     rng = random.Random(5)
 

@@ -138,6 +138,60 @@ def test_a_large_array_pairs_under_the_limits_of_its_fields():
     assert result.score == 0.5
 
 
+@pytest.mark.parametrize("paired", ["ordered", "unordered"])
+@pytest.mark.parametrize("size", [1, 80])
+def test_a_leaf_that_reaches_the_match_threshold_is_a_match(paired, size):
+    # 1 - 0.9 is a little less than 0.1 in doubles: a threshold is not missed by rounding.
+    expected = [{"v": "abcdefghij", "w": "abcdefghij", "n": number} for number in range(size)]
+    actual = [{"v": "azzzzzzzzz", "w": "zzzzzzzzzz", "n": number} for number in range(size)]
+    rule = {"compare": "levenshtein", "match_threshold": 0.1}
+    result = compare_json(actual, expected, arrays=paired, fields={"[].*": rule})
+    assert result.score == pytest.approx(2 / 3)
+    assert result.counts == {**result.counts, "match": 2 * size, "mismatch": size}
+
+
+@pytest.mark.parametrize(("threshold", "row", "similarity"), [(None, 0, 0.5), (0.4, 1, 1.0)])
+def test_pairs_are_chosen_under_the_match_threshold(threshold, row, similarity):
+    # Of the first row one of two leaves is equal; both leaves of the second score 0.4.
+    expected = [{"a": "abcde", "b": "vwxyz"}, {"a": "abzzz", "b": "fgzzz"}]
+    options = {"compare": "levenshtein", "arrays": "unordered", "match_threshold": threshold}
+    result = compare_json([{"a": "abcde", "b": "fghij"}], expected, **options)
+    assert result.alignments[0].pairs == ((row, 0, similarity),)
+
+
+@pytest.mark.parametrize(
+    ("metric", "field", "score"),
+    [
+        ({"match_threshold": 0.6}, {}, 1.0),
+        ({"match_threshold": 0.63}, {}, 0.0),
+        ({"match_threshold": 0.6}, {"leaf_threshold": 0.6}, 0.625),
+        ({"match_threshold": 0.6}, {"leaf_threshold": None}, 0.625),
+        ({"match_threshold": 0.6}, {"match_threshold": None}, 0.625),
+        ({"leaf_threshold": 0.7}, {"match_threshold": 0.6}, 1.0),
+        ({"leaf_threshold": None, "match_threshold": 0.6}, {}, 1.0),
+    ],
+)
+def test_the_threshold_of_a_field_goes_over_that_of_the_metric(metric, field, score):
+    sides = {"a": "Acme Inc"}, {"a": "Acme Ltd"}
+    assert compare_json(*sides, metric="json_similarity", fields={"a": field}, **metric).score == score
+
+
+def test_a_threshold_replaces_the_other_one_of_a_registered_metric():
+    register_metric("short_lenient", {"base": "json_similarity", "match_threshold": 0.6}, overwrite=True)
+    sides = {"a": "Acme Inc"}, {"a": "Acme Ltd"}
+    assert compare_json(*sides, metric="short_lenient").score == 1.0
+    assert compare_json(*sides, metric="short_lenient", leaf_threshold=0.6).score == 0.625
+
+
+def test_the_expected_value_matches_first():
+    options = {"metric": "json_similarity", "match_threshold": 0.6, "accept": {"a": ["Acme Inc."]}}
+    found = [compare_json({"a": text}, {"a": "Acme Ltd"}, **options) for text in ("Acme Inc", "Acme Inc..")]
+    assert [(result.score, result.field_results[0].reason) for result in found] == [
+        (1.0, None),
+        (1.0, "accepted: 'Acme Inc.'"),
+    ]
+
+
 def test_words_of_schemas_too():
     schema = {
         "properties": {
@@ -155,6 +209,19 @@ def test_words_of_schemas_too():
         compare_json({}, {}, schema=schema)
 
 
+def test_match_thresholds_of_schemas():
+    vendor = {"type": "string", "x-eval-compare": "levenshtein", "x-eval-leaf_threshold": 0.7}
+    schema = {
+        "properties": {"a": {"$ref": "#/$defs/vendor", "x-eval-match_threshold": 0.6}},
+        "$defs": {"vendor": vendor},
+    }
+    assert compare_json({"a": "Acme Inc"}, {"a": "Acme Ltd"}, schema=schema).score == 1.0
+    vendor["x-eval-match_threshold"] = 0.5
+    message = r"^a: has both x-eval-leaf_threshold and x-eval-match_threshold; give one$"
+    with pytest.raises(ConfigurationError, match=message):
+        compare_json({}, {}, schema=schema)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -168,6 +235,10 @@ def test_words_of_schemas_too():
         ({"fields": {"a": {"tolerance": {"ab": 1}}}}, r"the tolerance of fields\['a'\].tolerance has no parameter 'ab'; did you mean 'abs'\?"),
         ({"fields": {"a": {"tolerance": 1, "compare": "date"}}}, r"fields\['a'\] has both compare and tolerance; a tolerance alone compares by `numeric`, and .*'amount'"),
         ({"fields": {"a": {"leaf_threshold": 2}}}, r"fields\['a'\].leaf_threshold is 2; it must be a number from 0 to 1"),
+        ({"fields": {"a": {"match_threshold": 0}}}, r"fields\['a'\].match_threshold is 0, which every leaf reaches; it must be a number greater than 0, at most 1"),
+        ({"match_threshold": "x"}, r"match_threshold is 'x'; it must be a number from 0 to 1"),
+        ({"match_threshold": 0.5, "leaf_threshold": 0.6}, r"leaf_threshold is 0.6 and match_threshold is 0.5; give one of them"),
+        ({"fields": {"a": {"match_threshold": 1, "leaf_threshold": 0}}}, r"fields\['a'\].leaf_threshold is 0 and fields\['a'\].match_threshold is 1; give one"),
         ({"skip": "a"}, r"skip is 'a'; it must be a list of path patterns, such as \['\*\*.created_at'\]"),
         ({"skip": [1]}, r"skip is \[1\]; it must be a list of path patterns"),
         ({"skip": ["a..b"]}, r"'a..b' is not a path pattern: character 3"),

@@ -111,6 +111,12 @@ ACCEPTED = {
 }
 
 
+def is_consistent(options):
+    """Return whether options can be given together."""
+    both = (options.get("extra"), options.get("reduce")) == ("count", "ratio")
+    return not both and not {"leaf_threshold", "match_threshold"} <= options.keys()
+
+
 def options(comparators, alignments, **more):
     """Options of a metric, of which each may be left out."""
     types = st.sampled_from(["string", "number", "integer", "boolean"])
@@ -127,12 +133,13 @@ def options(comparators, alignments, **more):
             "extra": st.sampled_from(["count", "ignore"]),
             "unlisted": st.sampled_from(["extra", "reject"]),
             "leaf_threshold": st.sampled_from([0.3, 0.5]),
+            "match_threshold": st.sampled_from([0.3, 0.7]),
             "compare": st.dictionaries(types, st.sampled_from(comparators), max_size=2),
             "transform": transforms(),
             "fields": st.dictionaries(st.sampled_from(PATTERNS), rules(comparators, alignments), max_size=3),
             **more,
         },
-    ).filter(lambda options: (options.get("extra"), options.get("reduce")) != ("count", "ratio"))
+    ).filter(is_consistent)
 
 
 def schema_for(draw, comparators, *documents):

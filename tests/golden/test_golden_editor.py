@@ -210,11 +210,19 @@ accepted = st.lists(values, min_size=1, max_size=2) | mapping(
     type=st.sampled_from(["string", ["null", "integer"]]),
     any=st.booleans(),
 )
+match_thresholds = st.sampled_from([0.5, 1, None])
+
+
+def has_one_threshold(words):
+    return words.get("leaf_threshold") is None or words.get("match_threshold") is None
+
+
 mapped_rules = mapping(
     accept=accepted,
     compare=comparators,
     tolerance=st.sampled_from([0, 0.5, 10**6, {}, {"rel": 0.01}, {"rel": 1, "abs": 0}, {"abs": None}, None]),
     leaf_threshold=units | st.none(),
+    match_threshold=match_thresholds,
     transform=transforms,
     skip=st.booleans(),
     weight=st.sampled_from([0, 1, 2.5, 10**6]),
@@ -223,7 +231,7 @@ mapped_rules = mapping(
     | st.builds(lambda name: {"key": name, "match_by": "key_field"}, st.sampled_from(WORDS))
     | st.builds(lambda name: {"key": name, "ordered": False}, st.sampled_from([*WORDS, "ordered"]))
     | st.sampled_from([{"ordered": True}, {"ordered": False, "match_by": "hungarian"}]),
-).filter(lambda rule: not {"compare", "tolerance"} <= rule.keys())
+).filter(lambda rule: not {"compare", "tolerance"} <= rule.keys() and has_one_threshold(rule))
 rules = st.sampled_from(["skip", "exact", "my_own"]) | mapped_rules
 options = mapping(
     **{name: st.sampled_from(choices) for name, choices in CHOICES.items()},
@@ -231,6 +239,7 @@ options = mapping(
     array_threshold=units,
     array_matching_threshold=units,
     leaf_threshold=units | st.none(),
+    match_threshold=match_thresholds,
     target_key=st.sampled_from(WORDS),
     target_output_key=st.sampled_from(WORDS),
     compare=st.sampled_from(["exact", {"numeric": {}}, {"my_own": {"a": 1}}, {}])
@@ -239,7 +248,7 @@ options = mapping(
     repair=st.booleans(),
     string_evaluation_type=evaluations,
     number_evaluation_type=evaluations,
-)
+).filter(has_one_threshold)
 reasons = st.sampled_from([None, "", "later"])
 marks = st.lists(
     st.sampled_from(["slow", "skip", "xfail", "é_1"])
@@ -468,6 +477,9 @@ FAULTS = {
     "a tolerance below 0": case_with(fields={"a": {"tolerance": -1}}),
     "a tolerance of another name": case_with(fields={"a": {"tolerance": {"relative": 1}}}),
     "a leaf threshold above 1": case_with(fields={"a": {"leaf_threshold": 2}}),
+    "a match threshold of 0": case_with(fields={"a": {"match_threshold": 0}}),
+    "two thresholds of a field": case_with(fields={"a": {"leaf_threshold": 0, "match_threshold": 1}}),
+    "two thresholds among options": case_with(options={"leaf_threshold": 0.5, "match_threshold": 0.5}),
     "a case that is skipped": case_with(skip=True),
     "one pattern without a list": case_with(skip="a"),
     "no pattern in skip": case_with(skip=["a..b"]),

@@ -117,7 +117,8 @@ def with_short_forms(rng: random.Random, plain: Case) -> Case:
     for pattern, given in plain.options.get("fields", {}).items():
         rule = dict(given)
         if rng.random() < 0.3:
-            rule["leaf_threshold"] = rng.choice((0, 0.3, 0.6))
+            word = rng.choice(("leaf_threshold", "match_threshold"))
+            rule[word] = rng.choice((0 if word == "leaf_threshold" else 0.1, 0.3, 0.6, 1))
         match rule:
             case {"skip": True, **others} if not others:
                 if rng.random() < 0.5:
@@ -292,7 +293,8 @@ def some_options(rng: random.Random, metrics: list[str]) -> dict[str, Any]:
             "nulls": ("value", "absent"),
             "reduce": ("f1", "ratio"),
             "unlisted": ("extra", "reject"),
-            "leaf_threshold": (None, 0.3, 0.5),
+            "leaf_threshold": (None, None, 0.3, 0.5),
+            "match_threshold": (None, None, 0.3, 0.7),
         }
         chance = rng.choice((0.2, 0.5, 1.0))
         options.update(
@@ -300,6 +302,8 @@ def some_options(rng: random.Random, metrics: list[str]) -> dict[str, Any]:
         )
         if options.get("extra") == "count" and options.get("reduce") == "ratio":
             del options[rng.choice(("extra", "reduce"))]  # both together are an error
+        if options.get("leaf_threshold") and options.get("match_threshold"):
+            del options[rng.choice(("leaf_threshold", "match_threshold"))]  # both together are an error
     if options["metric"] == "pairwise_f1" and rng.random() < 0.15:
         config = some_source_4_config(rng, STRING_SPECS, NUMBER_SPECS)
         if "array_matching_threshold" in config:

@@ -326,6 +326,7 @@ DEFAULTS: dict[str, object] = {
     "nulls": "value",
     "reduce": "f1",
     "leaf_threshold": None,
+    "match_threshold": None,
     "target_key": "*",
     "transform": [],
     "types": {},
@@ -405,6 +406,7 @@ class Plan:
     nulls: str
     reduce: str
     leaf_threshold: float | None
+    match_threshold: float | None
     target_key: str
     transform: list
     types: dict
@@ -462,6 +464,11 @@ class Plan:
         )
 
     @property
+    def limit(self) -> tuple[str, float] | None:
+        """The threshold of leaves: its name and its value."""
+        return limit_in({"leaf_threshold": self.leaf_threshold, "match_threshold": self.match_threshold})
+
+    @property
     def two_sided(self) -> bool:
         """Whether the leaves of both sides count in the similarity of two elements."""
         return (self.reduce, self.extra) == ("f1", "count")
@@ -501,7 +508,7 @@ class Plan:
             here = (
                 place.form == "scalar"
                 or pattern[-1:] != [ANYTHING]
-                or word in ("align", "transform", "weight", "leaf_threshold")
+                or word in ("align", "transform", "weight", "limit")
             )
             here = here or (word == "skip" and place.form == "empty")
             # What weighs a container weighs all below it, once.
@@ -519,6 +526,8 @@ def long_form(rule: str | Mapping) -> Mapping:
     """A rule as it is without short forms."""
     if isinstance(rule, str):
         return {"skip": True} if rule == "skip" else {"compare": rule}
+    limit = limit_in(rule)
+    rule = rule if limit is None else {**rule, "limit": limit}
     if "tolerance" not in rule:
         return rule
     said = rule["tolerance"]
@@ -526,6 +535,12 @@ def long_form(rule: str | Mapping) -> Mapping:
         **rule,
         "compare": {"numeric": {"tolerance": said if isinstance(said, Mapping) else {"abs": said}}},
     }
+
+
+def limit_in(words: Mapping, prefix: str = "") -> tuple[str, float] | None:
+    """The threshold among these words, of which one at most is given: its name and its value."""
+    found = [(word, words.get(prefix + word)) for word in ("leaf_threshold", "match_threshold")]
+    return next((limit for limit in found if limit[1] is not None), None)
 
 
 @dataclass
@@ -572,6 +587,8 @@ def schema_rule(node: Mapping | None, word: str) -> object:
         return None
     if word == "compare" and "x-override-evaluator" in node:
         return as_source_5(node["x-override-evaluator"])
+    if word == "limit":
+        return limit_in(node, "x-eval-")
     return node.get(f"x-eval-{word}")
 
 
@@ -630,6 +647,9 @@ def chosen_node(plan: Plan, node: Mapping | None, value: object) -> Mapping | No
         else:
             found = chosen_branch(plan, node[word], value)
         key = id(node), id(found)
+        if limit_in(node, "x-eval-") is not None:
+            # One threshold takes the place of the other.
+            found = {w: said for w, said in found.items() if not w.endswith("_threshold")}
         if key not in plan.nodes:
             plan.nodes[key] = {**found, **{other: said for other, said in node.items() if other != word}}
         node = plan.nodes[key]
@@ -727,7 +747,7 @@ class Place:
     """Where the walk is: the three paths, the schema, the weight so far, and the transforms in force.
 
     `written` is the schema's node as it stands in the schema, `node` the one that holds for the values here.
-    `outer` has the weight, the transforms and the leaf threshold that come from above.
+    `outer` has the weight, the transforms and the threshold of leaves that come from above.
     `alone` is set while values are compared only for their figures, `pairing` while these are to say how similar two
     elements are; `is_unit` at a key whose own weight does not matter.
     """
@@ -735,7 +755,7 @@ class Place:
     schema: tuple
     expected: tuple
     actual: tuple
-    outer: tuple[float, list, float | None]
+    outer: tuple[float, list, tuple[str, float] | None]
     written: object
     node: Mapping | None = None
     weight: float = 1.0
@@ -744,13 +764,11 @@ class Place:
     pairing: bool = False
     is_unit: bool = False
     form: str = "full"
-    limit: float | None = None
+    limit: tuple[str, float] | None = None
 
     @classmethod
     def top(cls, plan: Plan, expected: object, actual: object) -> Place:
-        return cls((), (), (), (1.0, plan.transform, plan.leaf_threshold), plan.schema).entered(
-            plan, expected, actual
-        )
+        return cls((), (), (), (1.0, plan.transform, plan.limit), plan.schema).entered(plan, expected, actual)
 
     def entered(self, plan: Plan, expected: object, actual: object) -> Place:
         """This place with the rules that hold for these values: weights multiply.
@@ -762,7 +780,7 @@ class Place:
         value = actual if expected is MISSING else expected
         node = chosen_node(plan, written, value)
         here = replace(self, form="scalar" if not is_container(value) else "full" if value else "empty")
-        words = ("weight", "transform", "leaf_threshold")
+        words = ("weight", "transform", "limit")
         weight, transforms, limit = (plan.rule_at(here, node, word) for word in words)
         return Place(
             self.schema,
@@ -972,14 +990,18 @@ def compare_leaf(plan: Plan, place: Place, expected: object, actual: object, spe
         score = by_oneof(e, a, seen_lists(place, params))
     else:
         score = COMPARATORS[name](e, a, params)
-    if not reaches(score, place.limit):
-        score = 0.0
+    score = limited(score, place.limit)
     return both_row(place, "match" if score == 1 else "mismatch", score, place.weight, place.weight)
 
 
-def reaches(score: float, limit: float | None) -> bool:
-    """Whether a score is at least the limit; within rounding, unless the limit is 1."""
-    return limit is None or score >= limit or (limit < 1 and score >= limit - 1e-12)
+def limited(score: float, limit: tuple[str, float] | None) -> float:
+    """What a leaf with this score counts; a threshold is reached within rounding, unless it is 1."""
+    if limit is None:
+        return score
+    word, least = limit
+    if score < (least - 1e-12 if least < 1 else 1):
+        return 0.0
+    return 1.0 if word == "match_threshold" else score
 
 
 def seen_lists(place: Place, params: Mapping) -> Mapping:
@@ -1514,8 +1536,7 @@ def unit(plan: Plan, place: Place, expected: object, actual: object) -> list[Row
     else:
         # Reading 23: a scalar's comparator gives the unit's score, wherever the comparator comes from.
         score = inner[0].score
-    if not reaches(score, place.limit):
-        score = 0.0
+    score = limited(score, place.limit)
     return [both_row(place, "match" if score == 1 else "mismatch", score, place.weight, place.weight)]
 
 

@@ -196,6 +196,9 @@ class Draft:
             if params is not None:
                 definition["evaluation_params"] = params
             made["x-override-evaluator"] = definition
+        if self.chance(0.1):
+            word = self.rng.choice(("leaf_threshold", "match_threshold"))
+            rule = {**rule, word: self.rng.choice((0.3, 0.6, 1))}
         made.update({f"x-eval-{word}": said for word, said in rule.items()})
 
 

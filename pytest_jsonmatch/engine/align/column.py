@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.align.keys import EqualityKeys
     from pytest_jsonmatch.engine.compare.base import Bound
     from pytest_jsonmatch.engine.plan.node import PlanNode
+    from pytest_jsonmatch.engine.plan.valuerules import Thresholds
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _EQUAL_KINDS: Final = frozenset({bool, *NUMBERS})
@@ -271,8 +272,7 @@ class CostlyValues:
     left: Column
     right: Column
     weight: float
-    lowest: float
-    """A score below this counts as 0."""
+    thresholds: Thresholds
     accepted: list[float] | None
     """The least score of each value of actual, because it is accepted."""
 
@@ -290,9 +290,7 @@ class CostlyValues:
         score: float = score_of(self.block.bound.score, self.left.values[row], self.right.values[column])
         if self.accepted is not None:
             score = max(score, self.accepted[column])
-        if score < self.lowest:
-            score = 0.0
-        return self.weight * score
+        return self.weight * self.thresholds.apply(score)
 
     def keep(self, row: int, column: int) -> None:
         """Do nothing: values hold no arrays."""

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Final, final
 from pytest_jsonmatch.engine.align.column import Selection, at_places, by_key, by_shape, column_of, flatten
 from pytest_jsonmatch.engine.align.context import refuse_too_large
 from pytest_jsonmatch.engine.align.grid import Nested
-from pytest_jsonmatch.engine.plan.accept import LEAST_GAIN
 from pytest_jsonmatch.engine.plan.node import leaf_count, upper_bound, weight_chosen
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, Matcher
 from pytest_jsonmatch.engine.value.paths import ELEMENT
@@ -236,9 +235,7 @@ class Columns:
     ) -> None:
         """Add the scores of scalars of actual that are accepted in place of containers of expected."""
         one, other = sides
-        lowest = max(LEAST_GAIN, node.rules.lowest_score)
         scores = [accept.best(node.rules.prepare(value)).score for value in other.values]
-        scores = [score if score >= lowest else 0.0 for score in scores]
         leaf_counts = self._leaf_counts(node, weight, one.values, other.values)
         lines = [[score * count for score, count in zip(scores, counts)] for counts in leaf_counts]
         grid.add_scores(one.places, other.places, lines)

@@ -90,13 +90,13 @@ class ArrayGrid:
         elif accept is not None:
             accepted = [accept.best(value).score for value in right.values]
             np.maximum(table, accepted, out=table)
-        lowest = node.rules.lowest_score
-        if lowest > 0.0:
-            table[table < lowest] = 0.0
+        thresholds = node.rules.thresholds
+        table[table < thresholds.lowest] = 0.0
+        table[table >= thresholds.match] = 1.0
         if weight != 1.0:
             table *= weight
         if costly is not None:
-            self._leave_open(CostlyValues(costly, left, right, weight, lowest, accepted), table)
+            self._leave_open(CostlyValues(costly, left, right, weight, thresholds, accepted), table)
         if right.codes is not None:
             columns = np.array(right.codes, dtype=np.intp)
             table = table.take(columns, axis=1, mode="clip")

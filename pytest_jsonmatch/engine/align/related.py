@@ -58,7 +58,9 @@ class RelatedGrid:
     parts: Final = ()
 
     def __init__(self, aligner: Context, element: PlanNode, scores: Any) -> None:
-        scores.data[scores.data < element.rules.lowest_score] = 0.0
+        thresholds = element.rules.thresholds
+        scores.data[scores.data < thresholds.lowest] = 0.0
+        scores.data[scores.data >= thresholds.match] = 1.0
         scores.data[scores.data <= aligner.threshold] = 0.0
         scores.eliminate_zeros()
         self._scores = scores

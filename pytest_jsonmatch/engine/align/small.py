@@ -12,6 +12,7 @@ from pytest_jsonmatch.engine.align.context import NOTHING, Cell, Pairing, simila
 from pytest_jsonmatch.engine.align.grid import ROUNDING, pair_by_bounds, parts_at, tie_share, worth_of
 from pytest_jsonmatch.engine.align.solve import assign_lists
 from pytest_jsonmatch.engine.compare.base import rows_of
+from pytest_jsonmatch.engine.plan.valuerules import NO_THRESHOLDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -73,10 +74,10 @@ class ListGrid:
                 {**line, **{to: max(most, line.get(to, 0.0)) for to, most in ceilings.items()}}
                 for line in lines
             ]
-        lowest = node.rules.lowest_score
+        thresholds = node.rules.thresholds
         own, others = left.places(self.shape[0]), right.places(self.shape[1])
-        if lowest > 0.0:
-            lines = [{to: each for to, each in line.items() if each >= lowest} for line in lines]
+        if thresholds != NO_THRESHOLDS:
+            lines = [{to: thresholds.apply(each) for to, each in line.items()} for line in lines]
         if weight != 1.0:
             lines = [{to: each * weight for to, each in line.items()} for line in lines]
         for places, scores in zip(own, lines):

@@ -200,7 +200,7 @@ class Acceptance:
         Args:
             accept: what is accepted.
             values: the values of its alternatives after the place's transforms.
-            score: scores two transformed values there.
+            score: scores two transformed values there, with the thresholds of leaves applied if `fast`.
             fast: whether its comparators can score two scalars at any time, and never fail.
             whole: whether a comparator takes containers whole; otherwise the walk compares their members.
         """

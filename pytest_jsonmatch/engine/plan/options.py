@@ -102,6 +102,31 @@ def read_share(where: str, value: Any) -> float:
     return _number(where, value, 1)
 
 
+def read_match_threshold(where: str, value: Any) -> float | None:
+    """Return the lowest score of a match; None if only a score of 1 is one."""
+    if value is None:
+        return None
+    threshold = read_share(where, value)
+    if threshold == 0.0:
+        raise ConfigurationError(
+            f"{where} is 0, which every leaf reaches; it must be a number greater than 0, at most 1"
+        )
+    return threshold
+
+
+def refuse_two_thresholds(words: Mapping[str, Any], prefix: str = "") -> None:
+    """Raise a ConfigurationError if both `leaf_threshold` and `match_threshold` are given.
+
+    The message begins with `prefix`.
+    """
+    leaf, match = words.get("leaf_threshold"), words.get("match_threshold")
+    if leaf is not None and match is not None:
+        raise ConfigurationError(
+            f"{prefix}leaf_threshold is {leaf!r} and {prefix}match_threshold is {match!r}; give one of them: "
+            "under match_threshold no leaf has a partial score"
+        )
+
+
 def read_weight(where: str, value: Any) -> float:
     """Return a weight.
 
@@ -160,6 +185,7 @@ class Options:
     nulls: str = "value"
     reduce: str = "f1"
     leaf_threshold: float | None = None
+    match_threshold: float | None = None
     target_key: str = "*"
     compare: Mapping[str, Spec] = field(default_factory=dict)
     transform: tuple[Spec, ...] = ()
@@ -196,9 +222,11 @@ FIELD_WORDS: Final[Mapping[str, Callable[[str, Any], object]]] = {
     "align": read_alignment,
     "accept": read_accept,
     "leaf_threshold": lambda where, value: None if value is None else read_share(where, value),
+    "match_threshold": read_match_threshold,
     "tolerance": read_numeric,
 }
 """The words of a field rule, or of a place of a schema, and the functions that read them."""
+THRESHOLDS: Final = ("leaf_threshold", "match_threshold")
 SKIP: Final = "skip"
 """The rule, given in place of a comparator's name, that leaves a field out."""
 
@@ -271,6 +299,9 @@ def merge_options(base: Options, given: Mapping[str, Any]) -> Options:
             raise ConfigurationError(f"{written!r} and {name!r} are the same option; give one")
         changes[name] = _CHECKS.get(name, _choice)(name, value)
     changes |= _fitting_extras(base, changes)
+    refuse_two_thresholds(changes)
+    if not changes.keys().isdisjoint(THRESHOLDS):
+        changes = dict.fromkeys(THRESHOLDS) | changes  # one replaces the other
     if "skip" in changes:
         changes["skip"] = (*base.skip, *changes["skip"])
     comparators = given_comparators(given)
@@ -412,6 +443,7 @@ def read_rule(where: str, value: Any) -> dict[str, Any]:
             f"{where} has both compare and tolerance; a tolerance alone compares by `numeric`, and other "
             "comparators have it as a parameter, such as {'compare': {'amount': {'tolerance': 0.01}}}"
         )
+    refuse_two_thresholds(value, f"{where}.")
     rule: dict[str, Any] = {}
     for word, given in value.items():
         if word not in FIELD_WORDS:
@@ -446,6 +478,7 @@ _CHECKS: Final[Mapping[str, Callable[[str, Any], object]]] = {
     "arrays": _arrays,
     "array_threshold": read_share,
     "leaf_threshold": FIELD_WORDS["leaf_threshold"],
+    "match_threshold": FIELD_WORDS["match_threshold"],
     "target_key": _target_key,
     "compare": _compare,
     "transform": read_transforms,

@@ -16,7 +16,7 @@ from pytest_jsonmatch.engine.plan.options import (
     read_alignment,
 )
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
-from pytest_jsonmatch.engine.plan.valuerules import lowest_score_of, value_rules
+from pytest_jsonmatch.engine.plan.valuerules import thresholds_of, value_rules
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.binding import Transforms
     from pytest_jsonmatch.engine.plan.options import Options, Spec
     from pytest_jsonmatch.engine.plan.registry import Registry
-    from pytest_jsonmatch.engine.plan.valuerules import ValueRules
+    from pytest_jsonmatch.engine.plan.valuerules import Thresholds, ValueRules
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.paths import Pattern, Segment
 
@@ -47,6 +47,10 @@ def bind_words(words: Mapping[str, Any], registry: Registry, where: str) -> dict
         rule["transform"] = transforms[1:] if rule["reads_text"] else transforms
     if "align" in rule:
         rule["align"] = read_alignment(f"{where}align", rule["align"])
+    if "leaf_threshold" in rule or "match_threshold" in rule:
+        # One word, so that of two rules that match the stronger one decides.
+        given = [rule.pop(word, None) for word in ("leaf_threshold", "match_threshold")]
+        rule["thresholds"] = thresholds_of(*given)
     if "accept" in rule:
         rule["accept"] = read_accept(f"{where}accept", rule["accept"])
     return rule
@@ -145,7 +149,7 @@ class PlanBase:
         """Makes the same plan in another process, where results are read; None if nothing can."""
         self.nodes = 0
         self.nulls_absent: bool = options.nulls == "absent"
-        self.lowest_score: float = lowest_score_of(options.leaf_threshold)
+        self.thresholds: Thresholds = thresholds_of(options.leaf_threshold, options.match_threshold)
         self.transforms: Transforms = bind_transforms(options.transform, registry, "transform")
         if read_as_json in self.transforms:
             example = 'fields={"calls[].arguments": {"transform": ["parse_json"]}}'

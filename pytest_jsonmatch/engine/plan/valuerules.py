@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Protocol, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, final
 
 from pytest_jsonmatch.engine.compare.transforms import UserFunction, map_scalars
 from pytest_jsonmatch.engine.plan.accept import Acceptance
@@ -34,8 +34,48 @@ class Inherited(Protocol):
         """The transforms of scalars."""
 
     @property
-    def lowest_score(self) -> float:
-        """A leaf that scores less than this counts 0."""
+    def thresholds(self) -> Thresholds:
+        """The thresholds of leaf scores."""
+
+
+@final
+class Thresholds(NamedTuple):
+    """What the score of a leaf has to reach. They never make a lower score count more than a higher one."""
+
+    lowest: float = 0.0
+    """A leaf that scores less than this counts 0."""
+    match: float = 1.0
+    """A leaf that scores at least this counts 1."""
+
+    def apply(self, score: float) -> float:
+        """Return what a leaf with a score counts."""
+        if score < self.lowest:
+            return 0.0
+        return 1.0 if score >= self.match else score
+
+    def applied_to(self, score: UserScore) -> UserScore:
+        """Return the function that scores two values and applies the thresholds."""
+        return (
+            score if self == NO_THRESHOLDS else lambda expected, actual: self.apply(score(expected, actual))
+        )
+
+
+NO_THRESHOLDS: Final = Thresholds()
+
+
+def thresholds_of(leaf_threshold: float | None, match_threshold: float | None) -> Thresholds:
+    """Return the thresholds that the options or words of these names give; at most one of them is a number.
+
+    A threshold of 1 is reached by a score of 1 only, any other one within rounding, and none by a score of 0.
+
+    >>> thresholds_of(None, 0.6).apply(0.6), thresholds_of(None, 0.6).apply(0.5)
+    (1.0, 0.0)
+    """
+    threshold = leaf_threshold if match_threshold is None else match_threshold
+    if threshold is None:
+        return NO_THRESHOLDS
+    lowest = max(threshold - _ROUNDING, threshold / 2) if threshold < 1.0 else 1.0
+    return Thresholds(lowest) if match_threshold is None else Thresholds(lowest, lowest)
 
 
 @final
@@ -52,8 +92,7 @@ class ValueRules:
     """Applies the transforms to a scalar; raises whatever a user's transform raises."""
     explicit_comparator: Bound | None
     """The comparator that a rule names; its parameters are transformed like the data."""
-    lowest_score: float
-    """A leaf that scores less than this counts 0."""
+    thresholds: Thresholds
     weight: float
     """The weight of this place relative to the one around it."""
     align: Alignment
@@ -66,7 +105,7 @@ class ValueRules:
     equal_means_match: bool
     """Whether equal scalars of one type match without further checks."""
     fast_score: UserScore | None
-    """Scores two scalars and never fails; None if they need further checks."""
+    """Scores two scalars, thresholds applied, and never fails; None if they need further checks."""
     accept: Acceptance | None
     """What is accepted besides the expected value; None if nothing is."""
 
@@ -103,13 +142,6 @@ class ValueRules:
         return (None, {}) if bound is None else (bound.comparator.name, bound.params)
 
 
-def lowest_score_of(threshold: float | None) -> float:
-    """Return the lowest score that reaches a threshold; 1 is reached by a match only."""
-    if threshold is None:
-        return 0.0
-    return threshold - _ROUNDING if threshold < 1.0 else 1.0
-
-
 def value_rules(
     words: Mapping[str, Any], above: Inherited, align: Alignment, *, nulls_absent: bool, checked: bool
 ) -> ValueRules:
@@ -135,7 +167,8 @@ def value_rules(
     is_fast = is_safe and compare.is_fast
     reflexive = types.reflexive if written is None else written.comparator.reflexive
     of_numbers = written or types.bound["integer"]
-    threshold = words.get("leaf_threshold")
+    thresholds: Thresholds = words.get("thresholds", above.thresholds)
+    score = thresholds.applied_to(compare.score) if is_fast else compare.score
     accepts: list[Accept] = [words[word] for word in ("accept", "also") if word in words]
     made = ValueRules(
         default_types=default_types,
@@ -143,7 +176,7 @@ def value_rules(
         transforms=transforms,
         transform=transform,
         explicit_comparator=explicit,
-        lowest_score=lowest_score_of(threshold) if "leaf_threshold" in words else above.lowest_score,
+        thresholds=thresholds,
         weight=float(words.get("weight", 1.0)),
         align=words.get("align", align),
         skip=skip,
@@ -151,14 +184,14 @@ def value_rules(
         nulls_absent=nulls_absent,
         strict_numbers=of_numbers.params.get("strict_number_type") is True,
         equal_means_match=is_safe and reflexive,
-        fast_score=_after(transform, transforms, compare.score) if is_fast else None,
+        fast_score=_after(transform, transforms, score) if is_fast else None,
         accept=None,
     )
     if not accepts:
         return made
     accept = accepts[0].extended(accepts[1]) if len(accepts) > 1 else accepts[0]
     values = [made.prepare(each.value) for each in accept.alternatives]
-    acceptance = Acceptance(accept, values, compare.score, fast=is_fast, whole=explicit is not None)
+    acceptance = Acceptance(accept, values, score, fast=is_fast, whole=explicit is not None)
     fast_score = _after(transform, transforms, acceptance.score) if is_fast and accept.is_fast else None
     return replace(made, accept=acceptance, fast_score=fast_score)
 

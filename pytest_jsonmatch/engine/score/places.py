@@ -240,9 +240,8 @@ class Places:
                 wrong = Detail(error=f"returned {returned!r}, which is not a score in [0, 1]")
                 return Rating(MISMATCH, 0.0, wrong)
             returned = number
-        if returned == 1.0:
-            return Rating(MATCH, 1.0, detail)
-        return Rating(MISMATCH, 0.0 if returned < node.rules.lowest_score else returned, detail)
+        score = node.rules.thresholds.apply(returned)
+        return Rating(MATCH if score == 1.0 else MISMATCH, score, detail)
 
     def _mistyped(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
         """Add one mismatch that counts the leaves of both sides."""

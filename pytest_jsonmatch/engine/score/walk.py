@@ -145,8 +145,6 @@ class Walk(Places):
             except ValueError:  # texts too long for an edit distance
                 self.leaf(node, Place(around, key, other_key), expected, actual)
                 return
-            if score < rules.lowest_score:
-                score = 0.0
             status = MATCH if score == 1.0 else MISMATCH
             found = node, around, key, other_key, status, score, expected, actual, None
         self.findings.append(new_finding(found))
