@@ -249,9 +249,12 @@ def _schema_resolve(parser: Parser) -> None:
 @_command(
     "write a resolved schema, and add the comparator of its type to every leaf that has none",
     "jsonmatch schema annotate receipt.schema.json --output receipt.eval.json",
+    "jsonmatch schema annotate receipt.schema.json --gold gold.jsonl",
 )
 def _schema_annotate(parser: Parser) -> None:
     add(parser, "SCHEMA", _SCHEMA)
+    told = "gold records: also propose date, amount, phone, identifier, enumerations and keys of arrays"
+    add(parser, "--gold GOLD", f"{told} that all their values allow, with a $comment why")
     add_options(parser, "--output")
 
 

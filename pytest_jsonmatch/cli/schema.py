@@ -37,7 +37,8 @@ def resolve(options: Namespace) -> int:
 
 def annotate(options: Namespace) -> int:
     """Run `jsonmatch schema annotate`."""
-    return _write(annotate_xeval(resolved_schema(options.schema)), options)
+    gold = None if options.gold is None else gold_records(options.gold)
+    return _write(annotate_xeval(resolved_schema(options.schema), gold), options)
 
 
 def _write(schema: dict[str, Any], options: Namespace) -> int:

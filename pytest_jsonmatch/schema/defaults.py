@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from pytest_jsonmatch.engine.plan.options import read_spec
 from pytest_jsonmatch.engine.plan.registry import count_change
+from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.reading.frames import rows_of
 from pytest_jsonmatch.schema.documents import plain_copy
 from pytest_jsonmatch.schema.keywords import COMPARATORS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 _BUILTIN: Final[Mapping[str, Any]] = {
     "string": "exact",
@@ -87,7 +89,7 @@ _NAMED: Final = ("properties", "patternProperties", *_DEFINITIONS)
 _PARTS: Final = (*_NAMED, "items", "additionalProperties", "allOf", "anyOf", "oneOf", "prefixItems")
 
 
-def annotate_xeval(schema: dict[str, Any]) -> dict[str, Any]:
+def annotate_xeval(schema: dict[str, Any], gold: Iterable[object] | None = None) -> dict[str, Any]:
     """Write into every leaf of a schema, in place, the default comparator of its type as `x-eval-compare`.
 
     A leaf that has a comparator or is skipped is left alone, and so is one of several types with different
@@ -95,12 +97,15 @@ def annotate_xeval(schema: dict[str, Any]) -> dict[str, Any]:
 
     Args:
         schema: a JSON Schema; it is changed.
+        gold: gold records. If given, comparators of formats, enumerations and keys of arrays that all their
+            values allow are proposed first, each with a `$comment` that says why.
 
     Returns:
         The same dict.
 
     Raises:
         ConfigurationError: `schema` is not a dict, or is too deep.
+        UnsupportedValueError: (a TypeError) a gold record has no JSON form.
 
     >>> annotate_xeval({"properties": {"price": {"type": "number"}, "name": {"type": "string"}}})
     {'properties': {'price': {'type': 'number', 'x-eval-compare': 'numeric'}, \
@@ -112,6 +117,10 @@ def annotate_xeval(schema: dict[str, Any]) -> dict[str, Any]:
             "make one with resolve_schema_references or infer_schema"
         )
     plain_copy(schema)  # refuses one that is too deep, or contains itself
+    if gold is not None:
+        from pytest_jsonmatch.schema.proposals import propose_rules
+
+        propose_rules(schema, [to_json_value(record, side="expected") for record in rows_of(gold)])
     _annotate(schema)
     return schema
 

@@ -40,7 +40,7 @@ _SILENT: Final = frozenset(
 )
 # These, and the keys that `Flat` has attributes for; all others are notes.
 _READ: Final = (
-    _SILENT
+    (_SILENT - {"$comment"})
     | RULE_KEYS
     | {"type", "enum", "const", "required", "properties", "patternProperties", "propertyNames"}
     | {"additionalProperties", "unevaluatedProperties", "items", "prefixItems", "additionalItems"}

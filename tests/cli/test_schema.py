@@ -63,6 +63,26 @@ def test_resolve_and_annotate(files, command):
     assert json.loads(command("schema annotate schema.json").out) == resolved
 
 
+def test_annotate_with_gold(write, command):
+    lines = [{"sku": f"A{at}", "qty": 1} for at in range(3)]
+    gold = [{"day": f"2024-03-0{at}", "note": "x" * at, "lines": lines} for at in range(1, 4)]
+    write(gold_jsonl=gold)
+    command("schema infer gold.jsonl --output schema.json")
+    ran = command("schema annotate schema.json --gold gold.jsonl --output eval.json")
+    assert ran == (0, "", "")
+    ran = command("schema annotate eval.json")
+    properties = json.loads(ran.out)["properties"]
+    assert properties["day"]["x-eval-compare"] == "date"
+    assert properties["note"]["x-eval-compare"] == "exact"
+    assert properties["lines"]["x-eval-align"] == {"match_by": "key_field", "key": "sku"}
+    assert [field.get("$comment") for field in properties.values()] == [
+        "proposed: all 3 values are dates",
+        None,
+        "proposed: the elements of each array (3) differ in 'sku'",
+    ]
+    assert command("schema validate eval.json --gold gold.jsonl").code == 0
+
+
 def test_validate(files, command):
     assert command("schema validate schema.json") == (0, "schema.json is valid\n", "")
     assert command("schema validate typo.json") == (
@@ -101,6 +121,8 @@ def test_validate_knows_plugins(files, write, command, monkeypatch):
         ("infer empty.jsonl", "empty.jsonl: infer_schema needs at least one instance"),
         ("infer broken.json", "broken.json:2:7: not valid JSON"),
         ("resolve no.json", "schema file 'no.json' does not exist"),
+        ("annotate schema.json --gold no.jsonl", "no.jsonl: no such file or directory"),
+        ("annotate schema.json --gold broken.json", "broken.json:2:7: not valid JSON"),
         ("annotate list.json", "schema file 'list.json' holds no JSON Schema"),
         ("validate no.json", "schema file 'no.json' does not exist"),
         ("validate broken.json", "schema file 'broken.json': not valid JSON (line 2, column 7)"),
