@@ -611,7 +611,11 @@ def is_of(value: object, json_type: str) -> bool:
 
 
 def validates(document: Mapping, node: object, value: object) -> bool:
-    """Whether the JSON Schema accepts the value, by the words that generated schemas use."""
+    """Whether the JSON Schema accepts the value, by the words that generated schemas use.
+
+    Reading 39: NaN and infinities are not JSON, so validation accepts them as no type, though they count as numbers
+    where the type alone decides.
+    """
     if isinstance(node, bool):
         return node
 
@@ -619,7 +623,8 @@ def validates(document: Mapping, node: object, value: object) -> bool:
         return validates(document, other, item)
 
     right = ["$ref" not in node or accepted(pointed_at(document, node["$ref"]))]
-    right += ["type" not in node or any(is_of(value, name) for name in schema_types(node))]
+    of_type = not is_nonfinite(value) and any(is_of(value, name) for name in schema_types(node))
+    right += ["type" not in node or of_type]
     right += ["enum" not in node or any(equal(one, value) for one in node["enum"])]
     right += ["const" not in node or equal(node["const"], value)]
     right += ["anyOf" not in node or any(accepted(branch) for branch in node["anyOf"])]
