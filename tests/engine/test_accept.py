@@ -262,3 +262,15 @@ def test_a_rule_that_accepts_only_scalars_leaves_objects_to_the_alternatives_of_
         actual, {"k": [{"items": "A"}]}, metric="field_match", schema=schema, accept={"**": [100]}
     )
     assert (result.score, result.counts) == (1.0, {"match": 1})
+
+
+def test_the_members_of_an_accepted_array_keep_their_own_values():
+    # The comparator is for leaves, as the expected value is one; the accepted array is entered.
+    result = compare_json({"a": [1, "b"]}, {"a": "x"}, fields={"**": "exact"}, accept={"a": [[1, "c"]]})
+    found = [(each.short_path(), each.expected) for each in result.field_results]
+    assert found == [("a[0]", 1), ("a[1]", "c")]
+
+
+def test_a_mistyped_member_of_an_accepted_array_has_its_own_figures():
+    result = compare_json({"a": [1, "b"]}, {"a": "x"}, fields={"**": "exact"}, accept={"a": [[[2], "b"]]})
+    assert [each.expected_path for each in result.containers] == ["$", "a", "a[0]"]

@@ -270,7 +270,8 @@ class Walk(Places):
             return
         start, value = len(self.findings), values[choice.number]
         self.place(undecided, where._replace(choice=choice.number), value, actual, without_accept=True)
-        if choice.number and (type(value) not in CONTAINERS or node.rules.explicit_comparator is not None):
+        own = undecided.chosen(value, actual).rules
+        if choice.number and (type(value) not in CONTAINERS or own.explicit_comparator is not None):
             for at, found in enumerate(self.findings[start:], start):
                 detail = (found.detail or Detail())._replace(reason=accept.reason(choice))
                 self.findings[at] = found._replace(expected=expected, detail=detail)
