@@ -1346,6 +1346,10 @@ def pair_unordered(plan: Plan, place: Place, expected: list, actual: list) -> li
     if where not in plan.optima:
         plan.optima[where] = optimum(plan, place, expected, actual)
     twins, best, admissible = plan.optima[where]
+    if place.alone and not place.pairing and is_tied(best, admissible):
+        # Only the scores of accepted values are taken so. The specification does not say which of the pairings that
+        # tie is taken, and they may leave leaves of other weights, or of empty containers, uncounted.
+        plan.doubts.append("a tie inside an accepted value")
     if plan.pairings is None or place.alone:
         return sorted(twins + best)
     paths = path_text(place.expected), path_text(place.actual)
@@ -1412,6 +1416,15 @@ def objections(
         wrong["the sum of similarities is not the greatest"] = abs(sums[0] - most[0]) > within
         wrong["the sum of scores is not the greatest of these"] = abs(sums[1] - most[1]) > within
     return [text for text, found in wrong.items() if found]
+
+
+def is_tied(best: list[tuple[int, int]], admissible: Mapping[tuple[int, int], Alike]) -> bool:
+    """Whether another pairing is as good: any other one lacks one of these pairs."""
+    return any(
+        not objections(best_pairs(others), [], best, admissible)
+        for left_out in best
+        if (others := {pair: alike for pair, alike in admissible.items() if pair != left_out})
+    )
 
 
 def worths(pairs: list[tuple[int, int]], admissible: Mapping[tuple[int, int], Alike]) -> list[list[float]]:

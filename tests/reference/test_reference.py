@@ -172,6 +172,18 @@ def test_of_pairings_that_tie_the_larger_sum_of_scores_is_one_of_the_best(score)
     assert said == [["('$', '$'): the sum of scores is not the greatest of these"], []]
 
 
+def test_ties_inside_accepted_values_are_open(score):
+    # An empty array has no leaf by itself: both elements of actual are as similar to it, and only one lacks it.
+    actual = [{}, {"a": 1}]
+    options = {"metric": "json_similarity", "arrays": "unordered"}
+    accept = {"$": [actual], "[].a": [1]}
+    assert score([{"a": []}], actual, {**options, "accept": accept}).doubts == [
+        "a tie inside an accepted value"
+    ]
+    assert score([{"a": [2]}], actual, {**options, "accept": accept}).doubts == []
+    assert score([{"a": []}], actual, options).doubts == []
+
+
 def order(rng):
     return {
         "customer": rng.choice("abcdef"),
