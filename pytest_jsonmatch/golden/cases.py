@@ -11,7 +11,7 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Final, NoReturn, final
 
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value, value_at
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, UnsupportedValueError
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError, Position
 from pytest_jsonmatch.golden.files import is_json_file, outside, read_limited
 from pytest_jsonmatch.golden.marks import marks_of
@@ -186,10 +186,14 @@ class GoldenCase:
         """The input for what is tested; None if the case has none.
 
         From `input_file`: the value of a .json, .yaml or .yml file; the text of any other; its bytes if they
-        are not UTF-8 text. Raises GoldenFileError if the file can't be read.
+        are not UTF-8 text. From a row of a function: what has no JSON form, such as an image, as it is.
+        Raises GoldenFileError if the file can't be read.
         """
         if "input_file" not in self._given:
-            return self._own("input")
+            try:
+                return self._own("input")
+            except UnsupportedValueError:
+                return self._given["input"]
         return self._content("input_file", _DATA_SUFFIXES)
 
     @property

@@ -172,9 +172,13 @@ class _Reader:
         inherited = {key: value for key, value in defaults.items() if key not in columns or key == "tags"}
         if not {"input", "input_file"}.isdisjoint(columns):
             inherited = {key: inherited[key] for key in inherited.keys() - {"input", "input_file"}}
-        path, name = common.named_file("file"), common.name_of("file")
-        table = CaseTable(path, name, self.path.parent, columns, inherited, _schema_of_cells(common, path))
-        at = (*where, "file")
+        at = (*where, "rows" if "rows" in columns else "file")
+        if "rows" in columns:
+            path, name, place = self.path, self.document.name, self.document.position(at)
+        else:
+            path, name, place = common.named_file("file"), common.name_of("file"), None
+        schema = _schema_of_cells(common, path)
+        table = CaseTable(path, name, self.path.parent, columns, inherited, schema, place)
         try:
             for row in table.rows():
                 self._add_row(row)
@@ -182,18 +186,22 @@ class _Reader:
             reason = (error.strerror or str(error)).lower()
             raise self.document.error(at, f"{table.name} can't be read: {reason}") from None
         except InvalidValueError as error:
-            raise self.document.error((*where, *error.at), f"`cases_from`{error.reason}") from None
+            raise self.document.error((*where, *error.at), f"`cases_from`{error.reason}") from error.__cause__
         if not self.cases:
-            raise self.document.error(at, f"{table.name} has no rows; a file without cases tests nothing")
+            raise self.document.error(
+                at, f"{columns.get('rows', name)} has no rows; a file without cases tests nothing"
+            )
 
     def _add_row(self, row: TableRow) -> None:
         """Add the case of a row; if the row can't be one, a case that fails."""
         if (reason := bad_id(row.name)) is not None:
             row.refuse(reason)
         runs = self._runs({}, row.given) if row.fault is None else 1
-        first = next((self.cases[name] for name in ids_of_runs(row.name, runs) if name in self.cases), None)
+        first = next(
+            (self.cases[name].row for name in ids_of_runs(row.name, runs) if name in self.cases), None
+        )
         if first is not None:
-            row.refuse(f"the id {row.name!r} is already taken by the row at line {first.line}")
+            row.refuse(f"the id {row.name!r} is already taken by the row at {first.place}")
             runs = 1
             while row.name in self.cases:
                 row.name += "+"

@@ -1,30 +1,40 @@
-"""Cases from a table: a JSON Lines or CSV file in which each row is a case, read with the golden file."""
+"""Cases from a table: a JSON Lines or CSV file, or a function, each row of which is a case."""
 
 from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from io import StringIO
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast, final
 
-from pytest_jsonmatch.engine.value.convert import fits_types
-from pytest_jsonmatch.engine.value.errors import JsonParseError, did_you_mean
+from pytest_jsonmatch.engine.value.convert import fits_types, to_json_value
+from pytest_jsonmatch.engine.value.errors import (
+    ConfigurationError,
+    JsonMatchError,
+    JsonParseError,
+    did_you_mean,
+    error_text,
+)
+from pytest_jsonmatch.engine.value.named import object_named
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError, shortened
 from pytest_jsonmatch.golden.keys import as_id
 from pytest_jsonmatch.golden.yamlevents import HALF
+from pytest_jsonmatch.reading.frames import rows_of
 from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
-    from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.engine.value.convert import JsonValue, Side
+    from pytest_jsonmatch.golden.errors import Position
 
-# Line, text, and the function that reads the columns of the row or raises GoldenFileError.
+# Line (or number), text, and the function that reads the columns of the row or raises GoldenFileError.
 _Unread: TypeAlias = "tuple[int, str, Callable[[], Mapping[str, JsonValue]]]"
 
 UNREADABLE: Final = "unreadable"
@@ -38,6 +48,7 @@ _SHOWN: Final = 200
 
 _KEYS: Final[dict[str, str]] = {
     "file": "the path of a .jsonl or .csv file, relative to this one",
+    "rows": 'the name of a function that returns dicts, "module:function"',
     "id": "the name of the column that names the cases",
     **dict.fromkeys(
         [f"{name}_file" for name in VALUES],
@@ -49,7 +60,7 @@ _KEYS: Final[dict[str, str]] = {
 def check_cases_from(value: JsonValue) -> None:
     """Refuse invalid values of `cases_from`."""
     if type(value) is not dict:
-        raise InvalidValueError("must be a mapping with `file` and what its columns are for")
+        raise InvalidValueError("must be a mapping with `file` or `rows`, and what its columns are for")
     if type(value.get("tags", {})) is not dict or value.get("tags") == {}:
         raise InvalidValueError(': `tags` must map names to texts, such as source: "{source}"', "tags")
     for at, text in _texts(value):
@@ -66,7 +77,12 @@ def check_cases_from(value: JsonValue) -> None:
         deepest = 2 if key == "tags" else len(at) if key in VALUES else 1
         if type(text) is not str or not text or len(at) > deepest:
             raise InvalidValueError(f": {reason}", *at)
-    if not value.get("file", "").lower().endswith((".jsonl", ".csv")):
+    if "rows" in value:
+        if "file" in value:
+            raise InvalidValueError(": both `file` and `rows`; keep one", "rows")
+        if not all(value["rows"].partition(":")):
+            raise InvalidValueError(f": `rows` must be {_KEYS['rows']}", "rows")
+    elif not value.get("file", "").lower().endswith((".jsonl", ".csv")):
         raise InvalidValueError(": `file` must name a .jsonl or .csv file", "file")
     for name in VALUES:
         if name in value and f"{name}_file" in value:
@@ -85,15 +101,16 @@ def _texts(said: Any, at: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...
 @final
 @dataclass(frozen=True, slots=True)
 class CaseTable:
-    """A file of rows, and what its columns are for.
+    """Rows of a file or a function, and what their columns are for.
 
     Args:
-        path: the file.
+        path: the file; for a function the golden file.
         name: the file as a person would name it.
         folder: the folder of the golden file; paths in cases are relative to it.
         columns: the value of `cases_from`.
         defaults: the keys that all cases have beside those of their rows.
         schema: the eval schema, by which cells of a CSV file get their types; None without one.
+        at: where the golden file names the function; None for a file.
     """
 
     path: Path
@@ -102,6 +119,7 @@ class CaseTable:
     columns: Mapping[str, Any]
     defaults: Mapping[str, Any]
     schema: SchemaNode | None
+    at: Position | None = None
 
     @property
     def is_csv(self) -> bool:
@@ -111,7 +129,7 @@ class CaseTable:
     @property
     def keys(self) -> frozenset[str]:
         """The keys of a case that its row gives."""
-        given = self.columns.keys() - {"file", "id"}
+        given = self.columns.keys() - {"file", "rows", "id"}
         return frozenset(given if "expected_file" in given else {*given, "expected"})
 
     def rows(self) -> Iterator[TableRow]:
@@ -119,17 +137,37 @@ class CaseTable:
 
         Raises:
             GoldenFileError: the first row of a CSV file does not name its columns.
-            InvalidValueError: a column of `cases_from` is not among them.
+            InvalidValueError: a column of `cases_from` is not among them, or the function fails.
             OSError: the file can't be read.
         """
-        data = self.path.read_bytes().removeprefix(b"\xef\xbb\xbf")
-        for line, text, read in self._csv(data) if self.is_csv else self._json_lines(data):
-            row = TableRow(self, line, text, f"line-{line}")
+        for line, text, read in self._unread():
+            row = TableRow(self, line, text)
             try:
                 row.take(read())
             except GoldenFileError as error:
                 row.fault = error
             yield row
+
+    def _unread(self) -> Iterator[_Unread]:
+        if self.at is not None:
+            return self._of_function(self.columns["rows"])
+        data = self.path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+        return self._csv(data) if self.is_csv else self._json_lines(data)
+
+    def _of_function(self, written: str) -> Iterator[_Unread]:
+        try:
+            found = object_named(written)
+            for number, row in enumerate(rows_of(found() if callable(found) else found), 1):
+                yield number, "", partial(self._of_row, row, number)
+        except ConfigurationError as error:
+            raise InvalidValueError(f": `rows`: {error}", "rows") from error.__cause__
+        except Exception as error:  # a function of the user's can raise anything
+            raise InvalidValueError(f": `rows`: {written!r} failed: {error_text(error)}", "rows") from error
+
+    def _of_row(self, row: object, number: int) -> Mapping[str, Any]:
+        if not isinstance(row, Mapping):
+            raise self.error(number, f"the row is of type {type(row).__name__}; it must be a dict")
+        return cast("Mapping[str, Any]", row)
 
     def _json_lines(self, data: bytes) -> Iterator[_Unread]:
         for line, record in enumerate(data.split(b"\n"), 1):
@@ -192,7 +230,9 @@ class CaseTable:
         return header
 
     def error(self, line: int, reason: str, column: int = 1) -> GoldenFileError:
-        """Return the error that says `reason` about a row."""
+        """Return the error that says `reason` about a row; of a function, at the name of the function."""
+        if self.at is not None:
+            return GoldenFileError(self.name, *self.at, shortened(f"row {line}: {reason}"))
         return GoldenFileError(self.name, line, column, shortened(reason))
 
 
@@ -203,7 +243,7 @@ class TableRow:
 
     Args:
         table: the file it is in.
-        line: its first line there.
+        number: its first line there; its number from 1 if it comes from a function.
         text: that line.
         name: the id of its case.
         fault: why it can't be a case; None if it can.
@@ -211,13 +251,14 @@ class TableRow:
     """
 
     table: CaseTable
-    line: int
+    number: int
     text: str
-    name: str
+    name: str = field(init=False)
     fault: GoldenFileError | None = None
     given: dict[str, Any] = field(init=False)
 
     def __post_init__(self) -> None:
+        self.name = self.place.replace(" ", "-")
         tags = {**self.table.defaults.get("tags", {}), **dict.fromkeys(self._templates(), UNREADABLE)}
         self.given = {**self.table.defaults, **({"tags": tags} if tags else {})}
 
@@ -242,30 +283,56 @@ class TableRow:
         if problems:
             raise problems[0]
         for key in sorted(self.table.keys - {"tags"}):
-            self.given[key] = self._value(key, members)
+            value = self._value(key, members)
+            # An input may be what only Python has, such as an image.
+            side: Side = "actual" if key == "actual" else "expected"
+            self.given[key] = value if key == "input" else self._as_json(value, side)
+
+    @property
+    def place(self) -> str:
+        """Where it is in its file, or among the rows of its function."""
+        return f"line {self.number}" if self.table.at is None else f"row {self.number}"
+
+    @property
+    def line(self) -> int:
+        """The line of `table.path` that its case is at."""
+        return self.number if self.table.at is None else self.table.at.line
+
+    @property
+    def remedy(self) -> str:
+        """Why its expected value is not written, and where to change it."""
+        if self.table.at is None:
+            return f"it is a row of {self.table.name}; change {self.place} there"
+        return f"it is {self.place} of {self.table.columns['rows']}; change it where that function reads it"
 
     def refuse(self, reason: str) -> None:
         """Make it a failing case, named by its line."""
         self.fault = self.error(reason)
-        self.name = f"line-{self.line}"
+        self.name = self.place.replace(" ", "-")
 
-    def lines(self) -> list[str]:
+    def lines(self) -> list[str] | None:
         """Return the row as a line of its file, for tracebacks: pytest would read the whole file."""
-        return ["\n"] * (self.line - 1) + [self.text]
+        return None if self.table.at is not None else ["\n"] * (self.number - 1) + [self.text]
 
     def error(self, reason: str) -> GoldenFileError:
         """Return the error that says `reason` about the row."""
-        return self.table.error(self.line, reason)
+        return self.table.error(self.number, reason)
 
     def _filled(self, template: str, members: Mapping[str, JsonValue], purpose: str) -> str:
         return _PLACE.sub(lambda place: self._text(members, place[1], purpose), template)
 
     def _text(self, members: Mapping[str, JsonValue], column: str, purpose: str) -> str:
         """Return the value of a column as part of a name."""
-        value = self._of_column(members, column)
+        value = self._as_json(self._of_column(members, column), "expected")
         if value is None or value == "" or type(value) in {dict, list}:
             raise self.error(f"{column!r} is {render(value, 40)}, which can't {purpose}")
         return value if type(value) is str else render(value, _SHOWN)
+
+    def _as_json(self, value: object, side: Side) -> JsonValue:
+        try:
+            return value if self.table.at is None else to_json_value(value, side=side)
+        except JsonMatchError as error:
+            raise self.error(str(error)) from None
 
     def _of_column(self, members: Mapping[str, JsonValue], column: str) -> JsonValue:
         if column not in members:

@@ -176,7 +176,7 @@ def _no_place_in(case: GoldenCase) -> str | None:
     """Return why the expected value can't be written in its place; None if it can."""
     if case.expected_file is None:
         if case.row is not None:
-            return f"it is a row of {case.name_of_file}; change line {case.line} there"
+            return case.row.remedy
         if case.gives("parametrize"):
             return "it is one of several that `parametrize` makes; its places `${name}` would be lost"
     real = case.outside(case.expected_file or case.path)

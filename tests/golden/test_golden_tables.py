@@ -256,7 +256,7 @@ def test_a_table_without_cases(cases, line):
 
 
 WRONG_COLUMNS = r"""
-cases_from: a.csv => 1:1: `cases_from` must be a mapping with `file` and what its columns are for
+cases_from: a.csv => 1:1: `cases_from` must be a mapping with `file` or `rows`, and what its columns are for
 cases_from: {file: a.xls} => 1:14: `cases_from`: `file` must name a .jsonl or .csv file
 cases_from: {id: a} => 1:1: `cases_from`: `file` must name a .jsonl or .csv file
 cases_from: {file: a.csv, id: 1} => 1:27: `cases_from`: `id` must be the name of the column that names the cases
@@ -265,6 +265,13 @@ cases_from: {file: a.csv, tags: {a: 1}} => 1:34: `cases_from`: the tag 'a' must 
 cases_from: {file: a.csv, expcted: a} => 1:27: `cases_from`: unknown key 'expcted'; did you mean 'expected'?
 cases_from: {file: a.csv, input: a, input_file: b} => 1:37: `cases_from`: both `input` and `input_file`; keep one
 {cases: [{expected: 1}], cases_from: {file: a.csv}} => 1:26: both `cases` and `cases_from`; keep one
+cases_from: {rows: "a:b", file: a.csv} => 1:14: `cases_from`: both `file` and `rows`; keep one
+cases_from: {rows: data} => 1:14: `cases_from`: `rows` must be the name of a function that returns dicts, "module:function"
+cases_from: {rows: "no_such:data"} => 1:14: `cases_from`: `rows`: 'no_such:data' can't be imported: ModuleNotFoundError: No module named 'no_such'
+cases_from: {rows: "json:lods"} => 1:14: `cases_from`: `rows`: 'json:lods': 'json' has no 'lods'; did you mean 'loads'?
+cases_from: {rows: "json:load"} => 1:14: `cases_from`: `rows`: 'json:load' failed: TypeError: load() missing 1 required positional argument: 'fp'
+cases_from: {rows: "math:pi"} => 1:14: `cases_from`: `rows`: 'math:pi' failed: TypeError: 'float' object is not iterable
+cases_from: {rows: "builtins:list"} => 1:14: builtins:list has no rows; a file without cases tests nothing
 cases_from: {} => 1:1: `cases_from`: `file` must name a .jsonl or .csv file
 cases: [{expected: 1, cases_from: {}}] => 1:23: `cases_from` is not allowed inside a case
 {cases_from: {file: no.csv}, id: a} => 1:30: `id` belongs to a case and is not allowed beside `cases`
@@ -400,3 +407,122 @@ def test_answers_are_recorded_and_replayed(pytester, write, golden):
     pytester.makeini("[pytest]\npythonpath = .\n")
     pytester.runpytest("--jsonmatch-record=out.jsonl").assert_outcomes(passed=1)
     pytester.runpytest("--jsonmatch-replay=out.jsonl").assert_outcomes(passed=1)
+
+
+# -- rows of a function ------------------------------------------------------------------------------------
+
+DATA = """\
+import datetime
+
+class Image:
+    size = 3
+
+def rows():
+    for no, total in [("a", 1), ("b", 2), ("c", 3)]:
+        yield {
+            "no": no, "image": Image(), "source": "scan",
+            "gold": {"total": total, "day": datetime.date(2024, 3, 1)},
+        }
+
+def size(image):
+    return {"total": image.size - 2, "day": "2024-03-01"}
+"""
+FUNCTION = """\
+producer: data:size
+metric: json_similarity
+cases_from:
+  rows: data:rows
+  id: no
+  input: image
+  expected: gold
+  tags: { source: "{source}" }
+"""
+
+
+@pytest.fixture
+def function(pytester, write, golden):
+    """Cases from a function: the first one passes, the others fail."""
+    golden(FUNCTION)
+    write("data.py", DATA)
+    pytester.makeini("[pytest]\npythonpath = .\n")
+
+
+@pytest.mark.usefixtures("function")
+def test_rows_of_a_function_are_tests(pytester):
+    result = pytester.runpytest("-v", "--jsonmatch-gate", 'tags["source=scan"].pass_rate >= 0.3')
+    result.assert_outcomes(passed=1, failed=2)
+    result.stdout.fnmatch_lines(
+        [
+            "a.golden.yaml::a PASSED*",
+            ">   rows: data:rows",
+            "E     0.50  total  2 * 1 *  a.golden.yaml:4",
+            "a.golden.yaml:4: AssertionError",
+            "*tags*source=scan*pass_rate >= 0.3*",
+        ]
+    )
+
+
+@pytest.mark.usefixtures("function")
+@pytest.mark.parametrize(
+    "more", [["--jsonmatch-concurrency=3"], ["-p", "xdist", "-n", "2"]], ids=["concurrency", "workers"]
+)
+def test_rows_of_a_function_side_by_side_and_repeated(pytester, more):
+    pytester.runpytest("--jsonmatch-repeat=2", *more).assert_outcomes(passed=2, failed=4)
+
+
+@pytest.mark.usefixtures("function")
+def test_answers_to_rows_of_a_function_are_recorded_and_replayed(pytester, write):
+    pytester.runpytest("--jsonmatch-record=out.jsonl").assert_outcomes(passed=1, failed=2)
+    write("data.py", DATA.replace("image.size - 2", "no.such"))
+    pytester.runpytest("--jsonmatch-replay=out.jsonl").assert_outcomes(passed=1, failed=2)
+
+
+@pytest.mark.usefixtures("function")
+def test_an_update_of_a_row_of_a_function_is_refused(pytester):
+    result = pytester.runpytest("--jsonmatch-update=failed")
+    result.assert_outcomes(passed=1, failed=2)
+    result.stdout.fnmatch_lines(
+        ["*not updated: it is row 2 of data:rows; change it where that function reads it"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ("[{'no': 'a', 'gold': 1}, 5]", "row 2: the row is of type int; it must be a dict"),
+        ("[{'no': 'a', 'gold': 1}, {'no': 'b'}]", "row 2: the row has no 'gold'; known: no"),
+        ("[{'no': 'a', 'gold': 1}, {'no': None, 'gold': 1}]", "row 2: 'no' is null, which can't name a case"),
+        ("[{'no': 'a', 'gold': 1}] * 2", "row 2: the id 'a' is already taken by the row at row 1"),
+        (
+            "[{'no': 'a', 'gold': 1}, {'no': 'b', 'gold': {'x': {1}}}]",
+            "row 2: actual has a set at x, which has no JSON form; give a list",
+        ),
+    ],
+)
+def test_a_wrong_row_of_a_function_fails_alone(pytester, write, golden, rows, told):
+    golden("cases_from: { rows: data:ROWS, id: no, expected: gold, actual: gold }\n")
+    write("data.py", f"ROWS = {rows}\n")
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    result = pytester.runpytest()
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines([f"E   AssertionError: a.golden.yaml:1:15: {told}"])
+
+
+def test_a_function_that_raises_is_one_error_with_its_cause(pytester, write, golden):
+    golden("cases_from: { rows: data:rows, id: no }\n")
+    write("data.py", "def rows():\n    yield {'no': 1}\n    raise OSError('the disk is gone')\n")
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    result = pytester.runpytest()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*: `cases_from`: `rows`: 'data:rows' failed: OSError: the disk is gone"])
+
+
+def test_a_data_frame_is_rows(pytester, write, golden):
+    pytest.importorskip("pandas")
+    golden("cases_from: { rows: data:FRAME, id: no, actual: answer }\n")
+    write(
+        "data.py",
+        "import pandas\nFRAME = pandas.DataFrame({'no': [1, 2], 'n': [5, None], 'answer': [{'n': 5}, {'n': None}]})\n",
+    )
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    pytester.runpytest().assert_outcomes(passed=2)
