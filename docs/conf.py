@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +17,18 @@ project = "pytest-jsonmatch"
 author = "pytest-jsonmatch developers"
 release = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_llms_txt"]
 html_theme = "furo"
 html_title = f"pytest-jsonmatch {release}"
 html_show_copyright = False
+# Where the site will be: Read the Docs says so itself, another host in DOCS_URL.
+html_baseurl = os.environ.get("READTHEDOCS_CANONICAL_URL", os.environ.get("DOCS_URL", ""))
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+
+# `llms.txt`, a list of the pages, and `llms-full.txt`, all of them in one file.
+llms_txt_title = project
+llms_txt_summary = "A pytest plugin that scores JSON against JSON, field by field."
 
 # Links such as `metrics.md#text` are those that GitHub knows, so that the pages can be read there too.
 myst_heading_anchors = 4
