@@ -31,7 +31,7 @@ HEAVY = {
 # they may import what they like.
 LATE = {
     "engine/align/large.py",
-    "engine/align/owners.py",
+    "engine/align/membership.py",
     "engine/align/related.py",
     "engine/compare/tables.py",
     "study/agreement.py",

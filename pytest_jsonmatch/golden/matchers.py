@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.align.keys import key_of, key_value
+from pytest_jsonmatch.engine.align.keys import find_key, read_key_value
 from pytest_jsonmatch.engine.compare.parameters import check_names, number_parameter, required, shown
 from pytest_jsonmatch.engine.plan.accept import READERS
 from pytest_jsonmatch.engine.plan.node import refuse_matchers
@@ -112,12 +112,12 @@ def _check_places(node: PlanNode, value: JsonValue, at: Steps) -> None:
         if node.rules.explicit_comparator is not None:
             refuse_matchers(node.rules.explicit_comparator, node.path, value)
             return
-        if type(value) is list and (key := key_of(node, value, [])) is not None:
+        if type(value) is list and (key := find_key(node, value, [])) is not None:
             member = node.children[ELEMENT].children[key]
             for index, item in enumerate(value):
                 if type(item) is dict and type(item.get(key)) is Matcher:
                     at = (*at, index)
-                    key_value(member, item, key)
+                    read_key_value(member, item, key)
     except ConfigurationError as error:
         raise InvalidValueError(f": {error}", *at) from None
     for step, item in value.items() if type(value) is dict else enumerate(value):

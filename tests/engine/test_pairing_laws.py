@@ -215,9 +215,9 @@ class Elements(NamedTuple):
         count_extra = self.plan.options.extra == "count"
         aligner = Aligner(self.plan, count_extra=count_extra)
         element = self.plan.root.children[ELEMENT]
-        grid = Columns(aligner, element, body).grid(element, self.expected, self.actual)
+        grid = Columns(aligner, element, body).build_grid(element, self.expected, self.actual)
         grid.walk = self.walked, range(10**6), range(10**6)
-        grid.divide(aligner.leaf_counts(element, self.expected, self.actual))
+        grid.compute_worths(aligner.leaf_counts(element, self.expected, self.actual))
         return grid
 
     def walked(self, at: int, to: int) -> Cell:
@@ -308,7 +308,7 @@ def test_both_bodies_find_the_same(given_options, expected, actual):
     with possible():
         sides = range(len(expected)), range(len(actual))
         small, large = case.grid(ListGrid), case.grid(ArrayGrid)
-        one, other = small.best(*sides), large.best(*sides)
+        one, other = small.find_best_pairs(*sides), large.find_best_pairs(*sides)
         worth = [
             sum(grid.measure(*pair).similarity for pair in best.pairs)
             for grid, best in ((small, one), (large, other))
@@ -555,7 +555,7 @@ def test_cells_of_larger_grids(kind, seed):
 def test_bounds_lead_to_the_optimum_of_exact_cells(kind, seed):
     case = large(kind, seed, 34)
     grid = case.grid(ArrayGrid)
-    best = grid.best(range(34), range(34))
+    best = grid.find_best_pairs(range(34), range(34))
     cells = [[grid.worth(grid.measure(at, to)) for to in range(34)] for at in range(34)]
     optimum = sum(cells[at][to] for at, to in enumerate(assign_lists(cells)) if to >= 0)
     assert sum(cells[at][to] for at, to in best.pairs) == pytest.approx(optimum, abs=1e-11)

@@ -41,14 +41,14 @@ class Aligner(Context):
         if element.rules.skip:
             return Pairing(list(zip(range(len(expected)), range(len(actual)))))
         plain = self.equality.are_plain(element, chain(expected, actual))
-        keys, others = self.equality.keys(element, expected, actual, plain=plain)
+        keys, others = self.equality.make_keys(element, expected, actual, plain=plain)
         pairs, rows, columns = pair_equal(keys, others)
         if not (rows and columns):
             return Pairing(pairs)
-        rows = self.equality.order(element, expected, rows, plain=plain)
-        columns = self.equality.order(element, actual, columns, plain=plain)
+        rows = self.equality.sort_places(element, expected, rows, plain=plain)
+        columns = self.equality.sort_places(element, actual, columns, plain=plain)
         one, other = [expected[at] for at in rows], [actual[at] for at in columns]
-        pairs_in_all = cells(one, other)
+        pairs_in_all = count_cells(one, other)
         body: type[Grid] = ListGrid
         if len(one) * len(other) > _SMALL_CELLS or (pairs_in_all or 0) > _SMALL_CELLS:
             from pytest_jsonmatch.engine.align.large import ArrayGrid
@@ -56,12 +56,12 @@ class Aligner(Context):
             body = ArrayGrid
             refuse_too_large(node, len(one), len(other))
         if pairs_in_all is None:
-            grid = Columns(self, element, body).left_to_walk(element, one, other)
+            grid = Columns(self, element, body).build_bounds(element, one, other)
         else:
-            grid = Columns(self, element, body).grid(element, one, other)
+            grid = Columns(self, element, body).build_grid(element, one, other)
         grid.walk = measure, rows, columns
-        grid.divide(self.leaf_counts(element, one, other, plain=plain))
-        best = grid.best(range(len(rows)), range(len(columns)))
+        grid.compute_worths(self.leaf_counts(element, one, other, plain=plain))
+        best = grid.find_best_pairs(range(len(rows)), range(len(columns)))
         for at, to in best.pairs:
             keep_pairings(grid.parts, at, to)
         pairs += [(rows[at], columns[to]) for at, to in best.pairs]
@@ -70,7 +70,7 @@ class Aligner(Context):
         return found
 
 
-def cells(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> int | None:
+def count_cells(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> int | None:
     """Return how many pairs of elements two arrays have, including those of the arrays inside them.
 
     None if the arrays are nested too deeply for one grid: the walk pairs them level by level.
@@ -80,13 +80,13 @@ def cells(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> int | N
         total += len(expected) * len(actual)
         if total > _SMALL_CELLS:
             return total
-        expected, actual = _elements(expected), _elements(actual)
+        expected, actual = _collect_elements(expected), _collect_elements(actual)
         if not (expected and actual):
             return total
     return None
 
 
-def _elements(values: Sequence[JsonValue]) -> list[JsonValue]:
+def _collect_elements(values: Sequence[JsonValue]) -> list[JsonValue]:
     """Return the elements of the outermost arrays inside values, which may lie inside objects."""
     found: list[JsonValue] = []
     waiting = list(values)

@@ -34,7 +34,7 @@ class Column(NamedTuple):
     codes: list[int] | None
     """For each element the number of its value, -1 if it has none; None: element i has value i."""
 
-    def places(self, size: int) -> list[list[int]]:
+    def find_places(self, size: int) -> list[list[int]]:
         """Return, for each distinct value, the elements that have it."""
         if self.codes is None:
             return [[at] for at in range(size)]
@@ -66,7 +66,7 @@ class Selection(NamedTuple):
     @classmethod
     def at(cls, places: list[int], values: Sequence[JsonValue]) -> Selection:
         """Return the values at some places."""
-        return cls(places, at_places(places, values), len(values))
+        return cls(places, select(places, values), len(values))
 
     @classmethod
     def present(cls, values: Sequence[JsonValue]) -> Selection:
@@ -85,12 +85,12 @@ class Selection(NamedTuple):
         return [at for at in range(self.size) if at not in known]
 
 
-def at_places(places: Sequence[int], values: Sequence[JsonValue]) -> list[JsonValue]:
+def select(places: Sequence[int], values: Sequence[JsonValue]) -> list[JsonValue]:
     """Return the values at some places."""
     return [values[at] for at in places]
 
 
-def by_key(keys: AbstractSet[Any], values: Sequence[dict[Any, JsonValue]]) -> dict[Any, Selection]:
+def group_by_key(keys: AbstractSet[Any], values: Sequence[dict[Any, JsonValue]]) -> dict[Any, Selection]:
     """Return, for each of some keys, the members of objects under it."""
     found = {key: Selection([], [], len(values)) for key in keys}
     for at, value in enumerate(values):
@@ -100,7 +100,7 @@ def by_key(keys: AbstractSet[Any], values: Sequence[dict[Any, JsonValue]]) -> di
     return found
 
 
-def by_shape(values: Sequence[JsonValue]) -> dict[type, list[int]]:
+def group_by_shape(values: Sequence[JsonValue]) -> dict[type, list[int]]:
     """Return the positions of objects, of arrays, and of all other values."""
     found: dict[type, list[int]] = {}
     for at, value in enumerate(values):
@@ -109,7 +109,7 @@ def by_shape(values: Sequence[JsonValue]) -> dict[type, list[int]]:
     return found
 
 
-def column_of(node: PlanNode, values: list[JsonValue]) -> Column | None:
+def make_column(node: PlanNode, values: list[JsonValue]) -> Column | None:
     """Return the column of values, which may be MISSING; None if some are matchers or containers to enter."""
     kinds = set(map(type, values))
     if not kinds.isdisjoint(NO_SCALARS):
@@ -121,11 +121,13 @@ def column_of(node: PlanNode, values: list[JsonValue]) -> Column | None:
         for code, at in enumerate(present):
             codes[at] = code
         return Column([node.rules.prepare(values[at]) for at in present], codes)
-    distinct, found = distinct_values(values)
+    distinct, found = find_distinct(values)
     return Column(list(map(node.rules.prepare, distinct)) if node.rules.transforms else distinct, found)
 
 
-def blocks_of(node: PlanNode, left: Sequence[JsonValue], right: Sequence[JsonValue]) -> Iterator[Block]:
+def split_by_comparator(
+    node: PlanNode, left: Sequence[JsonValue], right: Sequence[JsonValue]
+) -> Iterator[Block]:
     """Yield the comparators of two columns, each with the values that it scores.
 
     Values that share no block are of different types, and score 0.
@@ -134,7 +136,7 @@ def blocks_of(node: PlanNode, left: Sequence[JsonValue], right: Sequence[JsonVal
         yield Block(node.rules.explicit_comparator, None, None)
         return
     bounds = node.rules.types.bound
-    own, others = _by_type(left, bounds), _by_type(right, bounds)
+    own, others = _group_by_type(left, bounds), _group_by_type(right, bounds)
     if len(own) == 1 and own.keys() == others.keys():
         yield Block(bounds[next(iter(own))], None, None)
         return
@@ -151,7 +153,7 @@ def blocks_of(node: PlanNode, left: Sequence[JsonValue], right: Sequence[JsonVal
             yield Block(bounds[name], rows, columns)
 
 
-def _by_type(values: Sequence[JsonValue], bounds: Mapping[str, Bound]) -> dict[str, list[int]]:
+def _group_by_type(values: Sequence[JsonValue], bounds: Mapping[str, Bound]) -> dict[str, list[int]]:
     """Return the positions of the values of each type that has a comparator; 1.0 is an integer."""
     types = set(map(type, values))
     alike = bounds["integer"] is bounds["number"]
@@ -179,7 +181,7 @@ _TYPES: Final = {
 }
 
 
-def distinct_values(values: Sequence[JsonValue]) -> tuple[list[JsonValue], list[int] | None]:
+def find_distinct(values: Sequence[JsonValue]) -> tuple[list[JsonValue], list[int] | None]:
     """Return the distinct scalars, and the number of each value, -1 for MISSING; None if all are distinct.
 
     1, 1.0 and True are distinct here, although they are equal in Python.
@@ -203,7 +205,7 @@ def distinct_values(values: Sequence[JsonValue]) -> tuple[list[JsonValue], list[
 
 
 @final
-class Flat(NamedTuple):
+class FlatArrays(NamedTuple):
     """The elements of all arrays of one side."""
 
     arrays: Sequence[list[JsonValue]]
@@ -219,35 +221,35 @@ class Flat(NamedTuple):
 
 def flatten(
     equality: EqualityKeys, node: PlanNode, sides: tuple[Sequence[list[JsonValue]], ...]
-) -> tuple[Flat, Flat]:
+) -> tuple[FlatArrays, FlatArrays]:
     """Return the elements of the arrays of both sides at a node."""
     element = node.children[ELEMENT]
     elements = [[item for array in arrays for item in array] for arrays in sides]
     plain = equality.are_plain(element, chain(*elements))
-    keys = equality.keys(element, *elements, plain=plain)
+    keys = equality.make_keys(element, *elements, plain=plain)
     alike = {dict, list}.isdisjoint({type(item) for items in elements for item in items})
-    flat: list[Flat] = []
+    flat: list[FlatArrays] = []
     for arrays, items, own in zip(sides, elements, keys):
         orders, codes, kept = [], [], []
         values: list[JsonValue]
         values, numbers = items, None
         if alike:
-            values, numbers = distinct_values(items)
+            values, numbers = find_distinct(items)
         elif node.rules.align == "unordered":
             # Under a key, equal objects may differ in that member: it may be skipped.
-            values, numbers = _distinct(equality, element, items, own)
+            values, numbers = _find_distinct_containers(equality, element, items, own)
         start = 0
         for array in arrays:
             end = start + len(array)
-            orders.append(equality.order(element, array, list(range(len(array))), plain=plain))
+            orders.append(equality.sort_places(element, array, list(range(len(array))), plain=plain))
             codes.append(list(range(start, end)) if numbers is None else numbers[start:end])
             kept.append(own[start:end])
             start = end
-        flat.append(Flat(arrays, orders, codes, kept, values))
+        flat.append(FlatArrays(arrays, orders, codes, kept, values))
     return flat[0], flat[1]
 
 
-def _distinct(
+def _find_distinct_containers(
     equality: EqualityKeys, element: PlanNode, values: list[JsonValue], keys: Sequence[Hashable]
 ) -> tuple[list[JsonValue], list[int] | None]:
     """Return the distinct values, containers included, and the number of each; None if all are distinct."""
@@ -256,7 +258,7 @@ def _distinct(
     numbers: dict[Hashable, int] = {}
     # A key does not distinguish 1 from 1.0, nor a text a container from that text; a comparator may.
     found = [
-        numbers.setdefault((key, equality.text(element, value)), len(numbers))
+        numbers.setdefault((key, equality.make_text(element, value)), len(numbers))
         for key, value in zip(keys, values)
     ]
     distinct = dict(zip(reversed(found), reversed(values)))
@@ -276,7 +278,7 @@ class CostlyValues:
     accepted: list[float] | None
     """The least score of each value of actual, because it is accepted."""
 
-    def places(self, rows: int, columns: int) -> tuple[dict[int, int], dict[int, int]]:
+    def find_places(self, rows: int, columns: int) -> tuple[dict[int, int], dict[int, int]]:
         """Return the value of each row and column of a grid, without values of other comparators."""
         found = []
         for column, some, size in zip((self.left, self.right), self.block[1:], (rows, columns)):

@@ -15,9 +15,16 @@ from collections import Counter
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.align.column import Selection, at_places, by_key, by_shape, column_of, flatten
+from pytest_jsonmatch.engine.align.column import (
+    Selection,
+    flatten,
+    group_by_key,
+    group_by_shape,
+    make_column,
+    select,
+)
 from pytest_jsonmatch.engine.align.context import refuse_too_large
-from pytest_jsonmatch.engine.align.grid import Nested
+from pytest_jsonmatch.engine.align.grid import NestedArrays
 from pytest_jsonmatch.engine.plan.node import leaf_count, upper_bound, weight_chosen
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, Matcher
 from pytest_jsonmatch.engine.value.paths import ELEMENT
@@ -52,7 +59,7 @@ class Columns:
         self._element = element
         self._deepest = deepest or element.depth + _MOST_LEVELS
 
-    def grid(
+    def build_grid(
         self, node: PlanNode, expected: Sequence[JsonValue], actual: Sequence[JsonValue], above: float = 1.0
     ) -> Grid:
         """Return Σ of all pairs, with weights multiplied from the element down.
@@ -66,7 +73,7 @@ class Columns:
         deeper = node.depth > self._element.depth
         weight = above * node.rules.weight if deeper else weight_chosen(self._element, node)
         if node.depth > self._deepest or (node.varies and node.rules.accept is not None):
-            return self.left_to_walk(node, expected, actual, weight)
+            return self.build_bounds(node, expected, actual, weight)
         grid = self._body(self._aligner, len(expected), len(actual))
         if node.varies:
             self._add_alternatives(grid, node, (expected, actual), above, weight)
@@ -74,7 +81,7 @@ class Columns:
             self._add_by_type(grid, node, weight, expected, actual)
         return grid
 
-    def left_to_walk(
+    def build_bounds(
         self, node: PlanNode, expected: Sequence[JsonValue], actual: Sequence[JsonValue], weight: float = 1.0
     ) -> Grid:
         """Return upper bounds of all pairs; only the walk can score them."""
@@ -98,7 +105,7 @@ class Columns:
             leaves = weight * leaf_count(node, value, self._aligner.leaves, of_expected=False)
             grid.add_scores([at], range(len(actual)), [[leaves + more for more in most]])
 
-    def _add_accepting(
+    def _add_accepted_bounds(
         self,
         grid: Grid,
         node: PlanNode,
@@ -139,14 +146,14 @@ class Columns:
             self._add_upper_bounds(grid, node, weight, expected, actual)
             return
         for variant, rows in groups.items():
-            block = self.grid(variant, at_places(rows, expected), actual, above)
+            block = self.build_grid(variant, select(rows, expected), actual, above)
             grid.add_block(block, rows, range(len(actual)))
 
     def _add_column(
         self, grid: Grid, node: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
     ) -> bool:
         """Add a column of scalars, MISSING where there is none; return False if there are containers."""
-        left, right = column_of(node, expected), column_of(node, actual)
+        left, right = make_column(node, expected), make_column(node, actual)
         if left is None or right is None:
             return False
         if left.values and right.values:
@@ -167,7 +174,7 @@ class Columns:
             return
         accept = node.rules.accept
         if accept is not None and not accept.is_of_scalars:
-            self._add_accepting(grid, node, weight, expected, actual)
+            self._add_accepted_bounds(grid, node, weight, expected, actual)
             return
         self._add_by_shape(grid, node, weight, expected, actual)
         if accept is not None:
@@ -186,7 +193,7 @@ class Columns:
         actual: Sequence[JsonValue],
     ) -> None:
         """Add pairs of values of one kind, without those that only `accept` lets score."""
-        left, right = by_shape(expected), by_shape(actual)
+        left, right = group_by_shape(expected), group_by_shape(actual)
         for shape, places in left.items():
             one, other = Selection.at(places, expected), Selection.at(right.get(shape, []), actual)
             if not other.values:
@@ -213,14 +220,14 @@ class Columns:
         """Add the pairs of matchers, and those of other values."""
         everyone = range(len(actual))
         matched = Selection.at([at for at, value in enumerate(expected) if type(value) is Matcher], expected)
-        others = at_places(matched.others, expected)
+        others = select(matched.others, expected)
         block = self._body(self._aligner, len(others), len(actual))
         if not self._add_column(block, node, weight, others, list(actual)):
             self._add_by_type(block, node, weight, others, actual)
         grid.add_block(block, matched.others, everyone)
         (counts,) = self._leaf_counts(node, weight, matched.values[:1], actual)
         scores = {
-            matcher: [count * score for count, score in zip(counts, _scores_of(matcher, actual))]
+            matcher: [count * score for count, score in zip(counts, _score_by_matcher(matcher, actual))]
             for matcher in dict.fromkeys(matched.values)
         }
         grid.add_scores(matched.places, everyone, [scores[each] for each in matched.values])
@@ -264,7 +271,7 @@ class Columns:
         pairs = len(expected) * len(actual)
         # Few enough elements have these to score their pairs apart from the others.
         rare = {key for key in keys if counts[key] * others[key] * _RARE < pairs}
-        apart = [by_key(rare, values) for values in (expected, actual)]
+        apart = [group_by_key(rare, values) for values in (expected, actual)]
         for key in keys:
             child = child_of(key)
             if key in rare:
@@ -286,7 +293,7 @@ class Columns:
         self, grid: Grid, child: PlanNode, weight: float, one: Selection, other: Selection
     ) -> None:
         """Add the members of the elements that have one."""
-        grid.add_block(self.grid(child, one.values, other.values, weight), one.places, other.places)
+        grid.add_block(self.build_grid(child, one.values, other.values, weight), one.places, other.places)
 
     def _add_empty(
         self, grid: Grid, weight: float, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
@@ -301,7 +308,7 @@ class Columns:
         self, grid: Grid, node: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
     ) -> None:
         align = node.rules.align
-        if align == "ordered" or (align[0] == "if_objects" and not _some_keyed(expected, actual)):
+        if align == "ordered" or (align[0] == "if_objects" and not _may_pair_by_key(expected, actual)):
             element = node.children[ELEMENT]
             sides = [[dict(enumerate(item)) for item in values] for values in (expected, actual)]
             self._add_members(grid, lambda _: element, weight, *sides)
@@ -318,39 +325,41 @@ class Columns:
             return
         sides = flatten(self._aligner.equality, node, (expected, actual))
         if sides[0].values and sides[1].values:
-            inner = self._inner(node, sides[0].values, sides[1].values)
-            grid.add_nested(Nested(self._aligner, node, inner, sides), weight * element.rules.weight)
+            inner = self._build_inner_grid(node, sides[0].values, sides[1].values)
+            grid.add_nested(NestedArrays(self._aligner, node, inner, sides), weight * element.rules.weight)
 
-    def _inner(
+    def _build_inner_grid(
         self, node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]
     ) -> Grid | RelatedGrid:
         """Return the grid of all elements of nested arrays."""
         element = node.children[ELEMENT]
         if len(expected) * len(actual) > _MANY_CELLS and node.rules.align == "unordered":
-            from pytest_jsonmatch.engine.align.related import related_grid
+            from pytest_jsonmatch.engine.align.related import make_related_grid
 
-            related = related_grid(self._aligner, element, expected, actual)
+            related = make_related_grid(self._aligner, element, expected, actual)
             if related is not None:
                 return related
         refuse_too_large(node, len(expected), len(actual))
-        grid = Columns(self._aligner, element, self._body, self._deepest).grid(element, expected, actual)
-        grid.divide(self._aligner.leaf_counts(element, expected, actual))
+        grid = Columns(self._aligner, element, self._body, self._deepest).build_grid(
+            element, expected, actual
+        )
+        grid.compute_worths(self._aligner.leaf_counts(element, expected, actual))
         return grid
 
 
-def _scores_of(matcher: Matcher, actual: Sequence[JsonValue]) -> list[float]:
+def _score_by_matcher(matcher: Matcher, actual: Sequence[JsonValue]) -> list[float]:
     """Return the score of each value against a matcher, which is asked once about each distinct scalar."""
     known: dict[Hashable, float] = {}
     scores = []
     for value in actual:
         key = id(value) if type(value) in CONTAINERS else (type(value), value)
         if key not in known:
-            known[key] = _score(matcher, value)
+            known[key] = _ask_matcher(matcher, value)
         scores.append(known[key])
     return scores
 
 
-def _score(matcher: Matcher, actual: JsonValue) -> float:
+def _ask_matcher(matcher: Matcher, actual: JsonValue) -> float:
     """Return what a matcher says, or 0 if it raises: the walk reports that."""
     try:
         return matcher.score(matcher, actual)
@@ -362,7 +371,7 @@ def _without_nulls(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
     return {key: item for key, item in value.items() if item is not None}
 
 
-def _some_keyed(expected: list[JsonValue], actual: list[JsonValue]) -> bool:
+def _may_pair_by_key(expected: list[JsonValue], actual: list[JsonValue]) -> bool:
     """Tell whether some pair of arrays is paired by key, as all elements of both are objects."""
     return all(
         any(all(type(item) is dict for item in array) for array in side) for side in (expected, actual)

@@ -84,7 +84,7 @@ class LeafCounts(NamedTuple):
         return [[(own + other) * 0.5 for other in self.actual] for own in self.expected]
 
 
-def similarity_of(total_score: float, leaf_count: float) -> float:
+def compute_similarity(total_score: float, leaf_count: float) -> float:
     """Return Σ divided by the leaf count of a pair: at most 1, and 1 if there are no leaves."""
     return 1.0 if leaf_count <= NOTHING else min(total_score / leaf_count, 1.0)
 
@@ -133,14 +133,14 @@ class Context:
         plain: bool = False,
     ) -> LeafCounts:
         """Return E and A of values at a node; `plain` as in `EqualityKeys.are_plain`."""
-        counts = self._counted_by_keys if plain else self._counted
+        counts = self._count_leaves_by_keys if plain else self._count_leaves
         own = counts(node, expected, of_expected=True)
         return LeafCounts(own, counts(node, actual, of_expected=False) if self.is_two_sided else None)
 
-    def _counted(self, node: PlanNode, values: Sequence[JsonValue], *, of_expected: bool) -> list[float]:
+    def _count_leaves(self, node: PlanNode, values: Sequence[JsonValue], *, of_expected: bool) -> list[float]:
         return [leaf_count(node, value, self.leaves, of_expected=of_expected) for value in values]
 
-    def _counted_by_keys(
+    def _count_leaves_by_keys(
         self, node: PlanNode, values: Sequence[JsonValue], *, of_expected: bool
     ) -> list[float]:
         """Count strings, or objects of scalars: those with the same keys have the same leaves."""

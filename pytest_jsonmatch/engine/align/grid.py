@@ -6,13 +6,13 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, final
 
 from pytest_jsonmatch.engine.align.context import Pairing
-from pytest_jsonmatch.engine.align.keys import key_of, key_value, pair_by_key, pair_equal
+from pytest_jsonmatch.engine.align.keys import find_key, pair_by_key, pair_equal, read_key_value
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
 
-    from pytest_jsonmatch.engine.align.column import Column, CostlyValues, Flat
+    from pytest_jsonmatch.engine.align.column import Column, CostlyValues, FlatArrays
     from pytest_jsonmatch.engine.align.context import Cell, Context, IndexPairs, LeafCounts, Measure
     from pytest_jsonmatch.engine.align.related import RelatedGrid
     from pytest_jsonmatch.engine.plan.node import PlanNode
@@ -56,10 +56,10 @@ class Grid(Protocol):
     def add_block(self, block: Grid, rows: Sequence[int], columns: Sequence[int]) -> None:
         """Add the grid of some rows and columns."""
 
-    def add_nested(self, nested: Nested, weight: float) -> None:
+    def add_nested(self, nested: NestedArrays, weight: float) -> None:
         """Add arrays inside the elements, one for each row and one for each column."""
 
-    def divide(self, leaf_counts: LeafCounts) -> None:
+    def compute_worths(self, leaf_counts: LeafCounts) -> None:
         """Compute the worth of each pair: its similarity, and a shade more for a larger Σ."""
 
     def worth(self, cell: Cell) -> float:
@@ -71,7 +71,7 @@ class Grid(Protocol):
     def total_score(self, pairs: IndexPairs) -> float:
         """Return Σ of some pairs, none of which needs a walk."""
 
-    def best(self, rows: Sequence[int], columns: Sequence[int]) -> Pairing:
+    def find_best_pairs(self, rows: Sequence[int], columns: Sequence[int]) -> Pairing:
         """Pair some rows with some columns for the greatest total similarity above the threshold.
 
         Args:
@@ -91,7 +91,7 @@ def tie_share(highest: float) -> float:
     return _TIE / (highest or 1.0)
 
 
-def worth_of(cell: Cell, threshold: float, share: float) -> float:
+def compute_worth(cell: Cell, threshold: float, share: float) -> float:
     """Return the worth of a pair to the assignment; 0 if its similarity is not above the threshold."""
     if cell.similarity <= threshold:
         return 0.0
@@ -153,7 +153,7 @@ def pair_by_bounds(
 class Part(NamedTuple):
     """Arrays inside the elements of a grid, or values that are costly to compare."""
 
-    inside: Nested | CostlyValues
+    inside: NestedArrays | CostlyValues
     rows: dict[int, int]
     """The number of each row's array or value; rows without one, or with an empty array, are left out."""
     columns: dict[int, int]
@@ -162,7 +162,7 @@ class Part(NamedTuple):
     """What was added to the grid, (arrays, arrays); None if that is exact."""
 
 
-def parts_at(parts: Iterable[Part], rows: Sequence[int], columns: Sequence[int]) -> list[Part]:
+def move_parts(parts: Iterable[Part], rows: Sequence[int], columns: Sequence[int]) -> list[Part]:
     """Return the parts of a block at the rows and columns that the block has in a larger grid."""
     return [
         part._replace(
@@ -181,21 +181,25 @@ def keep_pairings(parts: Iterable[Part], row: int, column: int) -> None:
 
 
 @final
-class Nested:
+class NestedArrays:
     """The arrays at one path in the elements of both sides, paired by contents or by key."""
 
     __slots__ = ("_aligner", "_node", "_total_scores", "inner", "left", "right")
 
     def __init__(
-        self, aligner: Context, node: PlanNode, inner: Grid | RelatedGrid, sides: tuple[Flat, Flat]
+        self,
+        aligner: Context,
+        node: PlanNode,
+        inner: Grid | RelatedGrid,
+        sides: tuple[FlatArrays, FlatArrays],
     ) -> None:
         """Take the arrays' node, and their elements."""
         self._aligner = aligner
         self._node = node
         self.inner: Grid | RelatedGrid = inner
         """All elements of expected's arrays against all of actual's."""
-        self.left: Flat = sides[0]
-        self.right: Flat = sides[1]
+        self.left: FlatArrays = sides[0]
+        self.right: FlatArrays = sides[1]
         self._total_scores: dict[tuple[int, int], float] = {}
 
     @property
@@ -210,16 +214,16 @@ class Nested:
         keys = [dict(zip(chain(*flat.codes), chain(*flat.keys))) for flat in sides]
         return [[known[at] for at in range(len(flat.values))] for known, flat in zip(keys, sides)]
 
-    def members(self) -> list[list[JsonValue]] | None:
+    def find_key_members(self) -> list[list[JsonValue]] | None:
         """Return the member by which the values of each side pair; None if they don't, or not all of them."""
         sides = self.left, self.right
-        key = key_of(self._node, *[flat.values for flat in sides])
+        key = find_key(self._node, *[flat.values for flat in sides])
         if key is None:
             return None
         member = self._node.children[ELEMENT].children[key]
-        return [[key_value(member, value, key) for value in flat.values] for flat in sides]
+        return [[read_key_value(member, value, key) for value in flat.values] for flat in sides]
 
-    def part(self, weight: float, upper_bounds: Any = None) -> Part:
+    def make_part(self, weight: float, upper_bounds: Any = None) -> Part:
         """Return these arrays as a part of a grid that has one of them in each row and in each column."""
         rows, columns = (
             {at: at for at, codes in enumerate(flat.codes) if codes} for flat in (self.left, self.right)
@@ -235,15 +239,18 @@ class Nested:
             pairs, rows, columns = pair_equal(self.left.keys[row], self.right.keys[column])
         else:
             arrays = self.left.arrays[row], self.right.arrays[column]
-            key = key_of(self._node, *arrays)
+            key = find_key(self._node, *arrays)
             if key is None:
                 pairs = list(zip(range(len(codes)), range(len(others))))
             else:
                 pairs = pair_by_key(self._node.children[ELEMENT], key, *arrays)
         total = self.inner.total_score([(codes[at], others[to]) for at, to in pairs])
         if rows and columns:
-            rows, columns = _in(self.left.orders[row], rows), _in(self.right.orders[column], columns)
-            best = self.inner.best([codes[at] for at in rows], [others[to] for to in columns])
+            rows, columns = (
+                _select_in_order(self.left.orders[row], rows),
+                _select_in_order(self.right.orders[column], columns),
+            )
+            best = self.inner.find_best_pairs([codes[at] for at in rows], [others[to] for to in columns])
             total += best.total_score
             pairs += [(rows[at], columns[to]) for at, to in best.pairs]
         return Pairing(sorted(pairs), total)
@@ -267,7 +274,7 @@ class Nested:
                 keep_pairings(self.inner.parts, codes[at], other_codes[to])
 
 
-def _in(order: list[int], some: list[int]) -> list[int]:
+def _select_in_order(order: list[int], some: list[int]) -> list[int]:
     """Return some indices in the canonical order of their array."""
     if len(some) == len(order):
         return order

@@ -46,7 +46,7 @@ class EqualityKeys:
 
     # -- equality ------------------------------------------------------------------------------------------
 
-    def keys(
+    def make_keys(
         self, element: PlanNode, *sides: Sequence[JsonValue], plain: bool | None = None
     ) -> list[list[Hashable]]:
         """Return the keys of the elements of each side: elements that are equal under the plan share a key.
@@ -55,7 +55,7 @@ class EqualityKeys:
         `plain`: what `are_plain` has said of all of them, if it has been called.
         """
         if not (self.are_plain(element, chain(*sides)) if plain is None else plain):
-            return [[self.key(element, value) for value in side] for side in sides]
+            return [[self.make_key(element, value) for value in side] for side in sides]
         if any(side and type(side[0]) is str for side in sides):
             return [list(side) for side in sides]
         # True equals 1 in Python, but not in JSON.
@@ -66,7 +66,7 @@ class EqualityKeys:
 
     def are_plain(self, element: PlanNode, elements: Iterable[JsonValue]) -> bool:
         """Tell whether elements are strings, or objects of scalars, that are compared as they are."""
-        if self._nulls_absent or not _compared_as_is(element):
+        if self._nulls_absent or not _is_compared_as_is(element):
             return False
         values = list(elements)
         kinds = set(map(type, values))
@@ -74,9 +74,11 @@ class EqualityKeys:
             return kinds == {str}
         keys = set(chain.from_iterable(values))
         inside = map(type, chain.from_iterable(map(dict.values, values)))
-        return NO_SCALARS.isdisjoint(inside) and all(_compared_as_is(element.children[key]) for key in keys)
+        return NO_SCALARS.isdisjoint(inside) and all(
+            _is_compared_as_is(element.children[key]) for key in keys
+        )
 
-    def key(self, node: PlanNode, value: JsonValue) -> Hashable:
+    def make_key(self, node: PlanNode, value: JsonValue) -> Hashable:
         """Return the key of a value, which equal values share; containers are done from the leaves up."""
         if node.varies:
             node = node.chosen(value, MISSING)
@@ -88,21 +90,21 @@ class EqualityKeys:
             # If a comparator takes a container whole, no rule of the plan applies inside it.
             return json_key(node.rules.prepare(value), strict=node.rules.strict_numbers)
         if id(value) not in self._keys:
-            self._keys[id(value)] = self._forms.setdefault(self._form(node, value), object())
+            self._keys[id(value)] = self._forms.setdefault(self._make_container_key(node, value), object())
         return self._keys[id(value)]
 
-    def _form(self, node: PlanNode, value: JsonValue) -> Hashable:
+    def _make_container_key(self, node: PlanNode, value: JsonValue) -> Hashable:
         """Return the kind of a container, and the keys of its members."""
         is_object = type(value) is dict
         keys: list[Any]
         if is_object:
             children, nulls = node.children, not self._nulls_absent
             members = [(name, item) for name, item in value.items() if nulls or item is not None]
-            keys = [(name, self.key(children[name], item)) for name, item in members]
+            keys = [(name, self.make_key(children[name], item)) for name, item in members]
             parts = [key for key in keys if key[1] is not _SKIPPED]
         else:
             element = node.children[ELEMENT]
-            keys = [self.key(element, item) for item in value]
+            keys = [self.make_key(element, item) for item in value]
             parts = [key for key in keys if key is not _SKIPPED]
         if keys and not parts:
             # Everything in it is skipped: that differs from an empty container.
@@ -117,7 +119,7 @@ class EqualityKeys:
 
     # -- order ---------------------------------------------------------------------------------------------
 
-    def order(
+    def sort_places(
         self, element: PlanNode, values: Sequence[JsonValue], places: list[int], *, plain: bool
     ) -> list[int]:
         """Return places of values in an order that depends only on the contents of the values."""
@@ -130,13 +132,13 @@ class EqualityKeys:
             keys = sorted(set(chain.from_iterable(own)))
             if len(keys) * len(own) <= _MOST_GAPS * sum(map(len, own)):
                 with suppress(ValueError):  # a program may limit the digits of integers as text
-                    texts = [_column(own, key) for key in keys[:_FEW_KEYS]]
+                    texts = [_make_texts(own, key) for key in keys[:_FEW_KEYS]]
                     if len(set(zip(*texts))) < len(own):
-                        texts += [_column(own, key) for key in keys[_FEW_KEYS:]]
+                        texts += [_make_texts(own, key) for key in keys[_FEW_KEYS:]]
                     return [at for *_, at in sorted(zip(*texts, places))]
-        return sorted(places, key=lambda at: self.text(element, values[at]))
+        return sorted(places, key=lambda at: self.make_text(element, values[at]))
 
-    def text(self, node: PlanNode, value: JsonValue) -> str:
+    def make_text(self, node: PlanNode, value: JsonValue) -> str:
         """Return a text that values of equal contents share; the order of their unordered arrays is ignored.
 
         Skipped members are left out: equal elements take the first of elements that differ only there.
@@ -151,20 +153,20 @@ class EqualityKeys:
             )
         text = self._texts.get(id(value))
         if text is None:
-            text = self._texts[id(value)] = self._text_of(node, value)
+            text = self._texts[id(value)] = self._make_container_text(node, value)
         return text
 
-    def _text_of(self, node: PlanNode, value: JsonValue) -> str:
+    def _make_container_text(self, node: PlanNode, value: JsonValue) -> str:
         """Return the text of a container."""
         children = node.children
         if type(value) is list:
-            parts = [self.text(children[ELEMENT], item) for item in value]
+            parts = [self.make_text(children[ELEMENT], item) for item in value]
             if node.rules.align == "unordered":
                 parts.sort()
             return f"[{','.join(parts)}]"
         return ",".join(
             [
-                f"{key!r}:{self.text(children[key], value[key])}"
+                f"{key!r}:{self.make_text(children[key], value[key])}"
                 for key in sorted(value)
                 if not (children[key].rules.skip or (value[key] is None and self._nulls_absent))
             ]
@@ -207,19 +209,19 @@ def pair_by_key(
     member = element.children[key]
     partners: dict[JsonValue, int] = {}
     for index, item in enumerate(actual):
-        value = key_value(member, item, key)
+        value = read_key_value(member, item, key)
         if value is not MISSING:
             partners.setdefault(value, index)
     pairs: list[tuple[int, int]] = []
     for index, item in enumerate(expected):
-        value = key_value(member, item, key)
+        value = read_key_value(member, item, key)
         partner = None if value is MISSING else partners.pop(value, None)
         if partner is not None:
             pairs.append((index, partner))
     return pairs
 
 
-def key_of(node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]) -> str | None:
+def find_key(node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]) -> str | None:
     """Return the member by which the elements of two arrays pair; None: by position."""
     if isinstance(node.rules.align, str):
         return None
@@ -228,7 +230,7 @@ def key_of(node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]) -
     return None if kind == "if_objects" and not objects else key
 
 
-def key_value(member: PlanNode, item: JsonValue, key: str) -> JsonValue:
+def read_key_value(member: PlanNode, item: JsonValue, key: str) -> JsonValue:
     """Return the value by which an element is paired; MISSING if it can match nothing."""
     if type(item) is not dict:
         return MISSING
@@ -246,12 +248,12 @@ def key_value(member: PlanNode, item: JsonValue, key: str) -> JsonValue:
     return value
 
 
-def _compared_as_is(node: PlanNode) -> bool:
+def _is_compared_as_is(node: PlanNode) -> bool:
     """Tell whether scalars at a node are compared without transforms."""
     return not (node.rules.skip or node.rules.transforms or node.rules.strict_numbers) and not node.varies
 
 
-def _column(values: Sequence[dict[str, JsonValue]], key: str) -> list[str]:
+def _make_texts(values: Sequence[dict[str, JsonValue]], key: str) -> list[str]:
     """Return the member of each object as text, "" where there is none."""
     return [repr(value[key]) if key in value else "" for value in values]
 

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from pytest_jsonmatch.engine.align.column import CostlyValues, blocks_of
-from pytest_jsonmatch.engine.align.context import NOTHING, Cell, Pairing, similarity_of
+from pytest_jsonmatch.engine.align.column import CostlyValues, split_by_comparator
+from pytest_jsonmatch.engine.align.context import NOTHING, Cell, Pairing, compute_similarity
 from pytest_jsonmatch.engine.align.grid import (
     ROUNDING,
     Part,
+    compute_worth,
+    move_parts,
     pair_by_bounds,
-    parts_at,
     tie_share,
-    worth_of,
 )
-from pytest_jsonmatch.engine.align.owners import Owners
+from pytest_jsonmatch.engine.align.membership import Membership
 from pytest_jsonmatch.engine.align.related import RelatedGrid
 from pytest_jsonmatch.engine.align.solve import assign_matrix
 from pytest_jsonmatch.engine.compare.tables import row_blocks
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.align.column import Block, Column
     from pytest_jsonmatch.engine.align.context import Context, IndexPairs, LeafCounts, Measure
-    from pytest_jsonmatch.engine.align.grid import Grid, Nested
+    from pytest_jsonmatch.engine.align.grid import Grid, NestedArrays
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
     Matrix = NDArray[np.float64]
 
 
-def _codes_of(column: Column, numbers: list[int], missing: int) -> NDArray[np.int32]:
+def _spread_codes(column: Column, numbers: list[int], missing: int) -> NDArray[np.int32]:
     """Return the number of each element's value, given those of the distinct values."""
     if column.codes is None:
         return np.array(numbers, dtype=np.int32)
@@ -76,12 +76,12 @@ class ArrayGrid:
 
     def add_column(self, node: PlanNode, weight: float, left: Column, right: Column) -> None:
         """Add the weighted scores of a column. Each pair of distinct values is scored once."""
-        blocks = list(blocks_of(node, left.values, right.values))
+        blocks = list(split_by_comparator(node, left.values, right.values))
         keys = {block.bound.key for block in blocks}
         if len(keys) == 1 and node.rules.accept is None and (key := keys.pop()) is not None:
             self._add_equality(key, weight, left, right)
             return
-        table, costly = self._table(blocks, left, right)
+        table, costly = self._make_table(blocks, left, right)
         accepted = None
         accept = node.rules.accept
         if accept is not None and accept.is_for_walk:
@@ -116,7 +116,7 @@ class ArrayGrid:
         """Add the weight to each pair whose values have equal keys."""
         numbers: dict[Hashable, int] = {}
         rows, columns = (
-            _codes_of(
+            _spread_codes(
                 column, [numbers.setdefault(key(value), len(numbers)) for value in column.values], missing
             )
             for column, missing in ((left, -1), (right, -2))
@@ -126,10 +126,10 @@ class ArrayGrid:
 
     def _leave_open(self, values: CostlyValues, table: Matrix) -> None:
         """Note that the scores of a column are upper bounds until a pair is chosen."""
-        rows, columns = values.places(*self.shape)
+        rows, columns = values.find_places(*self.shape)
         self._add_parts([Part(values, rows, columns, 1.0, table)])
 
-    def _table(self, blocks: list[Block], left: Column, right: Column) -> tuple[Matrix, Block | None]:
+    def _make_table(self, blocks: list[Block], left: Column, right: Column) -> tuple[Matrix, Block | None]:
         """Return the scores of all pairs of distinct values, and the block of upper bounds, if any."""
         table: Matrix | None = None
         costly: Block | None = None
@@ -158,30 +158,30 @@ class ArrayGrid:
         """Add the grid of some rows and columns."""
         self.walked = self.walked or block.walked
         self.add_scores(rows, columns, block.total_scores)
-        self._add_parts(parts_at(block.parts, rows, columns))
+        self._add_parts(move_parts(block.parts, rows, columns))
 
-    def add_nested(self, nested: Nested, weight: float) -> None:
+    def add_nested(self, nested: NestedArrays, weight: float) -> None:
         """Add arrays inside the elements, one for each row and one for each column."""
-        left, right = Owners(nested.left), Owners(nested.right)
+        left, right = Membership(nested.left), Membership(nested.right)
         inner: Any = nested.inner
         exact = None
         if type(inner) is RelatedGrid:
             bounds = inner.upper_bounds(left, right)
         else:
-            exact = None if inner.walked else inner.intersections(nested, left, right)
+            exact = None if inner.walked else inner.sum_intersections(nested, left, right)
             bounds = inner.upper_bounds(nested, left, right) if exact is None else exact
         bounds = weight * bounds
         self.total_scores += bounds
         if inner.walked:
             self.walked = True
         else:
-            self._add_parts([nested.part(weight, bounds if exact is None else None)])
+            self._add_parts([nested.make_part(weight, bounds if exact is None else None)])
 
     def _add_parts(self, parts: list[Part]) -> None:
         self.parts += parts
         self._bounded = self._bounded or any(part.upper_bounds is not None for part in parts)
 
-    def intersections(self, nested: Nested, left: Owners, right: Owners) -> Matrix | None:
+    def sum_intersections(self, nested: NestedArrays, left: Membership, right: Membership) -> Matrix | None:
         """Return the exact Σ of all pairs of nested arrays if no element has a choice of partners, else None.
 
         Without a choice, as with comparators that test equality, a pair of values counts its score as often
@@ -190,35 +190,35 @@ class ArrayGrid:
         alike = self._worths > 0.0
         if nested.is_keyed or not self.is_exact or alike.sum(axis=0).max() > 1 or alike.sum(axis=1).max() > 1:
             return None
-        if (_same(*nested.keys) & ~alike).any():
+        if (_find_equal(*nested.keys) & ~alike).any():
             return None
         rows, columns = np.nonzero(alike)
-        one, other = left.counts(rows), right.counts(columns)
+        one, other = left.count_values(rows), right.count_values(columns)
         scores = self.total_scores[rows, columns]
         total = np.zeros((len(one), len(other)))
         for least in range(1, int(min(one.max(initial=0.0), other.max(initial=0.0))) + 1):
             total += (one >= least) * scores @ (other >= least).T.astype(np.float64)
         return total
 
-    def upper_bounds(self, nested: Nested, left: Owners, right: Owners) -> Matrix:
+    def upper_bounds(self, nested: NestedArrays, left: Membership, right: Membership) -> Matrix:
         """Return upper bounds of Σ of nested arrays: each element of a side with its best partner."""
         if nested.is_keyed:
-            members = nested.members()
-            allowed = None if members is None else _same(*members)
+            members = nested.find_key_members()
+            allowed = None if members is None else _find_equal(*members)
         else:
             # Equal elements are paired whatever their worth.
-            allowed = (self._worths > 0.0) | _same(*nested.keys)
+            allowed = (self._worths > 0.0) | _find_equal(*nested.keys)
         score = self.total_scores if allowed is None else np.where(allowed, self.total_scores, 0.0)
-        by_row = _sums_of_best(score, left, right)
-        return np.minimum(by_row, _sums_of_best(np.ascontiguousarray(score.T), right, left).T)
+        by_row = _sum_best(score, left, right)
+        return np.minimum(by_row, _sum_best(np.ascontiguousarray(score.T), right, left).T)
 
     # -- solving -------------------------------------------------------------------------------------------
 
-    def divide(self, leaf_counts: LeafCounts) -> None:
+    def compute_worths(self, leaf_counts: LeafCounts) -> None:
         """Compute the worth of each pair: its similarity, and a shade more for a larger Σ."""
         self.leaf_counts = leaf_counts
         self._share = tie_share(float(self.total_scores.max(initial=0.0)))
-        self._worths = self._similarities(leaf_counts)
+        self._worths = self._compute_similarities(leaf_counts)
         for some in row_blocks(*self._worths.shape):
             worths = self._worths[some]
             admissible = worths > self.aligner.threshold
@@ -227,7 +227,7 @@ class ArrayGrid:
             worths -= ROUNDING
             worths *= admissible
 
-    def _similarities(self, leaf_counts: LeafCounts) -> Matrix:
+    def _compute_similarities(self, leaf_counts: LeafCounts) -> Matrix:
         """Return the similarities of all pairs, exact or upper bounds; 1 for 0/0."""
         counts: Matrix = np.array(leaf_counts.expected)[:, None]
         if leaf_counts.actual is None:
@@ -245,7 +245,7 @@ class ArrayGrid:
 
     def worth(self, cell: Cell) -> float:
         """Return the worth of a pair to the assignment."""
-        return worth_of(cell, self.aligner.threshold, self._share)
+        return compute_worth(cell, self.aligner.threshold, self._share)
 
     def measure(self, row: int, column: int) -> Cell:
         """Return the exact cell of a pair; while questions are open, an upper bound."""
@@ -255,18 +255,18 @@ class ArrayGrid:
                 measure, rows, columns = self.walk
                 cell = measure(rows[row], columns[column])
             else:
-                cell = self._measured(row, column)
+                cell = self._measure_parts(row, column)
             self._cells[row, column] = cell
         return cell
 
-    def _measured(self, row: int, column: int) -> Cell:
+    def _measure_parts(self, row: int, column: int) -> Cell:
         """Return the cell of a pair with the exact Σ of its parts in place of upper bounds."""
         score = float(self.total_scores[row, column])
         for part in self.parts:
             if part.upper_bounds is not None and row in part.rows and column in part.columns:
                 at, to = part.rows[row], part.columns[column]
                 score += part.weight * part.inside.total_score(at, to) - float(part.upper_bounds[at, to])
-        return Cell(similarity_of(score, self.leaf_counts.pair(row, column)), score)
+        return Cell(compute_similarity(score, self.leaf_counts.pair(row, column)), score)
 
     def total_score(self, pairs: IndexPairs) -> float:
         """Return Σ of some pairs, none of which needs a walk."""
@@ -282,7 +282,7 @@ class ArrayGrid:
             return self._worths if self.is_exact else self._worths.copy()
         return self._worths[np.array(rows, dtype=np.intp)[:, None], columns]
 
-    def best(self, rows: Sequence[int], columns: Sequence[int]) -> Pairing:
+    def find_best_pairs(self, rows: Sequence[int], columns: Sequence[int]) -> Pairing:
         """Pair some rows with some columns for the greatest total similarity above the threshold."""
         block = self.worths(rows, columns)
         if self.is_exact:
@@ -291,13 +291,13 @@ class ArrayGrid:
         return pair_by_bounds(self, rows, columns, block, assign_matrix, self.aligner.solutions_ahead)
 
 
-def _sums_of_best(score: Matrix, left: Owners, right: Owners) -> Matrix:
+def _sum_best(score: Matrix, left: Membership, right: Membership) -> Matrix:
     """Return, for each pair of arrays, the sum of the best scores of the left one's elements in the other."""
-    sums: Matrix = left.matrix(len(score)) @ right.best(score)
+    sums: Matrix = left.count_matrix(len(score)) @ right.find_best(score)
     return sums
 
 
-def _same(expected: Sequence[Hashable], actual: Sequence[Hashable]) -> NDArray[np.bool_]:
+def _find_equal(expected: Sequence[Hashable], actual: Sequence[Hashable]) -> NDArray[np.bool_]:
     """Return which values have the same key, (n, m); MISSING equals nothing."""
     numbers: dict[Hashable, int] = {}
     own, other = (

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
-from pytest_jsonmatch.engine.align.column import blocks_of
+from pytest_jsonmatch.engine.align.column import split_by_comparator
 from pytest_jsonmatch.engine.align.context import Pairing
 from pytest_jsonmatch.engine.align.solve import assign_matrix
 from pytest_jsonmatch.engine.value.convert import NO_SCALARS
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_jsonmatch.engine.align.context import Context, IndexPairs
-    from pytest_jsonmatch.engine.align.owners import Owners
+    from pytest_jsonmatch.engine.align.membership import Membership
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
     Matrix = NDArray[np.float64]
 
 
-def related_grid(
+def make_related_grid(
     aligner: Context, element: PlanNode, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
 ) -> RelatedGrid | None:
     """Return the grid of very many scalars most pairs of which score 0; None if they need a dense one."""
@@ -36,7 +36,7 @@ def related_grid(
 
     nowhere = np.zeros(0, dtype=np.intp)
     found: list[Any] = [(np.zeros(0), nowhere, nowhere)]
-    for bound, rows, columns in blocks_of(element, expected, actual):
+    for bound, rows, columns in split_by_comparator(element, expected, actual):
         if bound.related is None:
             return None
         own, others = rows or range(len(expected)), columns or range(len(actual))
@@ -66,12 +66,12 @@ class RelatedGrid:
         self._scores = scores
         self._lines: dict[int, dict[int, float]] = {}
 
-    def upper_bounds(self, left: Owners, right: Owners) -> Matrix:
+    def upper_bounds(self, left: Membership, right: Membership) -> Matrix:
         """Return upper bounds of Σ of nested arrays: each element of a side with its best partner."""
-        one = _sums_of_best(self._scores.tocoo(), left, right)
-        return np.minimum(one, _sums_of_best(self._scores.T.tocoo(), right, left).T)
+        one = _sum_best(self._scores.tocoo(), left, right)
+        return np.minimum(one, _sum_best(self._scores.T.tocoo(), right, left).T)
 
-    def _line(self, row: int) -> dict[int, float]:
+    def _get_line(self, row: int) -> dict[int, float]:
         """Return the scores of one value, by the number of its partner."""
         line = self._lines.get(row)
         if line is None:
@@ -83,21 +83,21 @@ class RelatedGrid:
 
     def total_score(self, pairs: IndexPairs) -> float:
         """Return Σ of some pairs."""
-        return sum([self._line(row).get(column, 0.0) for row, column in pairs])
+        return sum([self._get_line(row).get(column, 0.0) for row, column in pairs])
 
-    def best(self, rows: Sequence[int], columns: Sequence[int]) -> Pairing:
+    def find_best_pairs(self, rows: Sequence[int], columns: Sequence[int]) -> Pairing:
         """Pair some rows with some columns for the greatest total score."""
-        lines = [self._line(row) for row in rows]
+        lines = [self._get_line(row) for row in rows]
         pairs = assign_matrix(np.array([[line.get(column, 0.0) for column in columns] for line in lines]))
         return Pairing(pairs, sum([lines[at][columns[to]] for at, to in pairs]))
 
 
-def _sums_of_best(scores: Any, left: Owners, right: Owners) -> Matrix:
+def _sum_best(scores: Any, left: Membership, right: Membership) -> Matrix:
     """Return, for each pair of arrays, the sum of the best scores of the left one's elements in the other."""
     from scipy.sparse import csr_matrix
 
     values, others = scores.shape
-    holders = right.matrix(others).tocsc()
+    holders = right.count_matrix(others).tocsc()
     counts = np.diff(holders.indptr)[scores.col]
     places = np.arange(counts.sum()) + np.repeat(
         holders.indptr[scores.col] - np.cumsum(counts) + counts, counts
@@ -111,5 +111,5 @@ def _sums_of_best(scores: Any, left: Owners, right: Owners) -> Matrix:
     best = np.maximum.reduceat(np.repeat(scores.data, counts)[order], starts)
     row, column = np.divmod(cells[starts], len(right.sizes))
     table = csr_matrix((best, (row, column)), shape=(values, len(right.sizes)))
-    sums: Matrix = (left.matrix(values) @ table).toarray()
+    sums: Matrix = (left.count_matrix(values) @ table).toarray()
     return sums

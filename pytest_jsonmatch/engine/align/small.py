@@ -7,9 +7,9 @@ from itertools import repeat
 from operator import add
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.align.column import blocks_of
-from pytest_jsonmatch.engine.align.context import NOTHING, Cell, Pairing, similarity_of
-from pytest_jsonmatch.engine.align.grid import ROUNDING, pair_by_bounds, parts_at, tie_share, worth_of
+from pytest_jsonmatch.engine.align.column import split_by_comparator
+from pytest_jsonmatch.engine.align.context import NOTHING, Cell, Pairing, compute_similarity
+from pytest_jsonmatch.engine.align.grid import ROUNDING, compute_worth, move_parts, pair_by_bounds, tie_share
 from pytest_jsonmatch.engine.align.solve import assign_lists
 from pytest_jsonmatch.engine.compare.base import rows_of
 from pytest_jsonmatch.engine.plan.valuerules import NO_THRESHOLDS
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.align.column import Column
     from pytest_jsonmatch.engine.align.context import Context, IndexPairs, LeafCounts, Measure
-    from pytest_jsonmatch.engine.align.grid import Grid, Nested, Part
+    from pytest_jsonmatch.engine.align.grid import Grid, NestedArrays, Part
     from pytest_jsonmatch.engine.compare.base import Bound
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -61,7 +61,7 @@ class ListGrid:
 
     def add_column(self, node: PlanNode, weight: float, left: Column, right: Column) -> None:
         """Add the weighted scores of a column. Each pair of distinct values is scored once."""
-        lines = self._lines(node, left.values, right.values)
+        lines = self._score_values(node, left.values, right.values)
         accept = node.rules.accept
         if accept is not None and accept.is_for_walk:
             self.walked = True
@@ -75,7 +75,7 @@ class ListGrid:
                 for line in lines
             ]
         thresholds = node.rules.thresholds
-        own, others = left.places(self.shape[0]), right.places(self.shape[1])
+        own, others = left.find_places(self.shape[0]), right.find_places(self.shape[1])
         if thresholds != NO_THRESHOLDS:
             lines = [{to: thresholds.apply(each) for to, each in line.items()} for line in lines]
         if weight != 1.0:
@@ -95,18 +95,18 @@ class ListGrid:
             for place in places:
                 self.total_scores[place] = list(map(add, self.total_scores[place], spread))
 
-    def _lines(
+    def _score_values(
         self, node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]
     ) -> list[dict[int, float]]:
         """Return, for each value of expected, its scores by the position of the value of actual."""
         lines: list[dict[int, float]] = [{} for _ in expected]
-        for bound, rows, columns in blocks_of(node, expected, actual):
+        for bound, rows, columns in split_by_comparator(node, expected, actual):
             if bound.table is None:
                 self.walked = True
             if rows is None or columns is None:
-                return _scores(bound, expected, actual)
+                return _score_block(bound, expected, actual)
             one, other = [expected[at] for at in rows], [actual[at] for at in columns]
-            for at, scores in zip(rows, _scores(bound, one, other)):
+            for at, scores in zip(rows, _score_block(bound, one, other)):
                 lines[at].update(zip(map(columns.__getitem__, scores), scores.values()))
         return lines
 
@@ -114,29 +114,29 @@ class ListGrid:
         """Add the grid of some rows and columns."""
         self.walked = self.walked or block.walked
         self.add_scores(rows, columns, block.total_scores)
-        self.parts += parts_at(block.parts, rows, columns)
+        self.parts += move_parts(block.parts, rows, columns)
 
-    def add_nested(self, nested: Nested, weight: float) -> None:
+    def add_nested(self, nested: NestedArrays, weight: float) -> None:
         """Add arrays inside the elements, one for each row and one for each column."""
         total: Callable[[int, int], float] = nested.total_score
         if nested.inner.walked:
             self.walked = True
-            total = partial(_upper_bound, nested)
+            total = partial(_bound_arrays, nested)
         else:
-            self.parts.append(nested.part(weight))
+            self.parts.append(nested.make_part(weight))
         rows, columns = map(range, self.shape)
         self.add_scores(rows, columns, [[weight * total(at, to) for to in columns] for at in rows])
 
     # -- solving -------------------------------------------------------------------------------------------
 
-    def divide(self, leaf_counts: LeafCounts) -> None:
+    def compute_worths(self, leaf_counts: LeafCounts) -> None:
         """Compute the worth of each pair: its similarity, and a shade more for a larger Σ."""
         self.leaf_counts = leaf_counts
         self._share = tie_share(max(map(max, self.total_scores)) if all(self.shape) else 0.0)
         limit, share = self.aligner.threshold, self._share
         for scores, counts in zip(self.total_scores, leaf_counts.pairs(self.shape[1])):
             if min(counts, default=1.0) <= NOTHING:
-                similarities = list(map(similarity_of, scores, counts))
+                similarities = list(map(compute_similarity, scores, counts))
             else:
                 similarities = [
                     score / count if score < count else 1.0 for score, count in zip(scores, counts)
@@ -150,7 +150,7 @@ class ListGrid:
 
     def worth(self, cell: Cell) -> float:
         """Return the worth of a pair to the assignment."""
-        return worth_of(cell, self.aligner.threshold, self._share)
+        return compute_worth(cell, self.aligner.threshold, self._share)
 
     def measure(self, row: int, column: int) -> Cell:
         """Return the exact cell of a pair; while questions are open, an upper bound."""
@@ -158,7 +158,7 @@ class ListGrid:
             measure, rows, columns = self.walk
             return measure(rows[row], columns[column])
         score = self.total_scores[row][column]
-        return Cell(similarity_of(score, self.leaf_counts.pair(row, column)), score)
+        return Cell(compute_similarity(score, self.leaf_counts.pair(row, column)), score)
 
     def total_score(self, pairs: IndexPairs) -> float:
         """Return Σ of some pairs, none of which needs a walk."""
@@ -168,7 +168,7 @@ class ListGrid:
         """Return a copy of the worths of some pairs, exact or upper bounds; 0 where no pair is allowed."""
         return [[line[column] for column in columns] for line in [self._worths[row] for row in rows]]
 
-    def best(self, rows: Sequence[int], columns: Sequence[int]) -> Pairing:
+    def find_best_pairs(self, rows: Sequence[int], columns: Sequence[int]) -> Pairing:
         """Pair some rows with some columns for the greatest total similarity above the threshold."""
         block = self.worths(rows, columns)
         if self.is_exact:
@@ -182,7 +182,7 @@ def _assign(block: list[list[float]]) -> IndexPairs:
     return [(at, to) for at, to in enumerate(assign_lists(block)) if to >= 0 and block[at][to] > 0.0]
 
 
-def _upper_bound(nested: Nested, at: int, to: int) -> float:
+def _bound_arrays(nested: NestedArrays, at: int, to: int) -> float:
     """Return an upper bound of Σ of two arrays: each element with its best partner."""
     codes, others = nested.left.codes[at], nested.right.codes[to]
     inner: Any = nested.inner
@@ -192,7 +192,7 @@ def _upper_bound(nested: Nested, at: int, to: int) -> float:
     return float(min(by_row, by_column))
 
 
-def _scores(bound: Bound, expected: list[JsonValue], actual: list[JsonValue]) -> list[dict[int, float]]:
+def _score_block(bound: Bound, expected: list[JsonValue], actual: list[JsonValue]) -> list[dict[int, float]]:
     """Return the scores of all pairs of distinct values, or bounds of 1 if only the walk can score them.
 
     Each expected value has a dict of scores by the position of the actual value; other pairs score 0.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_jsonmatch.engine.align.keys import key_value
+from pytest_jsonmatch.engine.align.keys import read_key_value
 from pytest_jsonmatch.engine.score.field import Place, instance_path, instance_trail
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import GoldValidationError, UnlistedFieldError, did_you_mean
@@ -71,7 +71,7 @@ def key_warnings(arrays: Iterable[Aligned]) -> tuple[str, ...]:
         for side, values in sides.items():
             seen: set[JsonValue] = {MISSING}
             for at, item in enumerate(values):
-                if (value := key_value(member, item, key)) in seen:
+                if (value := read_key_value(member, item, key)) in seen:
                     path = instance_path(Place(array.place, at, at), side)
                     odd.setdefault((array.node.path, key, side), []).append(path)
                 seen.add(value)

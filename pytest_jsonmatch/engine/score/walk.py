@@ -9,8 +9,8 @@ from itertools import chain, repeat
 from typing import TYPE_CHECKING, final
 
 from pytest_jsonmatch.engine.align.arrays import Aligner
-from pytest_jsonmatch.engine.align.context import Arrays, Cell, similarity_of
-from pytest_jsonmatch.engine.align.keys import key_of, pair_by_key
+from pytest_jsonmatch.engine.align.context import Arrays, Cell, compute_similarity
+from pytest_jsonmatch.engine.align.keys import find_key, pair_by_key
 from pytest_jsonmatch.engine.plan.node import leaves_of, weight_between, without_nulls
 from pytest_jsonmatch.engine.score.field import (
     HALLUCINATION,
@@ -173,7 +173,7 @@ class Walk(Places):
                 walk.questions.setdefault(asked.place, asked)
         element = node.children[ELEMENT]
         has_key = pairs is None and type(node.rules.align) is not str
-        if has_key and (key := key_of(node, expected, actual)) is not None:
+        if has_key and (key := find_key(node, expected, actual)) is not None:
             pairs = pair_by_key(element, key, expected, actual)
         if pairs is not None and walk._base is None:
             own.pairs[where] = pairs
@@ -288,7 +288,7 @@ def measuring(
         walk.place(element, Place(where, at, to), expected[at], actual[to])
         score = walk.sums().score
         leaf_count = own.leaf_count(element, expected[at], actual[to]) - walk.left_out
-        return Cell(similarity_of(score, leaf_count), score, tuple(walk.questions.values()))
+        return Cell(compute_similarity(score, leaf_count), score, tuple(walk.questions.values()))
 
     return measure
 

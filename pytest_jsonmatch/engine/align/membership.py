@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from pytest_jsonmatch.engine.align.column import Flat
+    from pytest_jsonmatch.engine.align.column import FlatArrays
 
     Matrix = NDArray[np.float64]
     Indices = NDArray[np.intp]
@@ -19,29 +19,29 @@ _CHUNK: Final = 4_000_000
 
 
 @final
-class Owners:
+class Membership:
     """The values of each array of one side, of which at least one has any."""
 
     __slots__ = ("codes", "sizes", "starts")
 
-    def __init__(self, flat: Flat) -> None:
+    def __init__(self, flat: FlatArrays) -> None:
         self.sizes: Indices = np.array([len(codes) for codes in flat.codes], dtype=np.intp)
         self.starts: Indices = np.concatenate(([0], np.cumsum(self.sizes)))
         self.codes: Indices = np.array([code for codes in flat.codes for code in codes], dtype=np.intp)
 
-    def matrix(self, values: int) -> Any:
+    def count_matrix(self, values: int) -> Any:
         """Return how often each value is in each array, as a sparse matrix."""
         from scipy.sparse import csr_matrix
 
         ones = np.ones(len(self.codes))
         return csr_matrix((ones, self.codes, self.starts), shape=(len(self.sizes), values))
 
-    def counts(self, values: Indices) -> Matrix:
+    def count_values(self, values: Indices) -> Matrix:
         """Return how often each of some values is in each array, (arrays, values)."""
-        found: Matrix = self.matrix(int(self.codes.max()) + 1)[:, values].toarray()
+        found: Matrix = self.count_matrix(int(self.codes.max()) + 1)[:, values].toarray()
         return found
 
-    def best(self, score: Matrix) -> Matrix:
+    def find_best(self, score: Matrix) -> Matrix:
         """Return, for each line of a matrix, the greatest number among the columns of each array.
 
         Each column is a value: (values, values) becomes (values, arrays).
