@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pkgutil
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
@@ -21,8 +22,10 @@ from pytest_jsonmatch.engine.result.figures import FieldAggregation, together
 from pytest_jsonmatch.engine.value.sums import Sums
 from pytest_jsonmatch.gate.intervals import Interval, ratio_interval
 from pytest_jsonmatch.gate.samples import Row
+from pytest_jsonmatch.report.build import build
+from pytest_jsonmatch.report.cases_page import PageExtra
 from pytest_jsonmatch.report.details import details_of
-from pytest_jsonmatch.report.view import RunView
+from pytest_jsonmatch.report.html import html_page
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.run import RunResult
 from pytest_jsonmatch.results.totals import AnswerCounts, RunTotals
@@ -138,6 +141,18 @@ def recorded(pytester: pytest.Pytester) -> Callable[[], list[tuple[str, float]]]
     return read
 
 
+def gates_in(lines: Iterable[str]) -> list[str]:
+    """What tables of gates say, as "failed f1 >= 0.9: 0.47, margin -0.43 (mean of 3 records)"."""
+    row = re.compile(r"(.+?)  +(passed|failed|not decided)  +(\S+)  +\S+  +(\S+)(?:  +(.*))?")
+    found = []
+    for gate, verdict, value, margin, note in (
+        match.groups() for line in lines if (match := row.fullmatch(line))
+    ):
+        shown = note or "" if value == "–" else f"{value}, margin {margin}{f' ({note})' if note else ''}"
+        found.append(f"{verdict} {gate}: {shown}")
+    return found
+
+
 def compared(name: str, actual: object, expected: object, **more: Any) -> Comparison:
     """A comparison as a run keeps it, which passes if it reaches `limit`; `more` are options or its fields."""
     limit, options = more.pop("limit", 1.0), more.pop("options", {})
@@ -195,12 +210,18 @@ def run_of_records(
     return RunResult.of_records(Signature.parse(signature), totals, **more)
 
 
-def page_of(answers: Mapping[str, tuple[object, object]], **more: Any) -> RunView:
-    """What a page shows of (actual, expected) by the id of a case; `more` is as for `compared`, or of the view."""
-    asked = {name: more.pop(name) for name in ("limit", "metric", "options") if name in more}
+def run_of(answers: Mapping[str, tuple[object, object]], **more: Any) -> tuple[RunResult, PageExtra]:
+    """A run of (actual, expected) by the id of a case, and what a page shows of it; `more` is as for `compared`."""
     cases, details = [], {}
     for name, (actual, expected) in answers.items():
-        cases.append(case_of(name, actual, expected=expected, **asked))
-        how = {"metric": asked.get("metric", "json_similarity"), **asked.get("options", {})}
+        cases.append(case_of(name, actual, expected=expected, **more))
+        how = {"metric": more.get("metric", "json_similarity"), **more.get("options", {})}
         details[name, f"{name}#1"] = details_of(compare_json(actual, expected, **how))
-    return RunView(RunResult.of_cases(tuple(cases)), details=details, **more)
+    return RunResult.of_cases(tuple(cases)), PageExtra(details)
+
+
+def page_of(answers: Mapping[str, tuple[object, object]], **more: Any) -> str:
+    """The page of such a run; `more` may also be arguments of `build`."""
+    asked = {name: more.pop(name) for name in ("limit", "metric", "options") if name in more}
+    results, extra = run_of(answers, **asked)
+    return html_page(build(results, page=extra, **more))

@@ -22,7 +22,7 @@ RETIRED = (
     "Recorder",
     "Outcomes",
     "Turn",
-    "ResultSet",
+    "RunResult",
     "Corpus",
     "RunSums",
 )

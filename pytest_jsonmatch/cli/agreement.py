@@ -10,17 +10,17 @@ from pytest_jsonmatch.cli.records import open_golds
 from pytest_jsonmatch.cli.rules import comparing
 from pytest_jsonmatch.cli.studies import INTERVAL, estimate_figure, estimate_texts, finish, noted, study_gates
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.report.sheets import (
-    Rows,
-    Sentence,
-    Sheet,
-    SheetBlock,
-    SheetCell,
-    SheetFigures,
+from pytest_jsonmatch.report.blocks import (
+    Block,
+    Cell,
+    Report,
+    Statistics,
+    Table,
+    Text,
 )
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.report.sheets import AnySheetCell
+    from pytest_jsonmatch.report.blocks import AnyCell
     from pytest_jsonmatch.study.agreement import AgreementStudy
 
 _FIGURES: Final = {"kappa": "Cohen's kappa", "alpha": "Krippendorff's alpha"}
@@ -38,7 +38,7 @@ def run(options: Namespace) -> int:
     return finish(options, study, _sheet(study), gates, on=count(study.documents, "document"))
 
 
-def _sheet(study: AgreementStudy) -> Sheet:
+def _sheet(study: AgreementStudy) -> Report:
     names = " and ".join(study.annotators) if len(study.annotators) < 3 else ", ".join(study.annotators)
     about = f"agreement of {names} on {count(study.documents, 'document')}"
     notes = []
@@ -46,25 +46,25 @@ def _sheet(study: AgreementStudy) -> Sheet:
         notes.append(f"{count(study.alone, 'document')} described by one annotator only: not counted")
     if study.batch_errors:
         notes.append(f"{count(study.batch_errors, 'comparison')} left out: a batch comparator failed")
-    return Sheet("jsonmatch study agreement", about, [*_blocks(study), noted(notes)])
+    return Report("jsonmatch study agreement", about, [*_blocks(study), noted(notes)])
 
 
-def _blocks(study: AgreementStudy) -> Iterator[SheetBlock]:
+def _blocks(study: AgreementStudy) -> Iterator[Block]:
     """Yield the figures of all fields and the table of fields."""
     name = "kappa" if len(study.annotators) == 2 else "alpha"
     beyond_chance = getattr(study.total, name)
     totals = {"agreement": study.total.agreement, _FIGURES[name]: beyond_chance}
-    yield SheetFigures([estimate_figure(title, estimate) for title, estimate in totals.items()])
+    yield Statistics([estimate_figure(title, estimate) for title, estimate in totals.items()])
     if beyond_chance is None:
-        yield Sentence(f"No {name}: all values are the same, so chance alone explains the agreement.", "open")
+        yield Text(f"No {name}: all values are the same, so chance alone explains the agreement.", "open")
     rows = [(path or "(no path)", field, getattr(field, name)) for path, field in study.fields.items()]
     # A field where nothing varies has no figure beyond chance, and comes last.
     rows.sort(key=lambda row: (2.0 if row[2] is None else row[2].value, row[0]))
-    cells: list[list[AnySheetCell]] = []
+    cells: list[list[AnyCell]] = []
     for path, field, beyond in rows:
         tone = "bad" if beyond is not None and beyond.value < _TENTATIVE else ""
         value, ends = estimate_texts(beyond)
         agreement, _ = estimate_texts(field.agreement)
-        cells.append([path, count(field.places), agreement, SheetCell(value, tone), ends])
+        cells.append([path, count(field.places), agreement, Cell(value, tone), ends])
     columns = "field", "places", "agreement", name, INTERVAL
-    yield Rows(columns, cells, f"By field, the lowest {name} first", spare={"places": 1, INTERVAL: 2})
+    yield Table(columns, cells, f"By field, the lowest {name} first", spare={"places": 1, INTERVAL: 2})

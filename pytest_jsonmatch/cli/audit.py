@@ -23,7 +23,7 @@ from pytest_jsonmatch.golden.files import is_json_file, is_lines_file
 from pytest_jsonmatch.golden.review import review_on_terminal, update_lines
 from pytest_jsonmatch.golden.update import Request, digest_of, expected_in, plan_updates, write
 from pytest_jsonmatch.golden.writing import ascii_json
-from pytest_jsonmatch.report.sheets import Rows, Sentence, Sheet, SheetCell
+from pytest_jsonmatch.report.blocks import Cell, Report, Table, Text
 from pytest_jsonmatch.study.suspects import GoldAudit, audit_gold
 
 if TYPE_CHECKING:
@@ -86,13 +86,13 @@ def _audited(options: Namespace) -> GoldAudit:
 # -- for people --------------------------------------------------------------------------------------------
 
 
-def _gold_sheet(audit: GoldAudit, about: str) -> Sheet:
+def _gold_sheet(audit: GoldAudit, about: str) -> Report:
     """Return the audit of gold records as a sheet for people."""
     columns = "record", "place", "gold", "answers", "votes", "wrong gold", "who"
     text = {"place", "gold", "answers", "who"}
     rows = [
         (
-            SheetCell(suspect.record, "strong"),
+            Cell(suspect.record, "strong"),
             suspect.path,
             *_differing(suspect),
             f"{len(suspect.systems)} to {len(suspect.backing)}",
@@ -106,13 +106,13 @@ def _gold_sheet(audit: GoldAudit, about: str) -> Sheet:
         f"About {audit.expected:.0f} of these are wrong if, as is assumed, one gold value in fifty is and "
         "systems err independently."
     )
-    table = Rows(columns, rows, noun="place", text=text, spare={"who": 1})
-    return Sheet("jsonmatch study audit", about, [Sentence(told), table, noted(audit.notes)])
+    table = Table(columns, rows, noun="place", text=text, spare={"who": 1})
+    return Report("jsonmatch study audit", about, [Text(told), table, noted(audit.notes)])
 
 
-def _differing(suspect: Suspect) -> tuple[str | SheetCell, str | SheetCell]:
+def _differing(suspect: Suspect) -> tuple[str | Cell, str | Cell]:
     """Return both values as text; of long ones the ends from shortly before where they differ."""
-    nothing = SheetCell("(nothing)", "faint")
+    nothing = Cell("(nothing)", "faint")
     gold, said = render(suspect.gold, _WIDTH), render(suspect.said, _WIDTH)
     if suspect.kind != "change":
         return (nothing, said) if suspect.kind == "add" else (gold, nothing)
@@ -121,12 +121,12 @@ def _differing(suspect: Suspect) -> tuple[str | SheetCell, str | SheetCell]:
     return (gold, said) if begin <= _CONTEXT else (f"…{gold[begin:]}", f"…{said[begin:]}")
 
 
-def _suite_sheet(audit: SuiteAudit, about: str) -> Sheet:
+def _suite_sheet(audit: SuiteAudit, about: str) -> Report:
     """Return the audit of a suite as a sheet for people."""
     columns = "field", "broken by", "pass", "let pass by", "example", "in"
     rows = [
         (
-            SheetCell(hole.field, "strong"),
+            Cell(hole.field, "strong"),
             hole.kind,
             f"{hole.mutated - hole.noticed} of {hole.mutated}",
             " · ".join(hole.rules),
@@ -141,9 +141,9 @@ def _suite_sheet(audit: SuiteAudit, about: str) -> Sheet:
             f"{count(audit.mutated, 'mutation')} of right answers: {audit.noticed:.1%} of them are noticed."
         )
     text = {"broken by", "let pass by", "example", "in"}
-    table = Rows(columns, rows, "What passes", "hole", text=text, spare={"example": 1, "in": 2})
-    notes = [Sentence(f"Left out: {'; '.join(audit.notes)}.", "faint")] if audit.notes else []
-    return Sheet("jsonmatch study audit --mutate", about, [Sentence(told), table, *notes])
+    table = Table(columns, rows, "What passes", "hole", text=text, spare={"example": 1, "in": 2})
+    notes = [Text(f"Left out: {'; '.join(audit.notes)}.", "faint")] if audit.notes else []
+    return Report("jsonmatch study audit --mutate", about, [Text(told), table, *notes])
 
 
 # -- the review: accepted values go into the gold -----------------------------------------------------------

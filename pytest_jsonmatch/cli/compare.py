@@ -7,6 +7,7 @@ import sys
 import warnings
 from argparse import Namespace
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,11 +37,12 @@ from pytest_jsonmatch.limits import Measured
 from pytest_jsonmatch.reading.extract import kind_of
 from pytest_jsonmatch.reading.nested import with_texts_read
 from pytest_jsonmatch.report.failure import MARGIN, failure_message
-from pytest_jsonmatch.report.fieldtable import sections_of
+from pytest_jsonmatch.report.fields import field_blocks, fields_of
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import StyledLine
-from pytest_jsonmatch.report.terminal import blocks_lines, section_blocks
+from pytest_jsonmatch.report.text import joined_blocks
 from pytest_jsonmatch.results.comparison import Case, Comparison
+from pytest_jsonmatch.results.run import RunResult
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.semantic.bench import Bench
@@ -105,8 +107,9 @@ def _compared(contents: Sequence[bytes], options: Namespace, judge: Bench) -> Ma
 
 def _in_form(form: str, result: MatchResult, comparison: Comparison, title: str) -> str | bytes:
     """Return the page ("html"), or the JSON document ("json"): a head, a case, and all values."""
+    from pytest_jsonmatch.report.build import build
+    from pytest_jsonmatch.report.cases_page import PageExtra
     from pytest_jsonmatch.report.details import details_of
-    from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.file import document
     from pytest_jsonmatch.results.origin import with_origin
     from pytest_jsonmatch.results.run import RunResult
@@ -114,7 +117,7 @@ def _in_form(form: str, result: MatchResult, comparison: Comparison, title: str)
     results = with_origin(RunResult.of_cases((Case.single(comparison),), collected=1), Path.cwd())
     if form == "html":
         details = {(comparison.nodeid, comparison.id): details_of(result)}
-        return in_form(form, RunView(results, title, details=details))
+        return in_form(form, results, build(results, title, page=PageExtra(details)))
     shown = document(results)
     shown["cases"][0]["runs"][0]["comparisons"][0] |= {
         "field_results": [each.to_dict() for each in result.field_results],
@@ -130,8 +133,10 @@ def _text(result: MatchResult, score: Measured, comparison: Comparison, options:
     look = look_of(options)
     blocks: list[list[StyledLine]] = []
     if result.score != 1.0 or options.verbose:
-        (section,) = sections_of([Case.single(comparison)])
-        blocks.append(blocks_lines(section_blocks(section, look.mode), look))
+        results = RunResult.of_cases((Case.single(comparison),))
+        tables = field_blocks(results, fields_of(results), {})
+        # The message has shown the values that differ.
+        blocks.append(joined_blocks((replace(table, details=()) for table in tables), look))
     message = _message(result, score, look.less(-MARGIN), options.verbose)
     return "\n".join([f"{message}\n", *(as_text(block, look) for block in blocks if block)])
 

@@ -13,17 +13,17 @@ from pytest_jsonmatch.cli.records import open_sides
 from pytest_jsonmatch.cli.rules import comparing
 from pytest_jsonmatch.cli.studies import INTERVAL, estimate_figure, estimate_texts, finish, noted, study_gates
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.report.figures import score_text
-from pytest_jsonmatch.report.sheets import (
+from pytest_jsonmatch.report.blocks import (
+    Block,
     Chart,
-    Rows,
-    Sentence,
+    Report,
     Series,
-    Sheet,
-    SheetBlock,
-    SheetFigure,
-    SheetFigures,
+    Statistic,
+    Statistics,
+    Table,
+    Text,
 )
+from pytest_jsonmatch.report.figures import score_text
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.study.calibration import ReviewThreshold
@@ -55,20 +55,20 @@ def run(options: Namespace) -> int:
     if study.clusters < study.records:
         of += f", {count(study.clusters, 'cluster')}"
     about = f"{name_of(options.actual)} against {name_of(options.expected)}: {of}"
-    sheet = Sheet("jsonmatch study confidence", about, list(_blocks(study, study.total)))
+    sheet = Report("jsonmatch study confidence", about, list(_blocks(study, study.total)))
     return finish(options, study, sheet, gates, on=count(study.total.values, "value"))
 
 
 # -- for people --------------------------------------------------------------------------------------------
 
 
-def _blocks(study: ConfidenceStudy, total: FieldConfidence) -> Iterator[SheetBlock]:
+def _blocks(study: ConfidenceStudy, total: FieldConfidence) -> Iterator[Block]:
     right, sure = score_text(total.accuracy), f"mean confidence {score_text(total.mean_confidence)}"
     estimates = {"auroc": total.auroc, "ece": total.ece, "brier": total.brier}
     figures = [estimate_figure(name, estimate) for name, estimate in estimates.items()]
-    yield SheetFigures([*figures, SheetFigure("right", right, sure)])
+    yield Statistics([*figures, Statistic("right", right, sure)])
     if total.auroc is None:
-        yield Sentence("No auroc: it needs values that are right and values that are wrong.", "open")
+        yield Text("No auroc: it needs values that are right and values that are wrong.", "open")
     if total.at_error is not None and study.max_error is not None:
         yield _promised(total.at_error, study.max_error)
     yield noted(study.notes)
@@ -84,16 +84,16 @@ def _blocks(study: ConfidenceStudy, total: FieldConfidence) -> Iterator[SheetBlo
     yield _table(study)
 
 
-def _promised(limit: ReviewThreshold, most: float) -> Sentence:
+def _promised(limit: ReviewThreshold, most: float) -> Text:
     if limit.threshold is None or limit.bound is None:
         from pytest_jsonmatch.study.calibration import needed
 
-        return Sentence(
+        return Text(
             f"No threshold is shown to keep the share of wrong values at {most:g} or below. It takes at "
             f"least {count(needed(most))} values without a mistake in the half that is checked.",
             "bad",
         )
-    return Sentence(
+    return Text(
         f"Values with a confidence of {limit.threshold:g} or more may skip review: {_percent(limit)} of all. "
         f"At most {most:g} of them are wrong, with 95 % confidence: in the half that did not choose the "
         f"threshold, {count(limit.wrong)} of {count(limit.checked)} are, a share below {limit.bound:.3g}.",
@@ -101,7 +101,7 @@ def _promised(limit: ReviewThreshold, most: float) -> Sentence:
     )
 
 
-def _table(study: ConfidenceStudy) -> Rows:
+def _table(study: ConfidenceStudy) -> Table:
     """Return the table of fields, the most surely miscalibrated first."""
     columns = ["values", "right", "confidence", "auroc", INTERVAL, "ece", INTERVAL, "brier"]
     if study.max_error is not None:
@@ -116,7 +116,7 @@ def _table(study: ConfidenceStudy) -> Rows:
             cells += [_threshold(of.at_error), _percent(of.at_error)]
         rows.append(cells)
     title = "Fields, the most surely miscalibrated first"
-    return Rows(["field", *columns], rows, title, spare={"confidence": 1, INTERVAL: 3, "brier": 2})
+    return Table(["field", *columns], rows, title, spare={"confidence": 1, INTERVAL: 3, "brier": 2})
 
 
 def _threshold(found: ReviewThreshold) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.output import as_text, look_of, write_files, write_output
@@ -12,16 +12,16 @@ from pytest_jsonmatch.gate.headlines import Contest, contest
 from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.gate.verdict import DropGate
 from pytest_jsonmatch.report.against import contest_blocks
+from pytest_jsonmatch.report.blocks import Text
 from pytest_jsonmatch.report.checks import JUDGED
-from pytest_jsonmatch.report.styled import GREEN, RED, YELLOW
-from pytest_jsonmatch.report.terminal import blocks_lines
-from pytest_jsonmatch.report.view import RunView
+from pytest_jsonmatch.report.text import joined_blocks
 from pytest_jsonmatch.results.file import read_results
 from pytest_jsonmatch.results.parts import listed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pytest_jsonmatch.report.blocks import Report
     from pytest_jsonmatch.results.run import RunResult
 
 _FIRST: Final = 3
@@ -38,8 +38,7 @@ def run(options: Namespace) -> int:
     runs = [(_name(path, paths), read_results(path)) for path in paths]
     contests = _contests(runs, paths, options)
     look, is_one = look_of(options), len(contests) == 1
-    lines = blocks_lines(contest_blocks(contests), look)
-    checks = []
+    checks, notes = [], []
     for each in contests if options.max_drop is not None else ():
         if each.proven is not None:
             change, whose = each.proven.scores, "" if is_one else f" of {each.after}"
@@ -47,18 +46,33 @@ def run(options: Namespace) -> int:
             checks.append(
                 Check(subject, "drop", None, options.max_drop, passed=change.passed, note=change.note)
             )
-            text = look.printable(f"{'' if is_one else each.after} {change.gate_words}".strip())
-            lines += [[], *look.folded(text, 4, GREEN if change.passed else RED)]
-    (first, before), (_, after) = runs[:2]
-    if is_one:
-        view = RunView(after, options.after[0].name, checks, first, contests[0])
-    else:
-        view = RunView(before, f"{first} and others", checks, rivals=contests)
-    write_files(options, view)
+            text = f"{'' if is_one else each.after} {change.gate_words}".strip()
+            notes.append(Text(text, "good" if change.passed else "bad"))
+    _, (_, after) = runs[:2]
     if any(results.judged for _, results in runs):
-        lines += [[], *look.folded(JUDGED, 4, YELLOW)]
-    write_output(as_text(lines, look))
+        notes.append(Text(JUDGED, "open"))
+    if any(getattr(options, form) is not None for form in ("html", "markdown")):
+        write_files(options, after, _report(runs, contests, checks, options))
+    blocks = [block for each in (contest_blocks(contests), notes) for block in each]
+    write_output(as_text(joined_blocks(blocks, look), look))
     return FINE if all(check.passed for check in checks) else NOT_FINE
+
+
+def _report(
+    runs: Sequence[_Run], contests: Sequence[Contest], checks: Sequence[Check], options: Namespace
+) -> Report:
+    """Return the report of the later run against the earlier one, or of several against the first."""
+    from pytest_jsonmatch.report.build import build
+    from pytest_jsonmatch.report.cases_page import PageExtra
+
+    page = PageExtra() if options.html is not None else None
+    (first, before), (_, after) = runs[:2]
+    if len(contests) == 1:
+        more: dict[str, Any] = {"baseline": first, "contest": contests[0]}
+        results, title = after, options.after[0].name
+    else:
+        more, results, title = {"rivals": contests}, before, f"{first} and others"
+    return build(results, title, gates=checks, page=page, has_intervals=True, **more)
 
 
 def _name(path: Path, paths: Sequence[Path]) -> str:

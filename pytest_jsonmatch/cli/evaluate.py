@@ -21,23 +21,21 @@ from pytest_jsonmatch.engine.value.errors import JsonMatchWarning, nearest
 from pytest_jsonmatch.engine.value.paths import parse_path
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
-from pytest_jsonmatch.report.checks import doubt_lines, gate_lines
+from pytest_jsonmatch.report.blocks import Text
+from pytest_jsonmatch.report.build import build
+from pytest_jsonmatch.report.cases_page import PageExtra
 from pytest_jsonmatch.report.corpora import details_of_records
-from pytest_jsonmatch.report.look import Look, joined
-from pytest_jsonmatch.report.styled import DIM, RED, YELLOW, StyledLine
-from pytest_jsonmatch.report.terminal import corpus_lines
-from pytest_jsonmatch.report.view import RunView, extent
+from pytest_jsonmatch.report.text import report_lines
 from pytest_jsonmatch.results.origin import with_origin
 from pytest_jsonmatch.results.run import RunResult
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.expressions import Gate
-    from pytest_jsonmatch.gate.session import Check
     from pytest_jsonmatch.results.run import RunResult
 
 _SHOWN: Final = 3
 """At most this many errors are named."""
-_TONES: Final = {"error": RED, "not scored": YELLOW, "note": DIM}
+_TONES: Final = {"error": "bad", "not scored": "open", "note": "faint"}
 _MOST_READ: Final = 10_000
 """Larger corpora are not read again to see whether answers are in another order."""
 
@@ -54,11 +52,22 @@ def run(options: Namespace) -> int:
     results = replace(run, judged=was_asked(rules["judge"]))
     if _is_kept(options):
         results = with_origin(results, Path.cwd())
-    view = _view(sides, results, check_gates([(gate, True) for gate in gates], results), options)
-    write_files(options, view)
+    checks = check_gates([(gate, True) for gate in gates], results)
+    alone = len(run.unmatched_actual) + len(sides.alone)
+    report = build(
+        results,
+        f"{name_of(options.actual)} against {name_of(options.expected)}",
+        gates=checks,
+        by=tuple(dict(options.by)),
+        notes=list(_notes(run, sides, None if options.verbose else _SHOWN)),
+        also=[f"{count(alone, 'answer')} not scored"] if alone else [],
+        page=None if options.html is None else PageExtra(details_of_records(run)),
+        has_intervals=_is_kept(options),
+    )
+    write_files(options, results, report)
     look = look_of(options)
-    write_output(as_text(_lines(run, sides, view, look), look))
-    passed = all(check.passed for check in view.gates) if gates else not run.total_errors
+    write_output(as_text(report_lines(report, look), look))
+    passed = all(check.passed for check in checks) if gates else not run.total_errors
     return FINE if passed else NOT_FINE
 
 
@@ -147,55 +156,15 @@ def _is_kept(options: Namespace) -> bool:
     return any(target is not None for target in (options.json, options.html, options.markdown))
 
 
-def _view(sides: Sides, run: RunResult, checks: Sequence[Check], options: Namespace) -> RunView:
-    """Return the view that reports are made from."""
-    return RunView(
-        run,
-        f"{name_of(options.actual)} against {name_of(options.expected)}",
-        gates=checks,
-        by=tuple(dict(options.by)),
-        details={} if options.html is None else details_of_records(run),
-        notes=[f"{kind}: {text}" for kind, texts in _notes(run, sides).items() for text in _first(texts)],
-    )
-
-
-# -- text --------------------------------------------------------------------------------------------------
-
-
-def _lines(run: RunResult, sides: Sides, view: RunView, look: Look) -> list[StyledLine]:
-    alone = len(run.unmatched_actual) + len(sides.alone)
-    also = [f"{count(alone, 'answer')} not scored"] if alone else []
-    notes = list(_note_lines(_notes(run, sides), look))
-    doubts = doubt_lines(view.results, look) if view.gates else []
-    return joined(
-        [
-            corpus_lines(view, look, also=also),
-            notes,
-            doubts,
-            gate_lines(view.gates, look, on=extent(view.results)),
-        ]
-    )
-
-
-def _note_lines(notes: Mapping[str, Sequence[str]], look: Look) -> Iterator[StyledLine]:
-    """Yield the notes beside the figures: the first of each kind, unless `look` shows everything."""
-    for kind, texts in notes.items():
-        shown, more = look.cut(texts, _SHOWN)
-        for text in shown:
-            yield from look.folded(f"{kind}: {text}", 2, _TONES[kind])
-        yield from more
-
-
-def _first(texts: list[str]) -> list[str]:
-    hidden = len(texts) - _SHOWN
-    return [*texts[:_SHOWN], f"and {count(hidden)} more"] if hidden > 0 else texts
-
-
-def _notes(run: RunResult, sides: Sides) -> dict[str, list[str]]:
-    """Return errors, answers without a gold record, and warnings, by kind."""
+def _notes(run: RunResult, sides: Sides, most: int | None) -> Iterator[Text]:
+    """Yield errors, answers without a gold record, and warnings: the first of each kind, or all."""
     alone = (*sides.alone, *run.unmatched_actual)
-    return {
+    kinds = {
         "error": list(map(str, run.errors)),
         "not scored": [f"{name!r}, which has no gold record, or is a second answer" for name in alone],
         "note": [*sides.warnings, *map(str, run.warnings)],
     }
+    for kind, texts in kinds.items():
+        yield from (Text(f"{kind}: {text}", _TONES[kind]) for text in texts[:most])
+        if more := texts[len(texts[:most]) :]:
+            yield Text(f"… {count(len(more), f'more {kind}')} (-v)", "faint")

@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _check_page(options: Namespace) -> None:
     """Raise `ConfigurationError` before any work is done if a page is wanted that can't be made."""
     if getattr(options, "html", None) is not None or getattr(options, "report", None) == "html":
-        from pytest_jsonmatch.report.pages import check_installed
+        from pytest_jsonmatch.report.html import check_installed
 
         check_installed()
 

@@ -16,39 +16,34 @@ from pytest_jsonmatch.report.styled import StyledLine, line_text
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_jsonmatch.report.view import RunView
+    from pytest_jsonmatch.report.blocks import Report
+    from pytest_jsonmatch.results.run import RunResult
 
 _COLUMNS: Final = 100
 """The width where there is no terminal: of a file, a pipe."""
 
 
-def in_form(form: str, view: RunView) -> bytes:
-    """Return a view as a result file ("json"), a page ("html") or Markdown ("markdown").
-
-    >>> from pytest_jsonmatch.report.view import RunView
-    >>> from pytest_jsonmatch.results.run import RunResult
-    >>> in_form("markdown", RunView(RunResult.of_cases(), "none")).decode().splitlines()[0]
-    '## ➖ jsonmatch: nothing was compared'
-    """
+def in_form(form: str, results: RunResult, report: Report) -> bytes:
+    """Return a run as a result file ("json"), a page ("html") or Markdown ("markdown")."""
     if form == "json":
         from pytest_jsonmatch.results.file import to_text
 
-        return as_bytes(to_text(view.results))
+        return as_bytes(to_text(results))
     if form == "html":
         from pytest_jsonmatch.report.html import html_page
 
-        return as_bytes(html_page(view.completed()))
+        return as_bytes(html_page(report))
     from pytest_jsonmatch.report.markdown import COMMENT_BYTES, markdown
 
-    return as_bytes(markdown(view.completed(), COMMENT_BYTES))
+    return as_bytes(markdown(report, COMMENT_BYTES))
 
 
-def write_files(options: Namespace, view: RunView) -> None:
+def write_files(options: Namespace, results: RunResult, report: Report) -> None:
     """Write the files that `--json`, `--html` and `--markdown` name."""
     for form in ("json", "html", "markdown"):
         target = getattr(options, form, None)
         if target is not None:
-            write_file(target, in_form(form, view))
+            write_file(target, in_form(form, results, report))
 
 
 def look_of(options: Namespace) -> Look:

@@ -13,7 +13,7 @@ from pytest_jsonmatch.cli.studies import finish
 from pytest_jsonmatch.engine.value.errors import JsonParseError
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.reading.strict import parse_json
-from pytest_jsonmatch.report.sheets import Rows, Sentence, Sheet, SheetCell
+from pytest_jsonmatch.report.blocks import Cell, Report, Table, Text
 from pytest_jsonmatch.study.overlap import OverlapStudy, measure_overlap
 from pytest_jsonmatch.study.words import text_of
 
@@ -24,14 +24,14 @@ def run(options: Namespace) -> int:
     return finish(options, study, _sheet(study))
 
 
-def _sheet(study: OverlapStudy) -> Sheet:
+def _sheet(study: OverlapStudy) -> Report:
     """Return a sheet that shows the study to people."""
     texts = f"{count(study.texts, 'text')} of {count(study.words, 'word')}"
     about = f"overlap of {count(study.records, 'gold record')} and {texts}"
     rows = [
         [
             f"{record.gold}: {record.id}",
-            SheetCell("whole", "bad") if record.is_whole else "part",
+            Cell("whole", "bad") if record.is_whole else "part",
             f"{record.found} of {record.values}",
             record.text,
             "; ".join(record.fields),
@@ -44,8 +44,8 @@ def _sheet(study: OverlapStudy) -> Sheet:
         seen = f"{count(len(rows), 'record')} with distinctive values in a text, {whole} of them whole"
         told = f"{seen}: look whether they are there by chance."
     columns = "record", "there", "values", "text", "such as"
-    table = Rows(columns, rows, noun="record", text={"there", "text", "such as"})
-    return Sheet("jsonmatch study overlap", about, [Sentence(told), table])
+    table = Table(columns, rows, noun="record", text={"there", "text", "such as"})
+    return Report("jsonmatch study overlap", about, [Text(told), table])
 
 
 # -- texts ------------------------------------------------------------------------------------------------

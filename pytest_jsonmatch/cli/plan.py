@@ -19,7 +19,7 @@ from pytest_jsonmatch.gate.power import (
     minimum_detectable,
     sample_of,
 )
-from pytest_jsonmatch.report.sheets import Sentence, Sheet
+from pytest_jsonmatch.report.blocks import Report, Text
 from pytest_jsonmatch.results.file import read_results
 
 if TYPE_CHECKING:
@@ -53,10 +53,10 @@ def run(options: Namespace) -> int:
         smallest = minimum_detectable(sample, clusters, _AT_SCORE, _POWER)
         drop = "no drop" if smallest is None else f"a drop of {smallest:.2g}"
         told.append(f"{_amount(sample, clusters)} prove {drop} in {_POWER * 100:g} % of runs")
-    blocks = [Sentence(sentence, "strong") for sentence in told]
+    blocks = [Text(sentence, "strong") for sentence in told]
     if options.drop is not None or options.precision is None:
-        blocks.append(Sentence(_HARDEST, "faint"))
-    show_sheet(Sheet("jsonmatch plan", _about(sample, options), blocks), options)
+        blocks.append(Text(_HARDEST, "faint"))
+    show_sheet(Report("jsonmatch plan", _about(sample, options), blocks), options)
     return FINE
 
 

@@ -8,8 +8,8 @@ from pytest_jsonmatch.cli.inputs import name_of, refuse_two_stdins
 from pytest_jsonmatch.cli.records import gold_records
 from pytest_jsonmatch.cli.studies import finish, study_gates
 from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.report.blocks import Report, Table, Text
 from pytest_jsonmatch.report.figures import amount_text
-from pytest_jsonmatch.report.sheets import Rows, Sentence, Sheet
 from pytest_jsonmatch.study.shift import FIGURES, LEAST, FieldShift, measure_shift
 
 
@@ -22,7 +22,7 @@ def run(options: Namespace) -> int:
     about = f"{name_of(options.new)} against {name_of(options.old)}: {new}, {count(study.old, 'old one')}"
     columns = "field", "what", "effect", "from old to new", "p"
     title = "What has moved, the greatest effects first"
-    moved = Rows(columns, list(map(_row, study.shown)), title, "change", text={"what", "from old to new"})
+    moved = Table(columns, list(map(_row, study.shown)), title, "change", text={"what", "from old to new"})
     fields, tests = count(len(study.by_field), "field"), count(len(study.changes), "test")
     told = (
         f"{int(study.figures['shifted'])} of {fields} have moved. If nothing has, that is said in at most "
@@ -32,7 +32,7 @@ def run(options: Namespace) -> int:
         told = f"Too few records: a field is tested from {LEAST} values on each side."
     elif not study.changes:
         told = "No field was tested: all values of a field are equal, or too rare."
-    sheet = Sheet("jsonmatch study shift", about, [Sentence(told), moved])
+    sheet = Report("jsonmatch study shift", about, [Text(told), moved])
     return finish(options, study, sheet, gates, on=new)
 
 

@@ -17,9 +17,11 @@ from pytest_jsonmatch.engine.value.errors import nearest
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
 from pytest_jsonmatch.gate.expressions import Gate, parse_gate
 from pytest_jsonmatch.gate.session import Check
+from pytest_jsonmatch.report.blocks import Report, Statistic, Table
+from pytest_jsonmatch.report.checks import gate_table
 from pytest_jsonmatch.report.figures import dash, interval_texts
-from pytest_jsonmatch.report.sheetpage import sheet_page
-from pytest_jsonmatch.report.sheets import Gates, Rows, Sheet, SheetFigure, sheet_lines
+from pytest_jsonmatch.report.html import html_page
+from pytest_jsonmatch.report.text import report_lines
 
 INTERVAL: Final = "95 % interval"
 _NOTES: Final = 5
@@ -56,7 +58,7 @@ def study_gates(options: Namespace, figures: Collection[str]) -> list[Gate]:
 
 
 def finish(
-    options: Namespace, study: Study, sheet: Sheet, gates: Sequence[Gate] = (), *, on: str = ""
+    options: Namespace, study: Study, sheet: Report, gates: Sequence[Gate] = (), *, on: str = ""
 ) -> int:
     """Write what a study found, and return the exit code of its gates.
 
@@ -69,12 +71,12 @@ def finish(
     """
     checks = [check_study_gate(gate, study.figures, getattr(study, "by_field", {})) for gate in gates]
     if options.json is not None:
-        name, figures = sheet.command.removeprefix("jsonmatch study "), dict(study.figures)
+        name, figures = sheet.title.removeprefix("jsonmatch study "), dict(study.figures)
         document = {"study": name, "version": 1, "figures": figures, **asdict(study)}
         # A number that does not fit a double is written as text.
         text = json.dumps(document, indent=1, ensure_ascii=False, default=str)
         write_output(f"{text}\n", options.json)
-    show_sheet(replace(sheet, blocks=[*sheet.blocks, Gates(checks, on)]), options)
+    show_sheet(replace(sheet, blocks=[*sheet.blocks, gate_table(checks, on)]), options)
     return FINE if all(check.passed for check in checks) else NOT_FINE
 
 
@@ -83,23 +85,23 @@ def estimate_texts(estimate: Estimate | None) -> tuple[str, str]:
     return (dash(True), "") if estimate is None else interval_texts(*estimate)
 
 
-def estimate_figure(name: str, estimate: Estimate | None) -> SheetFigure:
+def estimate_figure(name: str, estimate: Estimate | None) -> Statistic:
     """Return a figure of a sheet with its interval."""
     value, ends = estimate_texts(estimate)
-    return SheetFigure(name, value, ends and f"{INTERVAL} {ends}")
+    return Statistic(name, value, ends and f"{INTERVAL} {ends}")
 
 
-def noted(notes: Sequence[str]) -> Rows:
+def noted(notes: Sequence[str]) -> Table:
     """Return the notes of a study as a list."""
-    return Rows(["notes"], [[note] for note in notes], noun="note", most=_NOTES)
+    return Table(["notes"], [[note] for note in notes], noun="note", most=_NOTES)
 
 
-def show_sheet(sheet: Sheet, options: Namespace) -> None:
+def show_sheet(sheet: Report, options: Namespace) -> None:
     """Write a sheet as text, and as a page if `--html` names one."""
     if options.html is not None:
-        write_file(options.html, sheet_page(sheet).encode("utf-8", "backslashreplace"))
+        write_file(options.html, html_page(sheet).encode("utf-8", "backslashreplace"))
     look = look_of(options)
-    write_output(as_text(sheet_lines(sheet, look), look))
+    write_output(as_text(report_lines(sheet, look), look))
 
 
 def check_study_gate(

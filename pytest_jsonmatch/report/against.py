@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.verdict import upwards
-from pytest_jsonmatch.report.figures import change_text, dash, score_text
-from pytest_jsonmatch.report.sheets import AnySheetCell, Rows, Sentence, SheetBlock, SheetCell
+from pytest_jsonmatch.report.blocks import AnyCell, Block, Cell, Table, Text
+from pytest_jsonmatch.report.figures import change_text, commit_text, dash, score_text
 from pytest_jsonmatch.report.tables import spent_of
 from pytest_jsonmatch.results.comparison import MOST_KEPT, comparisons_of, merged_differences
 
@@ -31,17 +31,7 @@ THIS: Final = "this run"
 _TONES: Final = {"worse": "bad", "better": "good", "no worse": "good"}
 
 
-def commit_text(commit: str) -> str:
-    """Return the commit of a run, as far as it is known.
-
-    >>> commit_text("0123456789abcdef+"), commit_text("")
-    ('commit 0123456789 with changes', '')
-    """
-    changed = " with changes" if commit.endswith("+") else ""
-    return f"commit {commit.rstrip('+')[:10]}{changed}" if commit else ""
-
-
-def contest_blocks(contests: Sequence[Contest], noun: str = "run") -> Iterator[SheetBlock]:
+def contest_blocks(contests: Sequence[Contest], noun: str = "run") -> Iterator[Block]:
     """Yield what there is to say of runs against the first of them, all verdicts first.
 
     Args:
@@ -56,26 +46,26 @@ def contest_blocks(contests: Sequence[Contest], noun: str = "run") -> Iterator[S
     yield from spent_of({name: comparisons_of(results.cases) for name, results in runs.items()}, noun)
 
 
-def _tables(contest: Contest, most: int) -> Iterator[SheetBlock]:
+def _tables(contest: Contest, most: int) -> Iterator[Block]:
     diff = contest.diff
-    rows: list[list[AnySheetCell]] = [[each.case, each.difference] for each in diff.mismatches]
+    rows: list[list[AnyCell]] = [[each.case, each.difference] for each in diff.mismatches]
     if rows:
-        yield Rows(("scored differently", "then, and now"), rows, "", "case", _MOST, text={"then, and now"})
+        yield Table(("scored differently", "then, and now"), rows, "", "case", _MOST, text={"then, and now"})
         return
     yield replace(_figure_table(contest), most=most // 2)
     yield replace(_case_table(contest), most=most)
     lists = ("new", diff.new), ("not run" if _is_incomplete(diff.after) else "vanished", diff.vanished)
     for what, ids in lists:
-        title = "new cases:" if what == "new" else f"cases {what}:"
-        yield Rows([""], [[each] for each in ids], title, "case", _MOST)
+        title = "new cases" if what == "new" else f"cases {what}"
+        yield Table([""], [[each] for each in ids], title, "case", _MOST)
 
 
 def _is_incomplete(results: RunResult) -> bool:
     return bool(results.narrowed) or len(results.cases) < (results.collected or 0)
 
 
-def _change_cell(change: float) -> SheetCell:
-    return SheetCell(change_text(change), "bad" if change < 0 else "good")
+def _change_cell(change: float) -> Cell:
+    return Cell(change_text(change), "bad" if change < 0 else "good")
 
 
 # -- the verdict -------------------------------------------------------------------------------------------
@@ -104,19 +94,19 @@ def _is_proven(change: Change) -> bool:
     return change.kind in {"better", "worse"}
 
 
-def _verdict(contest: Contest) -> Sentence:
+def _verdict(contest: Contest) -> Text:
     """Return in which figures a run is significantly better or worse, and what could go undetected."""
     if not contest.diff.is_comparable:
         number = count(len(contest.diff.mismatches), "case")
         text = f"{number} scored differently in {{}}: no comparison is made"
-        return Sentence(text, "bad", [contest.before])
+        return Text(text, "bad", [contest.before])
     if contest.proven is None:
-        return Sentence("")
+        return Text("")
     scores, figures = contest.proven.scores, [*_figures_of(contest.proven)]
     who, names = (THIS, []) if contest.after == THIS else ("{}", [contest.after])
     told: list[str] = []
     if scores.kind == "no case":
-        return Sentence(
+        return Text(
             "no case is in both {} and {}: cases are paired by their ids",
             "bad",
             [contest.before, contest.after],
@@ -148,7 +138,7 @@ def _verdict(contest: Contest) -> Sentence:
     else:
         text += f"; {number}"
     tone = _TONES[kinds[0]] if len(kinds) == 1 else "open" if kinds else ""
-    return Sentence(text, tone, names)
+    return Text(text, tone, names)
 
 
 def _and(parts: Sequence[str]) -> str:
@@ -156,7 +146,7 @@ def _and(parts: Sequence[str]) -> str:
     return f"{', '.join(parts[:-1])}{last}{parts[-1]}" if len(parts) > 1 else parts[0]
 
 
-def _figure_table(contest: Contest) -> Rows:
+def _figure_table(contest: Contest) -> Table:
     """Return the figures of both runs; of corpora with only some records, without intervals."""
     diff, proven = contest.diff, contest.proven
     parts = diff.before.created[:10], commit_text(diff.before.commit)
@@ -164,37 +154,38 @@ def _figure_table(contest: Contest) -> Rows:
     of = f"mean of {count(len(diff.cases), 'case')} in both"
     if diff.of_corpora:
         of = f"{count(diff.after.total_records, 'record')}, then {count(diff.before.total_records)}"
-        of += ", fields over all leaves"
-    title = f"figures of {contest.after} against {contest.before}{f' ({made})' if made else ''}, {of}"
-    columns = ["figure", contest.before, contest.after, "difference"]
-    rows: list[list[AnySheetCell]] = []
+        of += ", over all fields"
+    title, names = f"{{}} against {{}}{' ({})' if made else ''}, {of}", [contest.after, contest.before]
+    names += [made] if made else []
+    columns = ["statistic", contest.before, contest.after, "difference"]
+    rows: list[list[AnyCell]] = []
     if proven is None:
         means = [] if diff.score is None else [diff.score._replace(name="mean score")]
         for each in (*means, *(each for each in diff.fields if each.change)):
             texts = score_text(each.before), score_text(each.after)
             rows.append([each.name, *texts, _change_cell(each.change)])
-        return Rows(columns, rows, title, "figure")
+        return Table(columns, rows, title, "statistic", names=names, text={"verdict"})
     if proven.scores.interval is None:
-        return Rows(columns, rows)
+        return Table(columns, rows)
     columns += [f"{proven.scores.interval.confidence * 100:.3g} % interval", "verdict"]
     figures = _figures_of(proven)
     for name, _, change in (next(figures), *(each for each in figures if each.change.delta)):
         tone = _TONES.get(change.kind, "")
-        cells = (SheetCell(text, tone) for text in (*change.signed, change.verdict))
+        cells = (Cell(text, tone) for text in (*change.signed, change.verdict))
         rows.append([name, score_text(change.baseline), score_text(change.current), *cells])
-    return Rows(columns, rows, title, "figure", text={"verdict"})
+    return Table(columns, rows, title, "statistic", names=names, text={"verdict"})
 
 
 # -- cases that changed ------------------------------------------------------------------------------------
 
 
-def _case_table(contest: Contest) -> Rows:
+def _case_table(contest: Contest) -> Table:
     """Return the cases whose score has changed, each with the answers that differ below it."""
     runs = contest.diff.before, contest.diff.after
     before, after = ({case.id: case for case in results.cases} for results in runs)
     changed = [each for each in contest.diff.cases if each.change]
     changed.sort(key=lambda each: (-abs(each.change), each.change, each.name))
-    rows: list[list[AnySheetCell]] = []
+    rows: list[list[AnyCell]] = []
     for each in changed[:_MAX_CASES]:
         rows.append(
             [each.name, _change_cell(each.change), "", score_text(each.before), score_text(each.after)]
@@ -204,26 +195,27 @@ def _case_table(contest: Contest) -> Rows:
         if more := answers[_MAX_ANSWERS:]:
             rows.append([f"  {count(len(more))} more", "", "", "", ""])
     which = f", the {_MAX_CASES} largest of {count(len(changed))}" if changed[_MAX_CASES:] else ""
-    title = f"cases that changed from {contest.before} to {contest.after}{which}"
+    title = f"cases that changed from {{}} to {{}}{which}"
     columns = ["case", "change", "expected", contest.before, contest.after]
-    return Rows(columns, rows, title, "row", text={"expected", *columns[3:]})
+    names = [contest.before, contest.after]
+    return Table(columns, rows, title, "row", text={"expected", *columns[3:]}, names=names)
 
 
-def _answers(before: Case, after: Case) -> Iterator[list[AnySheetCell]]:
+def _answers(before: Case, after: Case) -> Iterator[list[AnyCell]]:
     """Yield a row for each value that is wrong in one of two answers, or wrong in other ways."""
     errors = [next((run.error for run in case.runs if run.error), "") for case in (before, after)]
     if any(errors):
-        yield ["  no answer", "", "", *(SheetCell(error, "bad") for error in errors)]
+        yield ["  no answer", "", "", *(Cell(error, "bad") for error in errors)]
     sides = [_wrong(case) for case in (before, after)]
     unknown = [_not_kept(case) for case in (before, after)]
     for field, path, short in {key: None for side in sides for key in side}:
         found = [side.get((field, path, short), []) for side in sides]
         if [each.actual for each in found[0]] != [each.actual for each in found[1]]:
             expected = (found[0] or found[1])[0].expected
-            right = SheetCell(dash(True) if expected is None else expected, "good")
-            texts = [", ".join(each.actual or "omitted" for each in side) for side in found]
+            right = Cell(dash(True) if expected is None else expected, "good")
+            texts = [", ".join(each.actual or "missing" for each in side) for side in found]
             cells = (
-                SheetCell(text, "bad") if text else SheetCell("") if error or field in fields else right
+                Cell(text, "bad") if text else Cell("") if error or field in fields else right
                 for text, error, fields in zip(texts, errors, unknown)
             )
             yield [f"  {path}", "", right.text, *cells]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.report.cases import message_lines
 from pytest_jsonmatch.report.checks import named
 from pytest_jsonmatch.report.escape import clip, clip_middle, printable
-from pytest_jsonmatch.report.view import Fault, RunView, message_lines
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.gate.session import Check
+    from pytest_jsonmatch.report.blocks import Failure, Report
 
 MOST: Final = 10
 """GitHub shows at most this many errors per step."""
@@ -33,33 +37,32 @@ def _escaped(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def workflow_commands(view: RunView, *, unicode: bool = True) -> Iterator[str]:
-    """Yield one command for all failed gates, and one for each failed case, the worst first; ten at most.
+def workflow_commands(report: Report, gates: Iterable[Check], *, unicode: bool = True) -> Iterator[str]:
+    """Yield a command for all failed gates, and one for each failed case; at most ten.
 
     Args:
-        view: the run.
+        report: of the run.
+        gates: the gates of the run.
         unicode: False keeps to ASCII.
     """
-    gates = [check for check in view.gates if check.passed is False]
-    if gates:
-        lines = (clip(named(check, unicode=unicode), _WIDTH, unicode=unicode) for check in gates)
-        yield command("error", "\n".join(lines), title=f"{count(len(gates), 'gate')} failed")
-    if view.results.has_only_gates:
-        return
-    room = MOST - bool(gates)
-    for fault in view.faults[:room]:
-        yield _fault(fault, unicode)
-    hidden = len(view.faults) - room
+    failed = [check for check in gates if check.passed is False]
+    if failed:
+        lines = (clip(named(check, unicode=unicode), _WIDTH, unicode=unicode) for check in failed)
+        yield command("error", "\n".join(lines), title=f"{count(len(failed), 'gate')} failed")
+    room = MOST - bool(failed)
+    for failure in report.failures[:room]:
+        yield _failure(failure, unicode)
+    hidden = len(report.failures) - room
     if hidden > 0:
         text = f"{count(hidden, 'more case')} failed, none with a lower score than those above"
         yield command("notice", text, title="jsonmatch")
 
 
-def _fault(fault: Fault, unicode: bool) -> str:
-    title = clip_middle(fault.case.rpartition("::")[2] or fault.case, 80, unicode=unicode)
-    if fault.note:
-        title += f" ({fault.note})"
-    message = fault.message.removeprefix("AssertionError: ") or "failed"
+def _failure(failure: Failure, unicode: bool) -> str:
+    title = clip_middle(failure.case.rpartition("::")[2] or failure.case, 80, unicode=unicode)
+    if failure.note:
+        title += f" ({failure.note})"
+    message = failure.message.removeprefix("AssertionError: ") or "failed"
     text = "\n".join(message_lines(message, _LINES, width=_WIDTH, unicode=unicode))
-    place = {"file": printable(fault.path), "line": str(fault.line)} if fault.path else {}
+    place = {"file": printable(failure.path), "line": str(failure.line)} if failure.path else {}
     return command("error", text, **place, title=title)

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from pytest_jsonmatch.atomic import write_file
+from pytest_jsonmatch.report.build import build
+from pytest_jsonmatch.report.cases_page import PageExtra
 from pytest_jsonmatch.report.details import details_of
-from pytest_jsonmatch.report.view import RunView
 from pytest_jsonmatch.results.origin import with_origin
 from pytest_jsonmatch.results.run import RunResult
 
@@ -32,7 +33,8 @@ def write_page(run: RunResult, path: Path) -> None:
     from pytest_jsonmatch.report.html import html_page
 
     results = with_origin(run, Path.cwd())
-    page = html_page(RunView(results, run.metric or "jsonmatch", details=details_of_records(run)).completed())
+    extra = PageExtra(details_of_records(run))
+    page = html_page(build(results, run.metric or "jsonmatch", page=extra, has_intervals=True))
     write_file(path, page.encode("utf-8", "backslashreplace"))
 
 

@@ -13,8 +13,8 @@ from pytest_jsonmatch.engine.value.convert import MISSING, value_at
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.escape import display_width, fold, pad
-from pytest_jsonmatch.report.fieldtable import left_out
-from pytest_jsonmatch.report.figures import STATUS_WORDS, compare_figures, score_text
+from pytest_jsonmatch.report.fields import left_out
+from pytest_jsonmatch.report.figures import STATUS_WORDS, compare_figures, score_text, tone_of
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import (
     BOLD,
@@ -27,7 +27,6 @@ from pytest_jsonmatch.report.styled import (
     StyledLine,
     line_text,
     line_width,
-    score_tone,
 )
 from pytest_jsonmatch.report.valuetext import Space, has_marks, value_lines
 
@@ -136,7 +135,7 @@ def _below(failure: Measured, look: Look) -> StyledLine:
     if failure.value is None:
         return [(f"{what} has no figure, needs {compare_figures(0.0, failure.limit)[1]}", PLAIN)]
     value, limit = compare_figures(failure.value, failure.limit)
-    return [(f"{what} ", PLAIN), (value, TONES[score_tone(failure.value)]), (f" < {limit}", PLAIN)]
+    return [(f"{what} ", PLAIN), (value, TONES[tone_of(failure.value)]), (f" < {limit}", PLAIN)]
 
 
 def _counts(result: MatchResult, look: Look, places: str) -> StyledLine:
@@ -216,12 +215,9 @@ def _worst(result: MatchResult, failures: Sequence[Measured], limit: int) -> lis
     causes = {failure.field for failure in failures}
     if None in causes:
         causes = set()  # fields come first only if nothing else failed
-    return heapq.nsmallest(limit, _found(result), key=lambda field: (field.path not in causes, _cost(field)))
-
-
-def _cost(field: FieldResult) -> tuple[float, float]:
-    """Return a key that sorts first the fields that cost the score most: by weight and score."""
-    return field.weight * (field.score - 1.0), field.score
+    return heapq.nsmallest(
+        limit, _found(result), key=lambda field: (field.path not in causes, not field.weight, field.score)
+    )
 
 
 def first_field(result: MatchResult, failures: Sequence[Measured]) -> FieldResult | None:
@@ -274,7 +270,7 @@ def _row(
     tail = [(_note(field, space), PLAIN), (look.printable(place or ""), DIM)]
     figure = "" if entry.score is None else look.score(score)
     return _Row(
-        (figure, TONES[score_tone(score)]),
+        (figure, TONES[tone_of(score)]),
         path,
         _values(field, space),
         [part for note in tail if note[0] for part in (("  ", PLAIN), note)],
@@ -301,7 +297,8 @@ def _path(field: FieldResult, result: MatchResult, look: Look) -> str:
 
 def _note(field: FieldResult, space: Space) -> str:
     """Return why a field is not right."""
-    parts = [] if field.status == "mismatch" else [STATUS_WORDS[field.status]]
+    # A value that is missing is shown as such.
+    parts = [] if field.status in {"mismatch", "omission"} else [STATUS_WORDS[field.status]]
     if field.error:
         parts.append("comparator failed")  # the error is shown below
     elif field.reason and field.status not in {"omission", "hallucination"}:

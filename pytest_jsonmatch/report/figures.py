@@ -15,13 +15,25 @@ _MANY: Final = 100
 STATUS_WORDS: Final = {
     "match": "match",
     "mismatch": "mismatch",
-    "omission": "omitted",
-    "hallucination": "invented",
+    "omission": "missing",
+    "hallucination": "extra",
     "skipped": "skipped",
     "pending": "pending",
     "batch_error": "batch error",
 }
 """The word shown for each status."""
+_OPEN_FROM: Final = 0.8
+
+
+def tone_of(score: float | None) -> str:
+    """Return the tone of a score: good for 1, open from 0.8, bad below, none without a score.
+
+    >>> tone_of(1.0), tone_of(0.97), tone_of(0.5), tone_of(None)
+    ('good', 'open', 'bad', '')
+    """
+    if score is None:
+        return ""
+    return "good" if score >= 1.0 else "open" if score >= _OPEN_FROM else "bad"
 
 
 def score_text(score: float | None, least: int = 2, *, unicode: bool = True) -> str:
@@ -122,6 +134,16 @@ def dash(unicode: bool) -> str:
 def _is_honest(score: float, text: str) -> bool:
     shown = float(text)
     return not (shown >= 1.0 > score or shown <= 0.0 < score or shown >= 0.0 > score)
+
+
+def commit_text(commit: str) -> str:
+    """Return the commit of a run, as far as it is known.
+
+    >>> commit_text("0123456789abcdef+"), commit_text("")
+    ('commit 0123456789 with changes', '')
+    """
+    changed = " with changes" if commit.endswith("+") else ""
+    return f"commit {commit.rstrip('+')[:10]}{changed}" if commit else ""
 
 
 def answers_note(answers: AnswerCounts) -> str:

@@ -1,303 +1,295 @@
-"""A run as one self-contained HTML file: no network, no other file.
-
-The main figures are in the page itself. A script draws the long lists from the data in the file, but only the
-rows in view.
-"""
+"""A report as one self-contained HTML file: no network, no other file."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+from base64 import b64encode
+from collections.abc import Iterable, Sequence
+from functools import partial
+from hashlib import sha256
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch._version import __version__
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.limits import FIGURES
-from pytest_jsonmatch.report.against import commit_text
-from pytest_jsonmatch.report.checks import named
-from pytest_jsonmatch.report.details import sides_of
-from pytest_jsonmatch.report.escape import clip
-from pytest_jsonmatch.report.fieldtable import Section, absence_note
-from pytest_jsonmatch.report.figures import compare_figures, score_text, short_figure
-from pytest_jsonmatch.report.pages import check_cells, check_installed, rendered
-from pytest_jsonmatch.report.sheetpage import sections_of_page
-from pytest_jsonmatch.report.view import (
-    TITLES_OF,
-    CaseText,
-    Headfigure,
-    RunView,
-    extent,
-    missed_limit,
+from pytest_jsonmatch.report.blocks import (
+    AnyCell,
+    Block,
+    Cell,
+    Chart,
+    Detail,
+    Heading,
+    Report,
+    ShownDifference,
+    Statistics,
+    Table,
+    Text,
 )
-from pytest_jsonmatch.results.comparison import (
-    Case,
-    CaseRun,
-    Comparison,
-    by_metric,
-    merged_differences,
-    tags_of_case,
-)
+from pytest_jsonmatch.report.charts import chart_data
+from pytest_jsonmatch.report.escape import clip, clip_middle, printable
+from pytest_jsonmatch.report.figures import score_text
+from pytest_jsonmatch.report.textdiff import DiffSpan, spans
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.engine.result.figures import FieldAggregation
-    from pytest_jsonmatch.gate.baseline import Delta
-    from pytest_jsonmatch.results.comparison import Difference
+    from markupsafe import Markup
 
-_DIGITS: Final = 6
-_MAX_ID: Final = 500
-_MAX_MESSAGE: Final = 1000
-_MAX_GATES: Final = 3
-_MAX_DIFFERENCES: Final = 10
-"""At most this many differences of a field are shown."""
-_ROOM: Final = 8_000_000
-"""The most characters for inputs with raw answers; twice as many for values and documents of the worst
-comparisons. A page must open."""
-_UNJUDGED: Final = "scored"
-
-_UNKNOWN: Final = CaseText()
-
-_Key: TypeAlias = "tuple[str, str]"
-"""Node id and id of a comparison."""
+_MAX_TEXT: Final = 1000
+_MAX_TITLE: Final = 40
+_MAX_NAME: Final = 32
+"""The most characters of the name of a row of a heat map."""
+_SHORT: Final = 70
+"""Values with at most this many characters together are shown on a line."""
+_FEW_ROWS: Final = 8
+"""Tables with no more rows can't be filtered."""
+_TONES: Final = {"passed": "good", "failed": "bad", "undecided": "open"}
 
 
-def html_page(view: RunView) -> str:
-    """Return a page as HTML text.
+def check_installed() -> None:
+    """Raise `ConfigurationError` unless jinja2, which renders pages, is installed."""
+    try:
+        import jinja2  # noqa: F401 - is it there?
+    except ImportError:
+        message = "an HTML report needs jinja2; install it with: pip install 'pytest-jsonmatch[html]'"
+        raise ConfigurationError(message) from None
 
-    Raises ConfigurationError if jinja2 is not installed.
+
+def html_page(report: Report) -> str:
+    """Return a report as an HTML page.
+
+    Raises:
+        ConfigurationError: jinja2 is not installed.
     """
-    check_installed()
-    from jinja2.utils import htmlsafe_json_dumps
-
-    data = _Data(view)
-    return rendered(
-        "report.html.jinja",
-        styles=("report.css",),
-        script="report.js",
-        data=htmlsafe_json_dumps(data.all(), separators=(",", ":"), allow_nan=False),
-        notes=[_plain(text) for text in (*view.notes, *data.bounds)],
-        tags=[_plain(tag, _MAX_ID) for tag in data.tags],
-        **_texts(view),
+    style, script = _file("report.css"), _file("report.js")
+    environment = _environment()
+    return str(
+        environment.get_template("report.html.jinja").render(
+            report=report,
+            verdict=_TONES.get(report.verdict, ""),
+            reasons=[_quoted(reason) for reason in report.reasons],
+            sections=_sections(report.blocks),
+            made_by=report.made_by or f"pytest-jsonmatch {__version__}",
+            # Our own files, not to be escaped.
+            style=_safe(style),
+            script=_safe(script),
+            policy=_policy(style, script),
+        )
     )
 
 
-# -- the page itself ---------------------------------------------------------------------------------------
+def block_html(block: Block) -> str:
+    """Return a block as HTML without a style or a script, as notebooks show it.
+
+    Raises:
+        ConfigurationError: jinja2 is not installed.
+    """
+    module: Any = _environment().get_template("blocks.html.jinja").module
+    return str(module.section(_sections([block])[0]))
 
 
-def _texts(view: RunView) -> dict[str, Any]:
-    results = view.results
-    on = _plain(extent(results))
-    runs = sum(len(case.runs) for case in results.cases)
-    made = results.created.replace("T", " ")
-    about = [on, count(runs, "run") if runs > len(results.cases) else "", made, commit_text(results.commit)]
-    versions = ", ".join(f"{_plain(name)} {_plain(text)}" for name, text in results.versions.items())
+def _environment() -> Any:
+    check_installed()
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FunctionLoader(_file),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        # Markup, a subclass of str, comes only from our own files, and is escaped.
+        finalize=lambda value: printable(value) if type(value) is str else value,
+    )
+    environment.filters |= {"lines": _lines, "shortened": partial(clip_middle, width=_MAX_NAME)}
+    return environment
+
+
+def _file(name: str) -> str:
+    text = resources.files("pytest_jsonmatch.report").joinpath("page", name).read_text(encoding="utf-8")
+    return text.replace("\r\n", "\n")  # browsers hash the text with these line breaks
+
+
+def _safe(text: str) -> Markup:
+    from markupsafe import Markup
+
+    return Markup(text)  # noqa: S704 - one of our own files
+
+
+def _policy(style: str, script: str) -> str:
+    style_hash, script_hash = (
+        f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in (style, script)
+    )
+    return (
+        f"default-src 'none'; style-src {style_hash}; script-src {script_hash}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _lines(text: str) -> Markup:
+    """Return a text of several lines, escaped and printable but for its line breaks."""
+    from markupsafe import Markup, escape
+
+    return Markup("\n").join(escape(printable(line)) for line in text.split("\n"))
+
+
+def _quoted(text: Text) -> str | Markup:
+    """Return a sentence with its names as code."""
+    from markupsafe import Markup
+
+    if not text.names:
+        return clip(text.text, _MAX_TEXT)
+    names = (Markup("<code>{}</code>").format(clip(name, _MAX_TEXT)) for name in text.names)
+    return Markup(text.text).format(*names)  # noqa: S704 - our own text
+
+
+# -- sections ----------------------------------------------------------------------------------------------
+
+
+def _sections(blocks: Iterable[Block]) -> list[list[dict[str, Any]]]:
+    """Return blocks as data for the template, in sections: a table or chart with a title begins one."""
+    sections: list[list[dict[str, Any]]] = []
+    for block in blocks:
+        drawn = _drawn(block)
+        if not drawn:
+            continue
+        begins = isinstance(block, (Table, Chart, Heading)) and drawn["title"]
+        above = sections[-1][-1]["type"] if sections else ""
+        if not sections or begins or (isinstance(block, Statistics) and above != "Statistics"):
+            sections.append([])
+        # Tables are named by their place, for labels and filters.
+        name = f"part-{sum(map(len, sections)) + 1}"
+        sections[-1].append({"type": type(block).__name__, "id": name, **drawn})
+    return sections
+
+
+def _drawn(block: Block) -> dict[str, Any]:
+    """Return the data of a block for the template; empty if there is nothing to draw."""
+    if isinstance(block, Heading):
+        return {"title": block.text}
+    if isinstance(block, Text):
+        return {"text": _quoted(block), "tone": block.tone} if block.text else {}
+    if isinstance(block, Statistics):
+        statistics = [_statistic(each) for each in block.statistics]
+        return {"title": _capital(block.title), "statistics": statistics} if statistics else {}
+    if isinstance(block, Chart):
+        data = chart_data(block)
+        return data and {"title": _capital(block.title), "x": block.x, "y": block.y, "data": data}
+    return _table(block) if block.rows else {}
+
+
+def _capital(text: str) -> str:
+    return clip(f"{text[:1].upper()}{text[1:]}", _MAX_TEXT)
+
+
+def _statistic(of: Any) -> dict[str, Any]:
+    if of.interval is None:
+        return {"name": of.name, "value": of.value, "note": of.note, "low": None}
+    low, value, high = of.interval
     return {
-        "title": _plain(view.title),
-        "about": " · ".join(filter(None, map(_plain, about))),
-        "made": versions or f"pytest-jsonmatch {__version__}",
-        "on": on,
-        "banner": _banner(view),
-        "confidence": view.confidence,
-        "is_partial": results.is_partial,
-        "scopes": [
-            {"title": scope.title, "cards": [_card(each) for each in scope.figures]} for scope in view.scopes
+        "name": of.name,
+        "value": of.value,
+        "note": of.note,
+        "low": f"{low * 100:.1f}",
+        "width": f"{max(high - low, 0.005) * 100:.1f}",
+        "point": f"{value * 98.8:.1f}",
+    }
+
+
+# -- tables ------------------------------------------------------------------------------------------------
+
+
+def _table(block: Table) -> dict[str, Any]:
+    filters = block.filters if len(block.rows) > _FEW_ROWS else {}
+    options = {title: sorted({each for row in rows for each in row}) for title, rows in filters.items()}
+    options = {title: found for title, found in options.items() if len(found) > 1}
+    places = {
+        (title, each): place
+        for place, (title, each) in enumerate((title, each) for title in options for each in options[title])
+    }
+    status = block.filters.get("status", ())
+    rows = []
+    for at, row in enumerate(block.rows):
+        chip = next(iter(status[at]), "") if at < len(status) else ""
+        rows.append(
+            {
+                "cells": [_cell(each, block, column) for column, each in enumerate(row)],
+                "marks": " ".join(
+                    str(places[title, each]) for title in options for each in filters[title][at]
+                ),
+                "chip": chip,
+                "tone": _TONES.get(chip, ""),
+                "details": [_detail(each) for each in block.details[at]] if at < len(block.details) else [],
+            }
+        )
+    return {
+        "title": _capital(block.titled()),
+        "size": count(len(block.rows) + block.hidden, block.noun),
+        "columns": [
+            (clip_middle(title, _MAX_TEXT if block.is_text(at) else _MAX_TITLE), _kind(block, at))
+            for at, title in enumerate(block.columns)
         ],
-        "checks": [check_cells(check) for check in (*view.gates, *view.unsettled)],
-        "tables": sections_of_page(view.tables),
-        "sides": sections_of_page(view.sides),
-        "baseline": sections_of_page(view.against),
+        "rows": rows,
+        "most": block.most,
+        "noun": block.noun,
+        "can_filter": len(block.rows) > _FEW_ROWS,
+        "filters": [
+            (title, [(places[title, each], each) for each in found]) for title, found in options.items()
+        ],
+        "total": [_cell(each, block, column) for column, each in enumerate(block.total)],
+        "note": block.note,
+        "can_open": any(block.details),
     }
 
 
-def _banner(view: RunView) -> dict[str, str] | None:
-    if not view.is_judged:
-        return None
-    kind, word = view.verdict
-    failed = [named(check) for check in view.gates if check.passed is False]
-    said = [*(reason for reason, _ in view.reasons), *failed[:_MAX_GATES]]
-    return {"kind": kind, "word": word, "text": _plain(" · ".join(said))}
-
-
-def _plain(text: str, limit: int = _MAX_MESSAGE) -> str:
-    """Return text clipped and printable: nothing in it is hidden, or reorders text."""
-    return clip(text, limit)
-
-
-def _card(figure: Headfigure) -> dict[str, str]:
-    value, ends = figure.texts
-    card = {"name": figure.name, "value": value, "interval": ends}
-    interval = figure.interval
-    if interval is None:
-        return card
-    return card | {
-        "low": f"{interval.low * 100:.1f}",
-        "width": f"{max(interval.high - interval.low, 0.005) * 100:.1f}",
-        "point": f"{interval.estimate * 98.8:.1f}",
+def _cell(each: AnyCell, block: Table, column: int) -> dict[str, Any]:
+    cell = each if isinstance(each, Cell) else Cell(each)
+    kind = _kind(block, column)
+    return {
+        "text": clip(cell.text, _MAX_TEXT),
+        "tone": cell.tone,
+        "kind": kind,
+        "value": cell.value,
+        "width": f"{min(max(cell.value or 0.0, 0.0), 1.0) * 60:.1f}",
+        "link": cell.link,
     }
 
 
-# -- the data that the script draws ------------------------------------------------------------------------
+def _kind(block: Table, column: int) -> str:
+    """Return how the cells of a column are drawn."""
+    title = block.columns[column]
+    if title == "verdict" or title in block.bars:
+        return "verdict" if title == "verdict" else "bar"
+    return "text" if block.is_text(column) else "number"
 
 
-@final
-class _Data:
-    """The data of a run for the script. Keys are short, since a page may have 10,000 cases."""
-
-    def __init__(self, view: RunView) -> None:
-        self._view = view
-        self._places: dict[tuple[str, str], int] = {}
-        """The row of each field in the table of fields, by metric and path."""
-        self._sections = view.sections
-        self._metrics = list(dict.fromkeys(section.metric for section in self._sections))
-        self._is_judged = view.judges_cases
-        tags = sorted({tag for case in view.results.cases for tag in tags_of_case(case)})
-        self.tags = {tag: place for place, tag in enumerate(tags)}
-        """The index of each tag."""
-        self._details: dict[_Key, list[Any]] = {}
-        """What is wrong in a comparison, if anything is, and its documents."""
-        self._room, room = _ROOM, 2 * _ROOM
-        keys = [(each.nodeid, each.id) for each in sorted(view.results.comparisons, key=attrgetter("score"))]
-        texts = {key: text for key in keys if (text := view.details.get(key))}
-        for key, text in texts.items():
-            if room > 0:
-                room -= len(text)
-                # Of all but the worst records of a corpus there are no documents.
-                self._details[key] = [
-                    json.loads(part) if part else None for part in text.partition("\n")[::2]
-                ]
-        shown, every = len(self._details), len(texts)
-        told = f"Values and documents are shown for the {count(shown, 'worst comparison')} of {count(every)}."
-        self.bounds = [told] if shown < every else []
-        """What the page leaves out."""
-
-    def all(self) -> dict[str, object]:
-        view = self._view
-        diff = view.contest.diff if view.contest is not None and view.contest.diff.is_comparable else None
-        before = {} if diff is None else {each.name: each.before for each in diff.cases}
-        silent = {section.metric for section in self._sections if not section.extra}
-        return {
-            "metrics": [_plain(name, _MAX_ID) for name in self._metrics],
-            "extra": [int(metric not in silent) for metric in self._metrics],
-            "fields": list(self._fields(() if diff is None else diff.fields)),
-            "absence": [note for each in self._sections if (note := self._absence(each))],
-            "cases": [self._case(case, before.get(case.id)) for case in view.results.cases],
-        }
-
-    def _absence(self, section: Section) -> str:
-        note = absence_note(section.total)
-        several = f"{section.metric}: " if len(self._sections) > 1 else ""
-        return _plain(several + note) if note else ""
-
-    def _fields(self, deltas: Sequence[Delta]) -> Iterator[list[object]]:
-        before = {(each.metric, each.name): each.before for each in deltas}
-        cases = by_metric(self._view.results.cases)
-        for section in self._sections:
-            number = self._metrics.index(section.metric)
-            differences = merged_differences(cases.get(section.metric, ()), _MAX_DIFFERENCES)
-            for row in section.rows:
-                if row.is_group:
-                    continue
-                self._places[section.metric, row.path] = len(self._places)
-                of = row.figures
-                scores = (
-                    of.mean_score,
-                    of.precision,
-                    of.recall,
-                    of.f1,
-                    before.get((section.metric, row.path)),
-                )
-                path = _plain(row.path, _MAX_ID)
-                leaves = [_leaf(path, each) for each in differences.get(row.path, ())]
-                yield [path, number, _counts(of), *map(short_figure, scores), leaves]
-
-    def _case(self, case: Case, before: float | None) -> dict[str, object]:
-        entry: dict[str, object] = {
-            "i": _plain(case.id, _MAX_ID),
-            "v": case.verdict if self._is_judged else _UNJUDGED,
-            **_figures(*map(case.figure, FIGURES)),
-            "u": [self._run(case, run) for run in case.runs],
-        }
-        entry |= _exact(case.figure("score"), *(each for run in case.runs for each in run.comparisons))
-        if place := self._source(case, case.runs[0]).place:
-            entry["l"] = _plain(place, _MAX_ID)
-        if tags := tags_of_case(case):
-            entry["t"] = sorted(self.tags[tag] for tag in tags)
-        if case.of > 1:
-            entry["o"] = case.of
-        if self._view.results.is_of_records and any(each.errors for each in case.runs[0].comparisons):
-            entry["z"] = 1  # listed after wrong answers
-        if before is not None:
-            entry["b"] = short_figure(before)
-        return entry
-
-    def _source(self, case: Case, run: CaseRun) -> CaseText:
-        nodeid = run.comparisons[0].nodeid if run.comparisons else case.id
-        return self._view.sources.get(nodeid, _UNKNOWN)
-
-    def _run(self, case: Case, run: CaseRun) -> dict[str, object]:
-        entry: dict[str, object] = {"n": run.number, "k": int(run.passed)}
-        for key, text in zip("qa", self._source(case, run)[1:], strict=True):
-            if text and self._room > 0:
-                entry[key] = "\n".join(_plain(line, _MAX_MESSAGE) for line in text.split("\n"))
-                self._room -= len(text)
-        if run.error:
-            entry["e"] = _plain(run.error)
-        if run.comparisons:
-            entry["c"] = [self._comparison(each) for each in run.comparisons]
-        return entry
-
-    def _comparison(self, of: Comparison) -> dict[str, object]:
-        entry: dict[str, object] = {
-            "m": self._metrics.index(of.metric),
-            **_figures(of.score, of.precision, of.recall, of.f1),
-            "x": [number for path, figures in of.fields.items() for number in self._cell(of, path, figures)],
-        }
-        entry |= _exact(of.score, of)
-        if of.threshold:
-            entry["t"] = _plain(", ".join(_limits(of.threshold)))
-        if warnings := [_plain(text) for text in (*of.errors, *of.warnings)]:
-            entry["w"] = warnings
-        wrong, documents = self._details.get((of.nodeid, of.id), (None, None))
-        if wrong is not None:
-            entry["d"] = wrong
-        if documents is not None:
-            entry["o"] = documents
-        return entry
-
-    def _cell(self, comparison: Comparison, path: str, figures: FieldAggregation) -> Iterator[float]:
-        """Yield the field's row, its counts, and the sum of its scores."""
-        place = self._places.get((comparison.metric, path))
-        if place is not None:
-            yield place
-            yield from _counts(figures)
-            # Shortened, but never so that the mean of an imperfect field looks like 1.
-            short = round(figures.score_sum, _DIGITS)
-            yield figures.total - 10.0**-_DIGITS if short >= figures.total > figures.score_sum else short
+def _detail(of: Detail) -> dict[str, Any]:
+    return {
+        "title": of.title,
+        "differences": [_difference(each) for each in of.differences],
+        "more": count(of.more, "more difference") if of.more else "",
+        "texts": of.texts,
+        "notes": [clip(note, _MAX_TEXT) for note in of.notes],
+        "documents": of.documents,
+    }
 
 
-def _leaf(path: str, of: Difference) -> dict[str, object]:
-    """Return a difference of a field as `report.details` returns a leaf of a case."""
-    expected, actual = sides_of(of.expected, of.actual)
-    leaf = {"p": _plain(of.at or path, _MAX_ID), "k": of.status, "s": of.score, "e": expected, "a": actual}
-    return {**leaf, "y": f"{count(of.times)} times"} if of.times > 1 else leaf
+def _difference(of: ShownDifference) -> dict[str, Any]:
+    expected, actual = _sides(of.expected, of.actual)
+    return {
+        "path": of.path,
+        "status": of.status,
+        "times": f"{count(of.times)} times" if of.times > 1 else "",
+        "score": "" if of.score is None or of.status != "mismatch" else score_text(of.score),
+        "reason": of.reason,
+        "actual_path": of.actual_path,
+        "expected": expected,
+        "actual": actual,
+        "is_short": len(of.expected or "") + len(of.actual or "") <= _SHORT,
+    }
 
 
-def _exact(score: float, *comparisons: Comparison) -> dict[str, str]:
-    """Return the text of a score below its limit, if that needs more decimals than the script would show."""
-    limit = missed_limit(score, comparisons)
-    text = "" if limit is None else compare_figures(score, limit)[0]
-    return {} if text in {"", score_text(score)} else {"g": text}
-
-
-def _counts(figures: FieldAggregation) -> list[int]:
-    return [figures.matches, figures.mismatches, figures.omissions, figures.hallucinations]
-
-
-def _figures(*figures: float) -> dict[str, float | None]:
-    return dict(zip("sprf", map(short_figure, figures), strict=True))
-
-
-def _limits(threshold: Mapping[str, Any]) -> Iterator[str]:
-    for name, limit in threshold.items():
-        pairs: Iterable[tuple[str, Any]] = limit.items() if isinstance(limit, dict) else [(name, limit)]
-        yield from (f"{TITLES_OF.get(each, each)} ≥ {least}" for each, least in pairs)
+def _sides(expected: str | None, actual: str | None) -> list[Sequence[DiffSpan] | None]:
+    """Return the texts of both sides as spans; in two strings, what only one has is marked."""
+    if expected is not None and actual is not None and expected[:1] == actual[:1] == '"':
+        different = spans(expected, actual)
+        return [[each for each in different if each[0] in {"=", own}] for own in "-+"]
+    return [None if text is None else [("=", text)] for text in (expected, actual)]

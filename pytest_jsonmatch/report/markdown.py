@@ -9,28 +9,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Final, TypeVar
-from urllib.parse import quote
+from typing import Final, TypeVar
 
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.report.checks import check_figures
-from pytest_jsonmatch.report.escape import clip_middle
-from pytest_jsonmatch.report.fieldtable import (
-    ALL_LEAVES,
-    FieldRow,
-    Section,
-    absence_note,
-    badness,
-    cells_of,
-    columns_of,
-    is_perfect,
+from pytest_jsonmatch.report.blocks import (
+    AnyCell,
+    Block,
+    Cell,
+    Chart,
+    Heading,
+    Report,
+    Statistics,
+    Table,
+    Text,
 )
-from pytest_jsonmatch.report.figures import change_text, score_text
-from pytest_jsonmatch.report.sheets import AnySheetCell, Rows, Sentence, SheetBlock, SheetCell
-from pytest_jsonmatch.report.view import TITLES_OF, Fault, RunView, extent, message_lines
-
-if TYPE_CHECKING:
-    from pytest_jsonmatch.gate.session import Check
+from pytest_jsonmatch.report.cases import message_lines
+from pytest_jsonmatch.report.escape import clip_middle
 
 T = TypeVar("T")
 
@@ -41,24 +35,24 @@ _OPEN: Final = 15
 _STEPS: Final = (10_000, 3_000, 1_000, 300, 100, 30, 10, 3, 1)
 """The most rows of a list: the first of these numbers with which the whole report is short enough."""
 _MARKS: Final = {"failed": "❌ ", "passed": "✅ ", "undecided": "⚠️ "}
+_SIGNS: Final = {"good": "✅ {}", "bad": "❌ **{}**", "open": "➖ {}"}
+"""How a verdict is written, by its tone."""
 _MESSAGES: Final = 50
 _MESSAGE_LINES: Final = 40
 _WIDTH: Final = 120
-_FIELDS_OF_CASE: Final = 3
 _PLAIN: Final = re.compile(r"(?:[A-Za-z0-9 ,;()%+–-]|\.(?=\d|$)|:(?= |$))+")
 
 
-def markdown(view: RunView, limit: int) -> str:
-    """Return a run as Markdown.
+def markdown(report: Report, limit: int) -> str:
+    """Return a report as Markdown.
 
     Args:
-        view: the run.
-        limit: the most bytes of UTF-8; lists are cut to their worst entries, and a line says so.
+        report: the report.
+        limit: the most bytes of UTF-8; lists are cut to their first entries, and a line says so.
     """
     text = ""
-    sections = view.sections
     for most in _STEPS:
-        text = "\n".join(_lines(view, sections, most)) + "\n"
+        text = "\n".join(_lines(report, most)) + "\n"
         if len(text.encode()) <= limit:
             break
     return text
@@ -102,25 +96,57 @@ def _prose(text: str, quote: Callable[[str, int], str] = cell) -> str:
     return text if not text or _PLAIN.fullmatch(text) else quote(text, 200)
 
 
-def _lines(view: RunView, sections: Sequence[Section], most: int) -> Iterator[str]:
-    yield from _verdict(view, most)
-    for title, blocks in (("Which is better", view.sides), ("Against the baseline", view.against)):
-        yield from (
-            _headed(title, (line for block in blocks for line in _block(block, most))) if blocks else ()
-        )
-    if view.results.total_records:
-        yield from _headed("Figures", _figures(view))
-    if sections:
-        lines = (line for section in sections for line in _section(section, most))
-        yield from _headed("Fields over all leaves, the worst first", lines)
-    for block in view.tables:
-        yield from _block(block, most)
-    if view.faults:
-        title = "The worst records" if view.results.is_partial else "Records below 1"
-        if not view.results.is_of_records:
-            what = "did not pass" if view.results.has_only_gates else "failed"
-            title = f"Cases that {what}: {count(len(view.faults))}"
-        yield from _headed(title, _cases(view, most))
+def _lines(report: Report, most: int) -> Iterator[str]:
+    yield f"## {_MARKS.get(report.verdict, '')}jsonmatch: {report.headline}"
+    yield ""
+    if report.reasons:
+        yield "; ".join(map(_reason, report.reasons)) + "."
+        yield ""
+    if report.about:
+        yield from [_prose(report.about, code), ""]
+    for block in report.blocks:
+        if block.level != "all":
+            yield from _block(block, most)
+
+
+def _reason(reason: Text) -> str:
+    text = _sentence(reason)
+    return f"**{text}**" if reason.tone == "bad" else text
+
+
+def _sentence(text: Text) -> str:
+    if text.names:
+        return text.quoting(code)
+    return text.text if _PLAIN.fullmatch(text.text.replace(": ", " ")) else code(text.text, 200)
+
+
+def _block(block: Block, most: int) -> Iterator[str]:
+    if isinstance(block, Text):
+        yield from [_sentence(block), ""] if block.text else []
+    elif isinstance(block, Heading):
+        yield from [f"### {_prose(block.text, code)}", ""]
+    elif isinstance(block, Statistics):
+        yield from _statistics(block)
+    elif isinstance(block, Table):
+        yield from _rows(block, most)
+    else:
+        yield from _points(block, most)
+
+
+def _statistics(block: Statistics) -> Iterator[str]:
+    if block.title:
+        yield from [f"### {_capital(block.title)}", ""]
+    rows = [[each.value for each in block.statistics]]
+    if any(each.note for each in block.statistics):
+        rows.append([each.note for each in block.statistics])
+    yield from _table([f"{each.name}:" for each in block.statistics], rows)
+
+
+def _points(block: Chart, most: int) -> Iterator[str]:
+    """Yield the points of the first line of a chart as a table."""
+    from pytest_jsonmatch.report.text import chart_table
+
+    yield from _rows(chart_table(block), most)
 
 
 # -- lists -------------------------------------------------------------------------------------------------
@@ -160,33 +186,65 @@ def _listed(
         yield from _cut(f"{count(len(items) - most)} of {count(len(items), noun)}{of}")
 
 
-def _block(block: SheetBlock, most: int) -> Iterator[str]:
-    """Yield a sentence or a table; other blocks are not part of reports."""
-    if isinstance(block, Sentence):
-        yield from [block.quoting(code) if block.names else _prose(block.text, code), ""]
-    elif isinstance(block, Rows) and block.rows and not any(block.columns):
-        yield from [_prose(f"{block.title[:1].upper()}{block.title[1:]}", code), ""]
-        yield from (f"- {' '.join(code(str(each)) for each in row)}" for row in block.rows[:most])
+def _rows(block: Table, most: int) -> Iterator[str]:
+    """Yield a table or a list, the rows with nothing wrong in them and the messages of rows folded."""
+    rows = block.rows[: len(block.rows) - block.fine]
+    fine = block.rows[len(rows) :] if block.fine_level != "all" else ()
+    if not rows and not fine:
+        return
+    if not any(block.columns):
+        yield from [f"{_capital(_titled(block))}:", ""]
+        yield from (f"- {' '.join(code(str(each)) for each in row)}" for row in rows[:most])
         yield ""
-        if len(block.rows) > most:
-            yield from _cut(count(len(block.rows) - most))
-    elif isinstance(block, Rows) and block.rows:
-        if block.title:
-            yield from _headed(_prose(f"{block.title[:1].upper()}{block.title[1:]}", code), ())
-        is_text = [not at or title in block.text for at, title in enumerate(block.columns)]
+        if len(rows) > most:
+            yield from _cut(count(len(rows) - most))
+        return
+    if block.title:
+        yield from [f"### {_capital(_titled(block))}", ""]
 
-        def cells(row: Sequence[AnySheetCell]) -> list[str]:
-            texts = [each.text if isinstance(each, SheetCell) else str(each) for each in row]
-            return [
-                cell(each.lstrip()) if data and each else _prose(each)
-                for each, data in zip(texts, is_text, strict=True)
-            ]
+    def cells(row: Sequence[AnyCell]) -> list[str]:
+        return [_cell(each, block, at) for at, each in enumerate(row)]
 
-        header = [
-            _prose(each) + (":" * (not data)) for each, data in zip(block.columns, is_text, strict=True)
-        ]
-        total = cells(block.total) if block.total else None
-        yield from _listed(header, block.rows, cells, most, block.noun, total=total)
+    columns = enumerate(block.columns)
+    header = [_prose(each) + ("" if block.is_text(at) else ":") for at, each in columns]
+    total = cells(block.total) if block.total else None
+    yield from _listed(header, rows, cells, most, block.noun, total=total)
+    yield from [_prose(block.note, code), ""] if block.note else []
+    if fine:
+        summary = f"{count(len(fine), block.noun)} with score 1"
+        if len(fine) > most:
+            summary += f", {count(len(fine) - most)} of them not shown"
+        yield from _folded(summary, _table(header, map(cells, fine[:most])))
+    for row, details in zip(rows[: min(most, _MESSAGES)], block.details):
+        for detail in details:
+            if detail.message:
+                # A summary is HTML, in which Markdown means nothing.
+                name = f"<code>{escape(clip_middle(_text(row[0]), _WIDTH))}</code>"
+                yield from _folded(name, _fenced(message_lines(detail.message, _MESSAGE_LINES)))
+
+
+def _titled(block: Table) -> str:
+    return block.titled(code) if block.names else _prose(block.title, code)
+
+
+def _capital(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def _text(each: AnyCell) -> str:
+    return each.text if isinstance(each, Cell) else each
+
+
+def _cell(each: AnyCell, block: Table, column: int) -> str:
+    text, tone = _text(each).lstrip(), each.tone if isinstance(each, Cell) else ""
+    if block.columns[column] == "verdict":  # our own words
+        return _SIGNS.get(tone, "{}").format(text)
+    if not column and tone == "strong":
+        return f"**{text}**"
+    if not block.is_text(column) or not text or block.columns[column] == "note":
+        return _prose(text)
+    shown = cell(text) if column or not text else cell(text, 80)
+    return f"[{shown}]({each.link})" if isinstance(each, Cell) and each.link else shown
 
 
 def _cut(what: str) -> Iterator[str]:
@@ -206,131 +264,3 @@ def _fenced(lines: Iterable[str]) -> list[str]:
     shown = list(lines)
     fence = "`" * max(3, _longest_ticks("\n".join(shown)) + 1)
     return [f"{fence}text", *shown, fence, ""]
-
-
-# -- the verdict -------------------------------------------------------------------------------------------
-
-
-def _verdict(view: RunView, most: int) -> Iterator[str]:
-    kind, words = view.verdict
-    mark = _MARKS.get(kind, "" if view.results.total_records else "➖ ")
-    yield f"## {mark}jsonmatch: {words}"
-    yield ""
-    yield "; ".join(_sums(view)) + "."
-    yield ""
-    if view.gates:
-        gates = sorted(view.gates, key=lambda check: check.passed is not False)
-        header = ["", "gate", "value:", "limit:", "slack:", ""]
-        lines = _listed(header, gates, _gate, max(most, _OPEN), "gate")
-        yield from _headed(f"Gates, on {_prose(extent(view.results), code)}", lines)
-    if view.unsettled:
-        header = ["", "case", "pass rate:", "wanted:", "slack:", ""]
-        lines = _listed(header, view.unsettled, _gate, most, "case")
-        yield from _headed("Repeated cases that did not pass", lines)
-
-
-def _sums(view: RunView) -> Iterator[str]:
-    for reason, is_bad in view.reasons:
-        is_ours = is_bad or _PLAIN.fullmatch(reason.replace(": ", " "))
-        yield f"**{reason}**" if is_bad else reason if is_ours else code(reason, 200)
-    if view.contest is None:
-        if view.baseline:
-            yield f"there is no baseline {code(view.baseline)} yet"
-    elif not view.contest.diff.is_comparable:
-        yield f"**not comparable with {code(view.baseline)}**: cases were scored differently"
-    elif view.contest.diff.score is not None:
-        change = change_text(view.contest.diff.score.change)
-        yield f"mean score of the same cases against {code(view.baseline)}: {change}"
-
-
-_SIGNS: Final = {True: "✅ passed", False: "❌ **failed**", None: "➖ not decided"}
-
-
-def _gate(check: Check) -> list[str]:
-    value, limit, slack = check_figures(check)
-    return [_SIGNS[check.passed], cell(check.subject), value or "–", limit, slack or "–", _prose(check.note)]
-
-
-# -- figures -----------------------------------------------------------------------------------------------
-
-
-def _figures(view: RunView) -> Iterator[str]:
-    found = {each.name for scope in view.scopes for each in scope.figures}
-    names = [name for name in (*TITLES_OF.values(), "pass rate") if name in found]
-    rows = []
-    for scope in view.scopes:
-        known = {each.name: each for each in scope.figures}
-        # Precision, recall and F1 are left out of a scope where they equal the score.
-        shown = [known.get(name, None if name == "pass rate" else scope.figures[0]) for name in names]
-        texts = [("", "") if each is None else each.texts for each in shown]
-        rows.append([scope.title, *(value for value, _ in texts)])
-        if view.headlines:
-            rows.append(["".join(view.confidence), *(ends for _, ends in texts)])
-    yield from _table(
-        [count(view.results.total_records, view.results.noun), *(f"{name}:" for name in names)], rows
-    )
-
-
-def _section(section: Section, most: int) -> Iterator[str]:
-    yield f"{section.title(code)}:"
-    yield ""
-    rows = [row for row in section.rows if not row.is_group]
-    rows.sort(key=lambda row: (badness(row.figures), row.path))
-    imperfect = [row for row in rows if not is_perfect(row.figures)]
-    perfect = rows[len(imperfect) :]
-    columns = columns_of(section)
-    header = ["field", *(f"{title}:" for title in columns)]
-
-    def field(row: FieldRow) -> list[str]:
-        return [cell(row.path, 80), *(each.text for each in cells_of(row.figures, columns))]
-
-    total = [f"**{ALL_LEAVES}**", *(each.text for each in cells_of(section.total, columns))]
-    yield from _listed(header, imperfect, field, most, "field", of=" below 1", total=total)
-    if note := absence_note(section.total):
-        yield f"{note}."
-        yield ""
-    if perfect:
-        title = count(len(perfect), "perfect field")
-        if len(perfect) > most:
-            title += f", {count(len(perfect) - most)} of them not shown"
-        yield from _folded(title, _table(header, map(field, perfect[:most])))
-
-
-# -- cases -------------------------------------------------------------------------------------------------
-
-
-def _cases(view: RunView, most: int) -> Iterator[str]:
-    have_places = any(fault.path for fault in view.faults)
-    header = ["score:", view.results.noun, "worst fields", *(["at"] if have_places else [])]
-
-    def row(fault: Fault) -> list[str]:
-        return [*_case(fault), *([_place(fault, view.link)] if have_places else [])]
-
-    yield from _listed(header, view.faults, row, most, view.results.noun)
-    for fault in view.faults[: min(most, _MESSAGES)]:
-        if fault.message:
-            # A summary is HTML, in which Markdown means nothing.
-            name = f"<code>{escape(clip_middle(fault.case, _WIDTH))}</code>"
-            lines = _fenced(message_lines(fault.message, _MESSAGE_LINES))
-            yield from _folded(name + _note(fault), lines)
-
-
-def _note(fault: Fault) -> str:
-    return f" ({fault.note})" if fault.note else ""
-
-
-def _case(fault: Fault) -> list[str]:
-    fields = [f"{cell(path, 60)} {score_text(score)}" for path, score in fault.fields[:_FIELDS_OF_CASE]]
-    if len(fault.fields) > _FIELDS_OF_CASE:
-        fields.append(f"{count(len(fault.fields) - _FIELDS_OF_CASE)} more")
-    worst = ", ".join(fields) or _prose(fault.headline) or "–"
-    return [fault.score_text, cell(fault.case) + _note(fault), worst]
-
-
-def _place(fault: Fault, link: str) -> str:
-    if not fault.path:
-        return "–"
-    place = cell(f"{fault.path}:{fault.line}")
-    if not link or fault.path.startswith("/"):
-        return place
-    return f"[{place}]({link}{quote(fault.path, errors='backslashreplace')}#L{fault.line})"

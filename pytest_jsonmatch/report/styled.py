@@ -17,6 +17,7 @@ DIM: Final[Markup] = {"light": True}
 RED: Final[Markup] = {"red": True}
 YELLOW: Final[Markup] = {"yellow": True}
 GREEN: Final[Markup] = {"green": True}
+
 TONES: Final[Mapping[str, Markup]] = {
     "": PLAIN,
     "strong": BOLD,
@@ -25,20 +26,8 @@ TONES: Final[Mapping[str, Markup]] = {
     "bad": RED,
     "open": YELLOW,
 }
-"""The tones of cells and sentences, with their markup in a terminal; a page has a class for each."""
+"""The tones of cells and sentences, with their markup; a page has a class for each."""
 _SGR: Final = {"bold": 1, "light": 2, "red": 31, "green": 32, "yellow": 33}
-_YELLOW_FROM: Final = 0.8
-
-
-def score_tone(score: float | None) -> str:
-    """Return the tone of a score: green for 1, yellow from 0.8, red below, none without a score.
-
-    >>> score_tone(1.0), score_tone(0.97), score_tone(0.5), score_tone(None)
-    ('good', 'open', 'bad', '')
-    """
-    if score is None:
-        return ""
-    return "good" if score >= 1.0 else "open" if score >= _YELLOW_FROM else "bad"
 
 
 def guarded(line: StyledLine) -> StyledLine:

@@ -11,9 +11,9 @@ from pytest_jsonmatch.answer import Spent, spent_figure
 from pytest_jsonmatch.engine.value.errors import did_you_mean
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.limits import FIGURES
-from pytest_jsonmatch.report.fieldtable import ALL_LEAVES, field_scores
+from pytest_jsonmatch.report.blocks import AnyCell, Block, Cell, Table, Text, score_cell
+from pytest_jsonmatch.report.fields import ALL_FIELDS, field_scores
 from pytest_jsonmatch.report.figures import amount_text, dash
-from pytest_jsonmatch.report.sheets import AnySheetCell, Rows, Sentence, SheetBlock, SheetCell, score_cell
 from pytest_jsonmatch.results.comparison import Case, Comparison, by_metric, comparisons_of, mean_of
 from pytest_jsonmatch.results.parts import by_tag, without_tag
 
@@ -29,16 +29,16 @@ _SPENT_TITLES: Final = dict(
 """The figure in each column of what answers took, by its title."""
 
 
-def tag_blocks(results: RunResult, name: str, *, fields: bool = True) -> Iterator[SheetBlock]:
+def tag_blocks(results: RunResult, name: str, *, fields: bool = True) -> Iterator[Block]:
     """Yield the figures of a run by the values of a tag, and those of `fields`; or why there are none."""
     parts = dict(by_tag(results, name))
     if not parts:
         known = {tag.partition("=")[0] for tag in results.tags}
         text = f"nothing has a tag {name!r}{did_you_mean(name, known)}" if known else "nothing has any tag"
-        yield Sentence(text, "open")
+        yield Text(text, "open")
         return
     noun = results.noun
-    rows: list[list[AnySheetCell]] = [
+    rows: list[list[AnyCell]] = [
         [
             value or '""',
             count(part.total_records),
@@ -46,14 +46,16 @@ def tag_blocks(results: RunResult, name: str, *, fields: bool = True) -> Iterato
         ]
         for value, part in parts.items()
     ]
-    yield Rows((name, f"{noun}s", *_TITLES), rows, f"by {name}, mean of {noun}s", "value", spare=_SPARE)
-    if rest := without_tag(results, name):
-        yield Sentence(f"{count(rest, noun)} without this tag", "open")
+    rest = without_tag(results, name)
+    note = f"{count(rest, noun)} without this tag" if rest else ""
+    title = f"by {{}}, mean over {noun}s"
+    columns = (name, f"{noun}s", *_TITLES)
+    yield Table(columns, rows, title, "value", names=[name], spare=_SPARE, note=note)
     if fields:
         yield from _field_blocks(name, {value: part.tabled for value, part in parts.items()})
 
 
-def _field_blocks(name: str, groups: Mapping[str, Sequence[Case]]) -> Iterator[SheetBlock]:
+def _field_blocks(name: str, groups: Mapping[str, Sequence[Case]]) -> Iterator[Block]:
     """Yield the scores of fields in groups of cases, side by side; a table for each metric."""
     by_group = {label: by_metric(cases) for label, cases in groups.items()}
     metrics = dict.fromkeys(metric for found in by_group.values() for metric in found)
@@ -69,12 +71,13 @@ def _field_blocks(name: str, groups: Mapping[str, Sequence[Case]]) -> Iterator[S
                 row[0],
             )
         )
-        yield Rows(
+        yield Table(
             ("field", *titles),
             [[path, *map(score_cell, values)] for path, values in rows],
-            f"score of fields by {name}, all leaves" + (f" ({metric})" if len(metrics) > 1 else ""),
+            "score of fields by {}" + (" ({})" if len(metrics) > 1 else ""),
+            names=[name, metric][: 1 + (len(metrics) > 1)],
             most=_MAX_ROWS,
-            total=[SheetCell(ALL_LEAVES, "strong"), *(score_cell(each[""]) for each in scores)],
+            total=[Cell(ALL_FIELDS, "strong"), *(score_cell(each[""]) for each in scores)],
             spare={title: at for at, title in enumerate(titles)},
         )
 
@@ -82,7 +85,7 @@ def _field_blocks(name: str, groups: Mapping[str, Sequence[Case]]) -> Iterator[S
 # -- what answers took -------------------------------------------------------------------------------------
 
 
-def spent_blocks(cases: Iterable[Case]) -> Iterator[SheetBlock]:
+def spent_blocks(cases: Iterable[Case]) -> Iterator[Block]:
     """Yield what answers took, by model and in total, as `spent_of` does."""
     by_model: dict[str, list[Comparison]] = {}
     for each in comparisons_of(cases):
@@ -94,7 +97,7 @@ def spent_blocks(cases: Iterable[Case]) -> Iterator[SheetBlock]:
     return spent_of(groups, "model")
 
 
-def spent_of(groups: Mapping[str, Iterable[Comparison]], noun: str) -> Iterator[SheetBlock]:
+def spent_of(groups: Mapping[str, Iterable[Comparison]], noun: str) -> Iterator[Block]:
     """Yield what answers took, by group, if any answer says; others are in no row.
 
     Columns without any known value are left out. If only some answers have a value, the cell says how many.
@@ -110,14 +113,14 @@ def spent_of(groups: Mapping[str, Iterable[Comparison]], noun: str) -> Iterator[
         for title, figure in _SPENT_TITLES.items()
     ]
     columns = [(title, cells) for title, cells in columns if set(cells) != {dash(True)}]
-    rows: list[list[AnySheetCell]] = [
+    rows: list[list[AnyCell]] = [
         [name, count(len(group)), _mean_score(group), *(cells[at] for _, cells in columns)]
         for at, (name, group) in enumerate(known.items())
     ]
     titles = [title for title, _ in columns]
     spare = {title: at for at, title in enumerate(titles)}
     header = (noun, "answers", "mean score", *titles)
-    yield Rows(header, rows, f"answers by {noun}, means and totals", noun, spare=spare)
+    yield Table(header, rows, f"answers by {noun}, means and totals", noun, spare=spare)
 
 
 def _spent_cell(figure: str, spent: Sequence[Spent]) -> str:
@@ -127,5 +130,5 @@ def _spent_cell(figure: str, spent: Sequence[Spent]) -> str:
     return amount_text(value) + (f" (of {count(known)})" if known < len(spent) else "")
 
 
-def _mean_score(group: Iterable[Comparison]) -> SheetCell:
+def _mean_score(group: Iterable[Comparison]) -> Cell:
     return score_cell(mean_of([each.score for each in group if each.has_figures]))

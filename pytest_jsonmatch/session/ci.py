@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     import pytest
 
-    from pytest_jsonmatch.report.view import Fault, RunView
+    from pytest_jsonmatch.gate.session import Check
+    from pytest_jsonmatch.report.blocks import Report
+    from pytest_jsonmatch.report.cases import Told
     from pytest_jsonmatch.results.comparison import Case, CaseRun
     from pytest_jsonmatch.results.run import RunResult
     from pytest_jsonmatch.session.finished import Crash
@@ -32,10 +33,8 @@ def link() -> str:
 # -- where cases failed ------------------------------------------------------------------------------------
 
 
-def faults(session: Session, results: RunResult) -> Sequence[Fault]:
-    """Return the failed cases, each with the place of its failure in the repository."""
-    from pytest_jsonmatch.report.view import faults_of
-
+def told(session: Session) -> Told:
+    """Return a function that returns the place of a failure in the repository, and its message."""
     crashes, rootdir = session.finished.crashes, session.config.rootpath
     root = _repository(rootdir)
 
@@ -43,7 +42,7 @@ def faults(session: Session, results: RunResult) -> Sequence[Fault]:
         crash = crashes.get((case.id, run.number))
         return ("", 1, "") if crash is None else (*_place(crash, rootdir, root), crash.message)
 
-    return faults_of(results, told)
+    return told
 
 
 def _repository(folder: Path) -> Path:
@@ -67,7 +66,7 @@ def _place(crash: Crash, rootdir: Path, root: Path) -> tuple[str, int]:
 # -- files and lines ---------------------------------------------------------------------------------------
 
 
-def write_files(session: Session, run: RunView) -> bool:
+def write_files(session: Session, results: RunResult, report: Report) -> bool:
     """Write the requested files, even if one fails; note each, and return whether all were written."""
     from pytest_jsonmatch.atomic import write_file
     from pytest_jsonmatch.golden.files import display_name
@@ -76,7 +75,7 @@ def write_files(session: Session, run: RunView) -> bool:
     notes, are_written = session.notes, True
     if session.settings.save is not None and not session.finished.are_complete:
         notes.append([(f"baseline {session.settings.save} is not written: the run did not finish", YELLOW)])
-    for path, what, data in _files(session, run):
+    for path, what, data in _files(session, results, report):
         name = display_name(path, session.config.invocation_params.dir)
         try:
             write_file(path, data)
@@ -85,12 +84,12 @@ def write_files(session: Session, run: RunView) -> bool:
             notes.append([(f"{name} can't be written: {(error.strerror or str(error)).lower()}", RED)])
         else:
             notes.append([(f"{what} written to {name}", PLAIN)])
-    if problem := _write_step_summary(run):
+    if problem := _write_step_summary(report):
         notes.append([(problem, YELLOW)])
     return are_written
 
 
-def _files(session: Session, run: RunView) -> Iterator[tuple[Path, str, bytes]]:
+def _files(session: Session, results: RunResult, report: Report) -> Iterator[tuple[Path, str, bytes]]:
     """Yield each requested file: its path, what it is, and its content."""
     settings, rootdir = session.settings, session.config.rootpath
     here = session.config.invocation_params.dir
@@ -101,48 +100,33 @@ def _files(session: Session, run: RunView) -> Iterator[tuple[Path, str, bytes]]:
         targets.append(rootdir / settings.baselines / f"{settings.save}.jsonl")
     if targets:
         from pytest_jsonmatch.results.file import to_text
-        from pytest_jsonmatch.results.origin import with_origin
 
-        data = to_text(with_origin(run.results, rootdir)).encode("ascii")
+        data = to_text(results).encode("ascii")
         yield from ((path, "results", data) for path in targets)
     if settings.markdown is not None:
         from pytest_jsonmatch.report.markdown import COMMENT_BYTES, markdown
 
-        yield here / settings.markdown, "report", markdown(run, COMMENT_BYTES).encode()
+        yield here / settings.markdown, "report", markdown(report, COMMENT_BYTES).encode()
     if settings.html is not None:
-        yield here / settings.html, "report", _page(session, run)
+        from pytest_jsonmatch.report.html import html_page
+
+        yield here / settings.html, "report", html_page(report).encode()
 
 
-def _page(session: Session, run: RunView) -> bytes:
-    """Return the page of `--jsonmatch-html`."""
-    from pytest_jsonmatch.report.html import html_page
-    from pytest_jsonmatch.results.origin import with_origin
-
-    rootdir = session.config.rootpath
-    view = replace(
-        run,
-        results=with_origin(run.results, rootdir),
-        title=f"jsonmatch report of {rootdir.name}" if rootdir.name else run.title,
-        details=session.finished.details(),
-        sources=session.finished.sources(),
-    )
-    return html_page(view).encode()
-
-
-def _write_step_summary(run: RunView) -> str:
+def _write_step_summary(report: Report) -> str:
     """Append the report to the step summary of GitHub Actions, if there is one; return what went wrong.
 
     No option requests it, so a failure here does not fail the run.
     """
     name = os.environ.get("GITHUB_STEP_SUMMARY")
-    if not name or not run.results.cases:
+    if not name or not report.blocks:
         return ""
     from pytest_jsonmatch.report.markdown import markdown
 
     path = Path(name)
     try:
         room = _STEP_BYTES - (path.stat().st_size if path.exists() else 0)
-        text = f"\n{markdown(run, room - 1)}".encode()
+        text = f"\n{markdown(report, room - 1)}".encode()
         if len(text) > room:
             return f"{path} has no room for a summary: GitHub takes 1 MiB for each step"
         with path.open("ab", buffering=0) as file:
@@ -152,13 +136,15 @@ def _write_step_summary(run: RunView) -> str:
     return ""
 
 
-def show_annotations(terminalreporter: pytest.TerminalReporter, run: RunView, *, unicode: bool) -> None:
+def show_annotations(
+    terminalreporter: pytest.TerminalReporter, report: Report, gates: Iterable[Check], *, unicode: bool
+) -> None:
     """Write annotations if the run is in GitHub Actions."""
     if os.environ.get("GITHUB_ACTIONS") != "true":
         return
     from pytest_jsonmatch.report.ci import workflow_commands
 
-    lines = list(workflow_commands(run, unicode=unicode))
+    lines = list(workflow_commands(report, gates, unicode=unicode))
     if lines:
         terminalreporter.ensure_newline()
     for line in lines:

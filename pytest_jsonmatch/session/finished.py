@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
     from pytest_jsonmatch.golden.update import Request
-    from pytest_jsonmatch.report.view import CaseText
+    from pytest_jsonmatch.report.cases_page import CaseText
     from pytest_jsonmatch.results.comparison import Case
     from pytest_jsonmatch.semantic.judging import JudgeUsage
 
@@ -187,7 +187,7 @@ class FinishedTests:
 
     def sources(self) -> dict[str, CaseText]:
         """Return, by node id, what a report shows of tests beyond what they compared."""
-        from pytest_jsonmatch.report.view import CaseText
+        from pytest_jsonmatch.report.cases_page import CaseText
 
         return {
             test.nodeid: CaseText(test.place, test.payload.input, test.payload.answer)

@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from pytest_jsonmatch.gate.session import Check
     from pytest_jsonmatch.golden.collector import CaseRules
     from pytest_jsonmatch.golden.outputs import OutputWriter
     from pytest_jsonmatch.golden.update import FileUpdate
+    from pytest_jsonmatch.report.blocks import Report
     from pytest_jsonmatch.report.styled import StyledLine
-    from pytest_jsonmatch.report.view import RunView
     from pytest_jsonmatch.results.run import RunResult
     from pytest_jsonmatch.running import WrittenRule
     from pytest_jsonmatch.semantic.bench import Bench, Memory
@@ -74,8 +75,12 @@ class Session:
         """The baseline that the run is compared with; None without one."""
         self.ahead: Ahead | None = None
         """Calls producers of golden cases side by side, if requested."""
-        self.view: RunView | None = None
-        """The run once it has ended, with its gates and its baseline, if it is reported."""
+        self.report: Report | None = None
+        """The report of the run once it has ended, if it is asked for."""
+        self.gates: Sequence[Check] = ()
+        """The gates of the run, and the checks against its baseline."""
+        self.repeated: Sequence[Check] = ()
+        """The checks of repeated cases that are judged as a whole."""
         self.notes: list[StyledLine] = []
         """Lines about the files that were written, or could not be."""
         self.writer: OutputWriter | None = None

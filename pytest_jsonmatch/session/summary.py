@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.golden.files import OWN, display_name, is_golden
-from pytest_jsonmatch.report.look import Look, joined
-from pytest_jsonmatch.report.sheets import block_lines
+from pytest_jsonmatch.report.blocks import Report, Table
+from pytest_jsonmatch.report.build import build
+from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import PLAIN, RED, YELLOW, StyledLine, guarded
-from pytest_jsonmatch.report.terminal import blocks_lines, brief_lines, summary_lines, unscored_lines
-from pytest_jsonmatch.report.view import RunView
+from pytest_jsonmatch.report.text import blocks_lines, brief_blocks, joined_blocks
 from pytest_jsonmatch.results.comparison import comparisons_of
 from pytest_jsonmatch.results.run import RunResult
-from pytest_jsonmatch.running import FAILED_BEFORE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -31,15 +30,14 @@ _MOST_SHOWN: Final = 5
 
 def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     """Write the summary of a run: tables, judges, baseline and gates."""
-    config, run = session.config, session.view
+    config = session.config
     # -qq means less than one line. Newer releases of pytest leave it to plugins to heed --no-summary.
     silent = (
         session.settings.summary == "none"
         or config.get_verbosity() < -1
         or bool(config.getoption("no_summary"))
     )
-    if run is not None and run.is_refused:
-        _show_repeated(terminalreporter, session, run)
+    _show_repeated(terminalreporter, session)
     cases = () if silent else session.finished.cases()
     comparisons = list(comparisons_of(cases))
     failed = any(terminalreporter.stats.get(outcome) for outcome in ("failed", "error"))
@@ -47,20 +45,16 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     is_brief = None if failed else True
     if config.get_verbosity() > 0:
         is_brief = False
-    single = _single_assertions(cases, session) if is_brief is None else set()
-    tabled = tuple(case for case in cases if case.id not in single)
-    results = RunResult.of_cases(tabled)
-    view = RunView(results, by=session.settings.by, level=session.settings.confidence)
-    lines = summary_lines(view, _look(session), is_brief=is_brief)
-    others = tuple(case for case in cases if case.id in single)
-    lines += brief_lines(RunView(RunResult.of_cases(others)), _look(session))
-    blocks: list[Sequence[StyledLine]] = [
-        [[(line, RED)] for text in session.rule_errors for line in text.splitlines()]
-    ]
-    if run is not None:
-        blocks += _verdict(session, run, is_brief=bool(is_brief), has_figures=bool(comparisons))
-    checks = joined(blocks)
-    if len(lines) > 1 or checks:
+    look = _look(session)
+    if not silent:
+        lines = _lines(session, cases, look, is_brief=is_brief)
+    else:  # gates are judged all the same
+        checks = [] if session.report is None else session.report.blocks
+        lines = joined_blocks(
+            [each for each in checks if isinstance(each, Table) and each.level == "brief"], look
+        )
+    notes = [] if session.report is None else list(_notes(session))
+    if len(lines) > 1 or notes or session.rule_errors:
         terminalreporter.section("jsonmatch")
     write_lines(terminalreporter, lines)
     if comparisons or not silent:
@@ -68,20 +62,52 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     if comparisons and session.finished.left_out:
         counts = ", ".join(f"{number} {reason}" for reason, number in session.finished.left_out.items())
         terminalreporter.write_line(f"not counted above: {counts}")
-    raised = [case for case in cases if {run.error for run in case.runs} - {"", FAILED_BEFORE}]
-    write_lines(terminalreporter, unscored_lines(raised, _look(session)))
     if comparisons:
         config.hook.pytest_jsonmatch_summary(results=comparisons, terminalreporter=terminalreporter)
-    if session.has_only_gates and not (run and run.gates):
+    if session.has_only_gates and not session.gates:
         text = "jsonmatch_fail is gate, and there is no gate: nothing can fail (--jsonmatch-gate adds one)"
         terminalreporter.write_line(text, yellow=True)
-    if checks and len(lines) > 1:
+    if notes and len(lines) > 1:
         terminalreporter.line("")
-    write_lines(terminalreporter, checks)
-    if run is not None:
+    write_lines(
+        terminalreporter, [[(line, RED)] for text in session.rule_errors for line in text.splitlines()]
+    )
+    write_lines(terminalreporter, notes)
+    if session.report is not None:
         from pytest_jsonmatch.session import ci
 
-        ci.show_annotations(terminalreporter, run, unicode=session.look[1])
+        ci.show_annotations(terminalreporter, session.report, session.gates, unicode=session.look[1])
+
+
+def _lines(session: Session, cases: Sequence[Case], look: Look, *, is_brief: bool | None) -> list[StyledLine]:
+    """Return the lines of the report, which is built here if nothing else needed it."""
+    if session.report is not None:
+        return blocks_lines(session.report, look, is_brief=is_brief)
+    single = _single_assertions(cases, session) if is_brief is None else set()
+    tabled = _report(session, [case for case in cases if case.id not in single])
+    others = _report(session, [case for case in cases if case.id in single])
+    lines = blocks_lines(tabled, look, is_brief=is_brief)
+    return [*lines, *joined_blocks(brief_blocks(others), look)]
+
+
+def _report(session: Session, cases: Sequence[Case]) -> Report:
+    settings = session.settings
+    results = RunResult.of_cases(tuple(cases), has_only_gates=session.has_only_gates)
+    return build(results, by=settings.by, confidence=settings.confidence)
+
+
+def _notes(session: Session) -> Iterator[StyledLine]:
+    """Yield lines about a baseline that is not there yet, and about the files that were written."""
+    baseline, settings = session.baseline, session.settings
+    if baseline is not None and baseline.results is None:
+        is_named = baseline.path.parent == session.config.rootpath / settings.baselines
+        how = f"--jsonmatch-{'save' if is_named else 'json'}={settings.baseline}"
+        where = display_name(baseline.path, session.config.invocation_params.dir)
+        text = (
+            f"baseline {settings.baseline}: there is none yet{baseline.hint}; {how} saves this run as {where}"
+        )
+        yield [(text, YELLOW)]
+    yield from session.notes
 
 
 def _single_assertions(cases: Sequence[Case], session: Session) -> set[str]:
@@ -118,49 +144,15 @@ def show_missing(terminalreporter: pytest.TerminalReporter, session: Session) ->
     return True
 
 
-def _verdict(
-    session: Session, run: RunView, *, is_brief: bool, has_figures: bool
-) -> Iterator[Sequence[StyledLine]]:
-    """Yield blocks of lines: headline figures, the baseline, files, gates and cases that failed.
-
-    Args:
-        session: of the run.
-        run: the run, which has ended.
-        is_brief: whether intervals are shown only if the run is refused.
-        has_figures: whether anything was compared.
-    """
-    from pytest_jsonmatch.report.checks import check_lines, doubt_lines, gate_lines
-    from pytest_jsonmatch.report.view import extent
-
-    settings, look = session.settings, _look(session)
-    if has_figures and settings.asks_of_run:
-        if not is_brief or run.is_refused or settings.summary == "all":
-            yield from (block_lines(block, look) for block in run.figure_blocks)
-        yield doubt_lines(run.results, look)
-    baseline = session.baseline
-    if baseline is not None and baseline.results is None:
-        is_named = baseline.path.parent == session.config.rootpath / settings.baselines
-        how = f"--jsonmatch-{'save' if is_named else 'json'}={settings.baseline}"
-        where = display_name(baseline.path, session.config.invocation_params.dir)
-        text = (
-            f"baseline {settings.baseline}: there is none yet{baseline.hint}; {how} saves this run as {where}"
-        )
-        yield [[(text, YELLOW)]]
-    elif run.contest is not None:
-        yield blocks_lines(iter(run.against), look)
-    yield [*session.notes, *gate_lines(run.gates, look, on=extent(run.results))]
-    yield check_lines(run.unsettled, look)
-
-
-def _show_repeated(terminalreporter: pytest.TerminalReporter, session: Session, run: RunView) -> None:
+def _show_repeated(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     """Show for each failed repeated case why its worst run is not good enough."""
     if session.config.getoption("tbstyle", "auto") == "no":
         return
     reports = session.finished.tolerated
-    failed = {check.subject for check in run.repeated if check.passed is False}
+    failed = {check.subject for check in session.repeated if check.passed is False}
     told = [
         (case, runs)
-        for case in run.results.cases
+        for case in (session.finished.cases() if failed else ())
         if case.id in failed and (runs := [each for each in case.runs if (case.id, each.number) in reports])
     ]
     if told:
@@ -205,11 +197,11 @@ def _judged(session: Session) -> Iterator[StyledLine]:
 def show_verdict(config: pytest.Config, session: Session) -> None:
     """Write which gates failed as the very last line of a run: pytest's own last line counts only tests."""
     terminalreporter: pytest.TerminalReporter | None = config.pluginmanager.getplugin("terminalreporter")
-    if session.view is None or terminalreporter is None:
+    if session.report is None or terminalreporter is None:
         return
     from pytest_jsonmatch.report.checks import failed_line
 
-    if line := failed_line(session.view.gates, session.view.repeated, _look(session)):
+    if line := failed_line(session.gates, session.repeated, _look(session)):
         write_lines(terminalreporter, [line])
 
 

@@ -18,8 +18,10 @@ from pytest_jsonmatch.session.session import Baseline
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
+    from pytest_jsonmatch.gate.headlines import Contest
     from pytest_jsonmatch.gate.session import Check
-    from pytest_jsonmatch.report.view import RunView
+    from pytest_jsonmatch.report.blocks import Report
+    from pytest_jsonmatch.results.run import RunResult
     from pytest_jsonmatch.session.session import Session
 
 # Gates, results and reports are imported in functions: most runs need none of them.
@@ -36,7 +38,7 @@ def prepare(session: Session) -> None:
     if settings.baseline is not None:
         session.baseline = _read_baseline(session, settings.baseline)
     if settings.html is not None:
-        from pytest_jsonmatch.report.pages import check_installed
+        from pytest_jsonmatch.report.html import check_installed
 
         with usage_errors("--jsonmatch-html"):
             check_installed()
@@ -117,9 +119,11 @@ def finish(pytest_session: pytest.Session, session: Session) -> None:
     if wanted and status not in _WITHOUT_RESULTS and not only_shows:
         from pytest_jsonmatch.session import ci
 
-        session.view = view = _view_of_run(session, narrowed)
-        _remember(session, view)
-        failed = not ci.write_files(session, view) or view.is_refused
+        results = _results(session, narrowed)
+        session.report = _report(session, results)
+        _remember(session)
+        failed = not ci.write_files(session, results, session.report)
+        failed |= any(check.passed is False for check in (*session.gates, *session.repeated))
     # If the run was interrupted, or nothing ran, golden files are left alone.
     if settings.writes_cases and status not in _WITHOUT_RESULTS and _INTERRUPTED not in narrowed:
         from pytest_jsonmatch.session import updating
@@ -150,15 +154,10 @@ def _narrowed(pytest_session: pytest.Session, session: Session) -> tuple[str, ..
     return tuple(reasons)
 
 
-def _view_of_run(session: Session, narrowed: tuple[str, ...]) -> RunView:
-    """Return the run with everything that is computed from all of its tests."""
-    from pytest_jsonmatch.gate.gates import check_gates
-    from pytest_jsonmatch.gate.headlines import contest, headlines
-    from pytest_jsonmatch.gate.verdict import DropGate
-    from pytest_jsonmatch.report.against import THIS
-    from pytest_jsonmatch.report.view import RunView
+def _results(session: Session, narrowed: tuple[str, ...]) -> RunResult:
+    """Return the run; with its origin if that is written or shown."""
+    from pytest_jsonmatch.results.origin import with_origin
     from pytest_jsonmatch.results.run import RunResult
-    from pytest_jsonmatch.session import ci
 
     settings, outcomes = session.settings, session.finished
     collected = outcomes.collected - outcomes.cases_left_out
@@ -169,27 +168,50 @@ def _view_of_run(session: Session, narrowed: tuple[str, ...]) -> RunView:
         judged=bool(outcomes.judged),
         has_only_gates=session.has_only_gates,
     )
+    is_kept = any(target is not None for target in (settings.json, settings.save, settings.html))
+    return with_origin(results, session.config.rootpath) if is_kept else results
+
+
+def _report(session: Session, results: RunResult) -> Report:
+    """Judge a run by its gates and its baseline, and return its report."""
+    from pytest_jsonmatch.gate.gates import check_gates
+    from pytest_jsonmatch.gate.headlines import contest
+    from pytest_jsonmatch.gate.verdict import DropGate
+    from pytest_jsonmatch.report.against import THIS
+    from pytest_jsonmatch.report.build import build
+    from pytest_jsonmatch.report.cases import repeated_checks
+    from pytest_jsonmatch.session import ci
+
+    settings, outcomes, rootdir = session.settings, session.finished, session.config.rootpath
     before = None if session.baseline is None else session.baseline.results
     against = None
     if before is not None:
         gate = DropGate(settings.max_drop or 0.0, settings.confidence, settings.drop_mode)
         against = contest((settings.baseline or "", before), (THIS, results), gate, by=settings.by)
     checks = check_gates(settings.gates, results, confidence=settings.confidence)
-    view = RunView(
+    session.gates = _judged(session, checks, [*_baseline_checks(session, against)], results.narrowed)
+    session.repeated = repeated_checks(results)
+    page = None
+    if settings.html is not None:
+        from pytest_jsonmatch.report.cases_page import PageExtra
+
+        page = PageExtra(outcomes.details(), outcomes.sources())
+    return build(
         results,
-        gates=checks,
+        f"jsonmatch report of {rootdir.name}" if rootdir.name else "jsonmatch",
+        gates=session.gates,
         baseline=settings.baseline or "",
         contest=against,
-        level=settings.confidence,
-        headlines=headlines(results, settings.confidence) if settings.asks_of_run or settings.reports else (),
-        faults=ci.faults(session, results),
+        confidence=settings.confidence,
+        has_intervals=settings.asks_of_run or settings.reports,
+        by=settings.by,
+        told=ci.told(session),
+        page=page,
         others_failed=outcomes.failed_otherwise,
         # A test that failed before comparing is a case that counts as 0.
         left_out=[each for each in outcomes.left_out.items() if each[0] != FAILED_BEFORE],
         link=ci.link(),
-        by=settings.by,
     )
-    return replace(view, gates=_judged(session, checks, [*_baseline_checks(session, view)], narrowed))
 
 
 def _judged(
@@ -217,7 +239,7 @@ def _judged(
     return [*(replace(check, passed=None) for check in shown), *gates, *of_baseline]
 
 
-def _baseline_checks(session: Session, run: RunView) -> Iterator[Check]:
+def _baseline_checks(session: Session, against: Contest | None) -> Iterator[Check]:
     """Yield the checks of a run against its baseline."""
     from pytest_jsonmatch.gate.session import Check
 
@@ -227,22 +249,22 @@ def _baseline_checks(session: Session, run: RunView) -> Iterator[Check]:
         subject = f"--jsonmatch-max-drop={limit:g}"
         if settings.drop_mode != "regression":
             subject += f" ({settings.drop_mode})"
-    if run.contest is not None and not run.contest.diff.is_comparable:
-        note = f"{count(len(run.contest.diff.mismatches), 'case')} scored in another way"
+    if against is not None and not against.diff.is_comparable:
+        note = f"{count(len(against.diff.mismatches), 'case')} scored in another way"
         yield Check(subject, "comparable", None, 1.0, passed=False, note=note)
     elif limit is None:
         return
-    elif run.contest is None:
+    elif against is None:
         yield Check(subject, "drop", None, limit, passed=None, note="there is no baseline yet")
-    elif run.contest.proven is not None:
-        scores = run.contest.proven.scores
+    elif against.proven is not None:
+        scores = against.proven.scores
         yield Check(subject, "drop", None, limit, passed=scores.passed, note=scores.note)
 
 
-def _remember(session: Session, run: RunView) -> None:
+def _remember(session: Session) -> None:
     """Add the runs of failed cases to the tests that `--lf` runs again, since pytest saw them pass."""
     cache = getattr(session.config, "cache", None)
-    failed = [check.subject for check in run.repeated if check.passed is False]
+    failed = [check.subject for check in session.repeated if check.passed is False]
     if cache is not None and failed:
         remembered: dict[str, Any] = cache.get(_LAST_FAILED, {})
         remembered.update((nodeid, True) for case in failed for nodeid in session.finished.runs[case])

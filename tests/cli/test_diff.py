@@ -27,8 +27,8 @@ def without_title(out):
 @pytest.mark.parametrize(
     ("before", "keep", "title"),
     [
-        ("worst", "worst", ", 30 records, then 30, fields over all leaves\n"),
-        ("all", "worst", ", 30 records, then 30, fields over all leaves\n"),
+        ("worst", "worst", ", 30 records, then 30, over all fields\n"),
+        ("all", "worst", ", 30 records, then 30, over all fields\n"),
         ("all", "all", ", mean of 30 cases in both\n"),
     ],
 )
@@ -77,7 +77,7 @@ def test_one_kept_in_part_names_nothing_new(saved, command):
     saved("a", GOLD)
     saved("b", GOLD, "--keep", "all")
     out = command("diff a.json b.json").out
-    assert without_title(out) == ("figure         a     b  difference\nmean score  1.00  1.00        0.00\n")
+    assert without_title(out) == ("statistic      a     b  difference\nmean score  1.00  1.00        0.00\n")
 
 
 def test_a_single_case(write, command):
@@ -86,7 +86,7 @@ def test_a_single_case(write, command):
         assert command(f"evaluate {name}.jsonl gold.jsonl --json {name}.json").code == 0
     lines = command("diff gold.json wrong.json").out.splitlines()
     assert lines[3:] == [
-        "figure      gold  wrong  difference     95 % interval  verdict",
+        "statistic   gold  wrong  difference     95 % interval  verdict",
         "mean score  1.00   0.00      -1.000  -1.000 to +1.000  not enough cases",
         "pass rate   1.00   0.00      -1.000  -1.000 to +1.000  not enough cases",
         "n           1.00   0.00      -1.000  -1.000 to +1.000  not enough cases",
@@ -115,8 +115,8 @@ def test_a_page_and_markdown(saved, command, written):
     told = written(line, form="markdown")
     assert told.startswith("## ❌ jsonmatch: failed\n\n**1 of 1 gate failed**")
     assert "`b` is significantly worse in mean score (-0.50), in pass rate" in told
-    assert "| ❌ **failed** | `--max-drop=0.1` |" in told
-    assert written("diff a.json a.json", form="markdown").startswith("## jsonmatch: score 1.00\n")
+    assert "| `--max-drop=0.1` | ❌ **failed** |" in told
+    assert written("diff a.json a.json", form="markdown").startswith("## jsonmatch: mean score 1.00\n")
 
 
 @pytest.mark.parametrize("keep", ["worst", "all"])
@@ -192,16 +192,16 @@ def test_several_candidates_are_judged_together(saved, command, written):
     ran = command(line)
     assert (ran.code, ran.err) == (0, "")
     # Of three candidates one may well lose five cases by chance.
-    lines = [text for text in ran.out.splitlines() if text.startswith(("`", "mean score", "figure  "))]
+    lines = [text for text in ran.out.splitlines() if text.startswith(("`", "mean score", "statistic  "))]
     assert lines == [
         "`a`: no significant change from `main`; with 30 cases, changes of the mean score up to 0.16 could go",
         "`b`: no significant change from `main`; with 30 cases, changes of the mean score up to 0.25 could go",
         "`c` is significantly worse in mean score (-0.33), in pass rate (-0.67) and on `a` (-0.67), no other",
-        "figure      main     a  difference   98.3 % interval  verdict",
+        "statistic   main     a  difference   98.3 % interval  verdict",
         "mean score  1.00  1.00      +0.000  -0.150 to +0.150  no significant change",
-        "figure      main     b  difference   98.3 % interval  verdict",
+        "statistic   main     b  difference   98.3 % interval  verdict",
         "mean score  1.00  0.92      -0.083  -0.243 to +0.089  no significant change",
-        "figure      main     c  difference   98.3 % interval  verdict",
+        "statistic   main     c  difference   98.3 % interval  verdict",
         "mean score  1.00  0.67      -0.333  -0.462 to -0.204  significantly worse",
     ]
     gated = command(f"{line} --max-drop 0.1")

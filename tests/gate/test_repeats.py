@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from pytest_jsonmatch.gate.repeats import check, flip_rate, pass_all, pass_at, repeats
 from pytest_jsonmatch.gate.session import Check
-from pytest_jsonmatch.report.view import RunView
+from pytest_jsonmatch.report.build import build
+from pytest_jsonmatch.report.cases import repeated_checks
 from pytest_jsonmatch.results.comparison import Case, CaseRun
 from pytest_jsonmatch.results.run import RunResult
 from tests.conftest import case_of
@@ -61,13 +62,14 @@ def test_one_check_that_fails_fails_the_run():
         case(passed=passed, least=0.6, name=name) for name, passed in (("fine", 3), ("failed", 2))
     )
     undecided = case(passed=1, reported=1, least=0.6, name="undecided")
-    assert RunView(RunResult.of_cases((fine,)), gates=(good, bad)).is_refused
-    assert RunView(RunResult.of_cases((fine, undecided, failed)), gates=(good,)).is_refused
-    view = RunView(RunResult.of_cases((fine, undecided)), gates=(good, replace(bad, passed=None)))
-    assert not view.is_refused
-    assert [each.subject for each in view.repeated] == ["fine", "undecided"]
-    of_all = RunView(RunResult.of_cases((fine, undecided, failed))).unsettled
-    assert [each.subject for each in of_all] == ["failed", "undecided"]
+    assert build(RunResult.of_cases((fine,)), gates=(good, bad)).verdict == "failed"
+    assert build(RunResult.of_cases((fine, undecided, failed)), gates=(good,)).verdict == "failed"
+    report = build(RunResult.of_cases((fine, undecided)), gates=(good, replace(bad, passed=None)))
+    assert (report.verdict, report.is_clean) == ("passed", False)
+    checks = repeated_checks(RunResult.of_cases((fine, undecided, failed)))
+    assert [(each.subject, each.passed) for each in checks] == [
+        ("fine", True), ("undecided", None), ("failed", False),
+    ]  # fmt: skip
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=7), st.data())

@@ -323,7 +323,7 @@ def test_a_wrong_row_with_tags_fails_at_its_line_and_counts_under_those_of_its_f
             ">   *'source'*null*".replace("'", '"'),
             "E   AssertionError: data/gold.jsonl:1:1: 'source' is null, which can't be a tag",
             "E   AssertionError: data/gold.jsonl:2:1: the row is not JSON: *",
-            '*FAILED   tags[[]"kind=bill"[]].f1 >= 1*',
+            'tags[[]"kind=bill"[]].f1 >= 1 *failed*',
         ]
     )
     result.stdout.no_fnmatch_line("self = *")

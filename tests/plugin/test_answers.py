@@ -12,6 +12,7 @@ import pytest
 from pytest_jsonmatch import Answer, ConfigurationError
 from pytest_jsonmatch.answer import Spent, spent_figure
 from pytest_jsonmatch.results.file import read_results
+from tests.conftest import gates_in
 
 APP = """\
 from pytest_jsonmatch import Answer
@@ -88,7 +89,7 @@ def spent_in(path):
 
 
 def about_gates(run):
-    return [line.split(maxsplit=1)[1] for line in run.outlines if line.startswith(("  PASSED", "  FAILED"))]
+    return [line.partition(" ")[2] for line in gates_in(run.outlines)]
 
 
 def test_what_is_not_said_is_unknown():
@@ -141,14 +142,14 @@ def test_gates(suite, workers):
     run.assert_outcomes(passed=8)
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     assert about_gates(run) == [
-        f"latency.p95 <= 3               3.00  slack 0.00 (known of 6 of 8 answers, {OVER})",
-        f"latency.mean < 2               2.00  slack 0.00 (known of 6 of 8 answers, {OVER})",
-        f"cost.total == 2                2.00  slack 0.00 (known of 4 of 8 answers, {OVER})",
-        f"cost.mean <= 0.4               0.50  slack -0.10 (known of 4 of 8 answers, {OVER})",
-        f"tokens.total <= 6000           6,000  slack 0 (known of 6 of 8 answers, {OVER})",
-        f"tokens.mean == 1000            1000.00  slack 0.00 (known of 6 of 8 answers, {OVER})",
-        'cases["c"].cost.total >= 0     no answer says what it cost: return an Answer that does',
-        f'cases["a*"].cost.mean <= 0.25  0.25  slack 0.00 ({OVER})',
+        f"latency.p95 <= 3: 3.00, margin 0.00 (known of 6 of 8 answers, {OVER})",
+        f"latency.mean < 2: 2.00, margin 0.00 (known of 6 of 8 answers, {OVER})",
+        f"cost.total == 2: 2.00, margin 0.00 (known of 4 of 8 answers, {OVER})",
+        f"cost.mean <= 0.4: 0.50, margin -0.10 (known of 4 of 8 answers, {OVER})",
+        f"tokens.total <= 6000: 6,000, margin 0 (known of 6 of 8 answers, {OVER})",
+        f"tokens.mean == 1000: 1000.00, margin 0.00 (known of 6 of 8 answers, {OVER})",
+        'cases["c"].cost.total >= 0: no answer says what it cost: return an Answer that does',
+        f'cases["a*"].cost.mean <= 0.25: 0.25, margin 0.00 ({OVER})',
     ]
     words = [line.split()[0] for line in run.outlines if line.startswith(("  PASSED", "  FAILED"))]
     assert words == ["PASSED", "FAILED", "PASSED", "FAILED", "PASSED", "PASSED", "FAILED", "PASSED"]
@@ -226,7 +227,7 @@ def test_an_answer_that_can_not_be_is_an_error_of_its_test(producers):
     run.stdout.fnmatch_lines(
         "E *.ConfigurationError: usage has an unknown key 'prompt_tokens'; allowed are *"
     )
-    assert about_gates(run)[0].startswith("cost.total <= 1  no answer says what it cost")
+    assert about_gates(run)[0].startswith("cost.total <= 1: no answer says what it cost")
 
 
 def test_assertions_take_answers_and_count_each_once_in_a_test(pytester, workers):
@@ -246,8 +247,8 @@ def test_assertions_take_answers_and_count_each_once_in_a_test(pytester, workers
     run = pytester.runpytest(*gates, *workers)
     run.assert_outcomes(passed=1, failed=1)
     assert about_gates(run) == [
-        "cost.total == 1.75  1.75  slack 0.00",
-        "parse_rate == 1     0.67  slack -0.33 (2 of 3 texts)",
+        "cost.total == 1.75: 1.75, margin 0.00",
+        "parse_rate == 1: 0.67, margin -0.33 (2 of 3 texts)",
     ]
 
 
@@ -255,7 +256,7 @@ def test_a_case_that_failed_before_it_compared_is_unknown(suite):
     suite.makeconftest(CONFTEST.replace('"c": None', '"d": None'))
     run = suite.runpytest("-k", "small and not untold", "--jsonmatch-gate=cost.total <= 1")
     run.assert_outcomes(passed=2, errors=1, deselected=5)
-    assert about_gates(run) == ["cost.total <= 1  1.00  slack 0.00 (known of 2 of 3 answers)"]
+    assert about_gates(run) == ["cost.total <= 1: 1.00, margin 0.00 (known of 2 of 3 answers)"]
 
 
 @pytest.mark.parametrize(("before", "cases"), [("    expected: { n: 7 }\n", "failed"), ("", "new")])
@@ -274,6 +275,6 @@ def test_reports(suite, monkeypatch):
     assert "### Answers by model, means and totals\n" in markdown
     assert "\n| `small` | 3 | 0.00 | 1 | 1 | 0.5 (of 2) | 1 (of 2) | 1,000 | 3,000 |\n" in markdown
     page = suite.path.joinpath("o.html").read_text(encoding="utf-8")
-    assert '<code>small</code></th><td class=" number">3</td>' in page
+    assert '<code>small</code></th><td class="number ">3</td>' in page
     shown = suite.run(sys.executable, "-m", "pytest_jsonmatch", "report", "o.json").stdout
     shown.fnmatch_lines("small * 3 * 0.00 * 1,000 * 3,000")

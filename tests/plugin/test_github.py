@@ -111,7 +111,7 @@ def test_the_summary_of_the_step(suite, monkeypatch):
     assert text.startswith("# of another tool\n\n## ❌ jsonmatch: failed\n")
     assert text.count("## ❌ jsonmatch: failed") == 1
     link = "[`evals/a.golden.yaml:6`](https://x.test/o/r/blob/0a1b/evals/a.golden.yaml#L6)"
-    assert f"| 0.50 | `a.golden.yaml::wrong` | `name` 0.00 | {link} |\n" in text
+    assert f"| `a.golden.yaml::wrong` | `0.50 < 1.00` | `name 0.00` | {link} |\n" in text
 
 
 def test_a_summary_keeps_to_what_the_step_has_left(suite, monkeypatch):

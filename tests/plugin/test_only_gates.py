@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from pytest_jsonmatch.results.file import read_results
@@ -24,11 +26,10 @@ CASES = "".join(
 )
 INI = "[pytest]\njsonmatch_fail = gate\n"
 LISTED = [
-    "2 of 3 cases with an answer did not pass:",
-    "  no JSON found  *::cut",
-    "  0.00 < 1.00    *::low",
-    "not counted above: 1 failed before comparing",
-    "  *::boom: the producer raised TimeoutError: no answer",
+    "cases that did not pass",
+    "*::boom *0.00  the producer raised TimeoutError: no answer",
+    "*::cut *no JSON found *",
+    "*::low *0.00 < 1.00 *",
 ]
 
 
@@ -54,7 +55,7 @@ def test_low_scores_and_missing_answers_are_recorded(pytester, workers, conftest
     markdown = (pytester.path / "out.md").read_text(encoding="utf-8")
     told = "3 gates passed; 3 of 4 cases did not pass; 1 before"
     assert markdown.startswith(f"## ✅ jsonmatch: passed\n\n{told}")
-    assert "### Cases that did not pass: 3" in markdown
+    assert "### Cases that did not pass" in markdown
     run = pytester.runpytest("--jsonmatch-gate=errors == 0", *workers)
     run.assert_outcomes(passed=4)
     assert run.ret == pytest.ExitCode.TESTS_FAILED
@@ -79,7 +80,7 @@ def test_a_test_in_python_goes_on_to_its_next_comparison(pytester, python):
         """)
     run = pytester.runpytest("--jsonmatch-gate=score >= 0.05")
     run.assert_outcomes(passed=1, failed=3)
-    run.stdout.fnmatch_lines(["  no JSON found*", "*on 4 cases:", "*PASSED   score*"])
+    run.stdout.fnmatch_lines(["*on 4 cases", "score*passed*", "*no JSON found*"])
 
 
 def test_faults_of_golden_files_still_fail(pytester):
@@ -91,15 +92,15 @@ def test_faults_of_golden_files_still_fail(pytester):
     run.stdout.fnmatch_lines(["E *did you mean 'ask'*", "a.golden.yaml:1: AssertionError"])
 
 
-def test_each_error_is_told_once(pytester):
+def test_each_error_is_told_once(pytester, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
     pytester.makeini(INI)
     pytester.makeconftest(ASK)
     cases = "".join(f"- {{input: {name}, expected: {{a: 1}}}}\n" for name in ["cut", "boom", "boom", "boom"])
     pytester.makefile(".golden.yaml", a=f"producer: conftest:ask\ncases:\n{cases}")
     text = pytester.runpytest("--jsonmatch-gate=score >= 0").stdout.str()
     assert (text.count("no JSON found"), text.count("TimeoutError: no answer")) == (1, 1)
-    assert "1 of 1 case with an answer did not pass:" in text
-    assert "and 2 more: the producer raised TimeoutError: no answer" in text
+    assert re.search(r"and 2 more +0.00 +the producer raised TimeoutError: no answer", text)
 
 
 @pytest.mark.parametrize("strict", ["true", "false"])
@@ -140,4 +141,4 @@ def test_a_cut_off_answer_is_not_below_a_threshold_of_0(pytester):
     pytester.makefile(".golden.yaml", a="id: cut\nactual: '{\"a\": ['\nthreshold: 0\nexpected: {a: 1}\n")
     run = pytester.runpytest()
     run.assert_outcomes(failed=1)
-    run.stdout.fnmatch_lines(["1 of 1 case did not pass:", "  no JSON found  *::cut"])
+    run.stdout.fnmatch_lines(["failed cases", "*::cut *no JSON found *"])

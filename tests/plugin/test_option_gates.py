@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_jsonmatch.results.file import read_results
+from tests.conftest import gates_in
 
 # Of 10 cases, 8 are right; the two others are good enough for their own threshold.
 SUITE = """\
@@ -27,15 +28,11 @@ def suite(pytester):
 
 
 def gate_lines(run):
-    """The lines about gates, each without the spaces at its start."""
-    lines = iter(run.outlines)
-    head = next((line for line in lines if line.startswith("gates, on ")), None)
-    found = [head]
-    for line in lines:
-        if not line.startswith("  "):
-            break
-        found.append(line.strip())
-    return found
+    """The title of the gates of a run, and its gates as `gates_in` returns them."""
+    return [
+        next((line for line in run.outlines if line.startswith("gates, on ")), None),
+        *gates_in(run.outlines),
+    ]
 
 
 def test_all_gates_are_shown_and_one_that_fails_fails_the_run(suite, workers):
@@ -50,12 +47,12 @@ def test_all_gates_are_shown_and_one_that_fails_fails_the_run(suite, workers):
     run.assert_outcomes(passed=11)
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     assert gate_lines(run) == [
-        "gates, on 10 cases:",
-        "PASSED   score >= 0.9             0.90  slack 0.00 (mean of 10 cases)",
-        "FAILED   f1 >= 0.95               0.90  slack -0.05 (mean of 10 cases)",
-        "PASSED   pass_rate == 1           1.00  slack 0.00 (10 of 10 cases)",
-        'FAILED   fields["m"].score > 0.8  0.80  slack 0.00',
-        "PASSED   batch_errors == 0        0  slack 0",
+        "gates, on 10 cases",
+        "passed score >= 0.9: 0.90, margin 0.00 (mean of 10 cases)",
+        "failed f1 >= 0.95: 0.90, margin -0.05 (mean of 10 cases)",
+        "passed pass_rate == 1: 1.00, margin 0.00 (10 of 10 cases)",
+        'failed fields["m"].score > 0.8: 0.80, margin 0.00',
+        "passed batch_errors == 0: 0, margin 0",
     ]
     assert run.outlines[-1] == (
         'jsonmatch: 2 of 5 gates failed: f1 >= 0.95 (0.90), fields["m"].score > 0.8 (0.80)'
@@ -66,9 +63,9 @@ def test_a_run_whose_gates_pass_ends_as_pytest_ends_it(suite):
     run = suite.runpytest("--jsonmatch-gate=f1 >= 0.5")
     assert run.ret == pytest.ExitCode.OK
     assert run.outlines[-1].startswith("=")
-    assert not any(line.startswith("mean of cases, ") for line in run.outlines)
+    assert not any(line.startswith("mean over cases, ") for line in run.outlines)
     shown = suite.runpytest("--jsonmatch-gate=f1 >= 0.5", "-v").outlines
-    assert "mean of cases, with 95 % confidence intervals (10 cases):" in shown
+    assert "mean over cases, with 95 % confidence intervals (10 cases):" in shown
 
 
 @pytest.mark.parametrize("limit", [0, 1])
@@ -115,10 +112,10 @@ def test_gates_of_the_configuration(suite):
     run = suite.runpytest("--jsonmatch-gate=errors == 0")
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     assert gate_lines(run) == [
-        "gates, on 10 cases:",
-        "FAILED   f1 >= 0.95                0.90  slack -0.05 (mean of 10 cases)",
-        'PASSED   fields["m"].score >= 0.8  0.80  slack 0.00',
-        "PASSED   errors == 0               0  slack 0",
+        "gates, on 10 cases",
+        "failed f1 >= 0.95: 0.90, margin -0.05 (mean of 10 cases)",
+        'passed fields["m"].score >= 0.8: 0.80, margin 0.00',
+        "passed errors == 0: 0, margin 0",
     ]
 
 
@@ -126,11 +123,11 @@ def test_gates_of_the_configuration_mind_nobody_who_compares_nothing(suite):
     suite.makeini("[pytest]\njsonmatch_gates = f1 >= 0.95\n")
     run = suite.runpytest("-k", "other")
     assert run.ret == pytest.ExitCode.OK
-    assert gate_lines(run)[1] == "SKIPPED  f1 >= 0.95  nothing was compared"
+    assert gate_lines(run)[1] == "not decided f1 >= 0.95: nothing was compared"
     run = suite.runpytest("-k", "other", "--jsonmatch-gate=f1 >= 0")
     assert run.ret == pytest.ExitCode.TESTS_FAILED
-    told = "FAILED   f1 >= 0     nothing was compared"
-    assert gate_lines(run)[::2] == ["gates, on 0 of 10 cases (-k):", told]
+    told = "failed f1 >= 0: nothing was compared"
+    assert gate_lines(run)[::2] == ["gates, on 0 of 10 cases (-k)", told]
 
 
 # -- partial runs ------------------------------------------------------------------------------------------
@@ -139,14 +136,14 @@ def test_gates_of_the_configuration_mind_nobody_who_compares_nothing(suite):
 @pytest.mark.parametrize(
     ("chosen", "cases", "note"),
     [
-        (("-k", "1 or 9"), "2 of 10 cases (-k)", "0.20  slack -0.80"),
+        (("-k", "1 or 9"), "2 of 10 cases (-k)", "0.20, margin -0.80"),
         (("test_it.py::test_it[1]",), "1 case (node ids)", "the number of cases is unknown (node ids)"),
     ],
 )
 def test_some_of_the_cases(suite, chosen, cases, note):
     run = suite.runpytest(*chosen, "--jsonmatch-gate=completeness == 1", "--jsonmatch-summary=none")
     assert run.ret == pytest.ExitCode.TESTS_FAILED
-    assert gate_lines(run) == [f"gates, on {cases}:", f"FAILED   completeness == 1  {note}"]
+    assert gate_lines(run) == [f"gates, on {cases}", f"failed completeness == 1: {note}"]
 
 
 def test_cases_that_only_import_cannot_be_counted_before_they_run(suite):
@@ -162,9 +159,9 @@ def test_cases_that_only_import_cannot_be_counted_before_they_run(suite):
         """
     )
     gate = "--jsonmatch-gate=completeness == 1"
-    assert gate_lines(suite.runpytest(gate))[1] == "PASSED   completeness == 1  1.00  slack 0.00"
+    assert gate_lines(suite.runpytest(gate))[1] == "passed completeness == 1: 1.00, margin 0.00"
     assert gate_lines(suite.runpytest(gate, "-k", "one"))[1] == (
-        "FAILED   completeness == 1  the number of cases is unknown (-k)"
+        "failed completeness == 1: the number of cases is unknown (-k)"
     )
 
 
@@ -175,9 +172,9 @@ def test_last_failed(suite, workers):
     run = suite.runpytest("--lf", *gates, *workers)
     # pytest collects nothing else then: how many cases there are is not to be known.
     assert gate_lines(run) == [
-        "gates, on 2 cases (--lf):",
-        "FAILED   score >= 0.6       0.50  slack -0.10 (mean of 2 cases)",
-        "FAILED   completeness == 1  the number of cases is unknown (--lf)",
+        "gates, on 2 cases (--lf)",
+        "failed score >= 0.6: 0.50, margin -0.10 (mean of 2 cases)",
+        "failed completeness == 1: the number of cases is unknown (--lf)",
     ]
 
 
@@ -189,13 +186,13 @@ def test_last_failed_does_not_judge_gates_of_the_file(suite, workers):
     run = suite.runpytest("--lf", *workers)
     run.stdout.fnmatch_lines(["gates of the configuration file are not judged under --lf"])
     assert gate_lines(run) == [
-        "gates, on 2 cases (--lf):",
-        "SKIPPED  score >= 0.9  0.50  slack -0.40 (mean of 2 cases)",
+        "gates, on 2 cases (--lf)",
+        "not decided score >= 0.9: 0.50, margin -0.40 (mean of 2 cases)",
     ]
     run = suite.runpytest("--lf", "--jsonmatch-gate=score >= 0.8", *workers)
     assert gate_lines(run)[1:] == [
-        "SKIPPED  score >= 0.9  0.50  slack -0.40 (mean of 2 cases)",
-        "FAILED   score >= 0.8  0.50  slack -0.30 (mean of 2 cases)",
+        "not decided score >= 0.9: 0.50, margin -0.40 (mean of 2 cases)",
+        "failed score >= 0.8: 0.50, margin -0.30 (mean of 2 cases)",
     ]
 
 
@@ -204,8 +201,8 @@ def test_stopped_at_the_first_failure(suite):
     run = suite.runpytest("-x", "--jsonmatch-gate=score >= 0.9")
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     assert gate_lines(run) == [
-        "gates, on 9 of 10 cases (stopped early):",
-        "PASSED   score >= 0.9  0.94  slack +0.04 (mean of 9 cases)",
+        "gates, on 9 of 10 cases (stopped early)",
+        "passed score >= 0.9: 0.94, margin +0.04 (mean of 9 cases)",
     ]
 
 
@@ -226,7 +223,7 @@ def test_a_test_that_compares_nothing_is_no_case(pytester):
             pass
         """)
     run = pytester.runpytest("--jsonmatch-gate=errors == 0")
-    assert gate_lines(run) == ["gates, on 1 of 2 cases:", "PASSED   errors == 0  0  slack 0"]
+    assert gate_lines(run) == ["gates, on 1 of 2 cases", "passed errors == 0: 0, margin 0"]
 
 
 def test_what_goes_wrong_around_a_comparison_counts_as_0_if_it_is_not_expected(pytester, workers):
@@ -279,11 +276,11 @@ def test_what_goes_wrong_around_a_comparison_counts_as_0_if_it_is_not_expected(p
         *workers,
     )
     assert gate_lines(run) == [
-        "gates, on 5 of 6 cases:",
-        "PASSED   score >= 0.4       0.40  slack 0.00 (mean of 5 cases)",
-        "PASSED   pass_rate >= 0.2   0.20  slack 0.00 (1 of 5 cases)",
-        "FAILED   errors == 0        3  slack -3",
-        "FAILED   completeness == 1  0.33  slack -0.67",
+        "gates, on 5 of 6 cases",
+        "passed score >= 0.4: 0.40, margin 0.00 (mean of 5 cases)",
+        "passed pass_rate >= 0.2: 0.20, margin 0.00 (1 of 5 cases)",
+        "failed errors == 0: 3, margin -3",
+        "failed completeness == 1: 0.33, margin -0.67",
     ]
 
 
@@ -305,9 +302,9 @@ def test_subtests_belong_to_their_test(pytester):
     )
     run = pytester.runpytest("--jsonmatch-gate=score >= 0.75", "--jsonmatch-gate=pass_rate == 0")
     assert gate_lines(run) == [
-        "gates, on 2 cases:",
-        "PASSED   score >= 0.75   0.75  slack 0.00 (mean of 2 cases)",
-        "PASSED   pass_rate == 0  0.00  slack 0.00 (0 of 2 cases)",
+        "gates, on 2 cases",
+        "passed score >= 0.75: 0.75, margin 0.00 (mean of 2 cases)",
+        "passed pass_rate == 0: 0.00, margin 0.00 (0 of 2 cases)",
     ]
 
 
@@ -321,9 +318,9 @@ def test_no_figure_looks_like_a_limit_that_it_misses(pytester):
     )
     run = pytester.runpytest("--jsonmatch-gate=score >= 0.95", "--jsonmatch-gate=score < 0.95")
     assert gate_lines(run) == [
-        "gates, on 1 case:",
-        "FAILED   score >= 0.95  0.9499  slack -0.0001",
-        "PASSED   score < 0.95   0.9499  slack +0.0001",
+        "gates, on 1 case",
+        "failed score >= 0.95: 0.9499, margin -0.0001",
+        "passed score < 0.95: 0.9499, margin +0.0001",
     ]
 
 
@@ -354,23 +351,23 @@ def test_batch_errors_fail_a_gated_run(pytester, batch_errors, workers):
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines("""\
         E   AssertionError: leaf_f1 score has no figure, needs 1.00, 1 comparator error
-          nothing but batch errors  r.golden.yaml::one
+        r.golden.yaml::one nothing but batch errors *
         1 result left out of the figures: the batch comparator failed; 1 case without
         any figure
-          PASSED   f1 >= 0.9 *
-          FAILED   batch_errors == 0 *the gate 'batch_errors <= 1' would allow it*""")
+        f1 >= 0.9 *passed*
+        batch_errors == 0 *failed*the gate 'batch_errors <= 1' would allow it*""")
 
 
 def test_a_gate_on_batch_errors_allows_them(pytester, batch_errors):
     result = pytester.runpytest("--jsonmatch-gate=f1 >= 0.9", "--jsonmatch-gate=batch_errors <= 1")
-    result.stdout.fnmatch_lines(["  PASSED   f1 >= 0.9 *", "  PASSED   batch_errors <= 1 *"])
-    result.stdout.no_fnmatch_line("*FAILED   *batch_errors*")
+    result.stdout.fnmatch_lines(["f1 >= 0.9 *passed*", "batch_errors <= 1 *passed*"])
+    result.stdout.no_fnmatch_line("*batch_errors*failed*")
 
 
 def test_a_gate_on_a_figure_that_batch_errors_have_left_out_fails(pytester, batch_errors):
     gates = ["--jsonmatch-gate=f1 >= 0", "--jsonmatch-gate=batch_errors <= 9"]
     result = pytester.runpytest(*gates, "-k", "one")
-    result.stdout.fnmatch_lines(["  FAILED   f1 >= 0 *batch errors have left nothing to count*"])
+    result.stdout.fnmatch_lines(["f1 >= 0 *failed*batch errors have left nothing to count*"])
 
 
 def test_a_case_without_figures_comes_back_from_a_result_file(pytester, batch_errors):
@@ -411,4 +408,4 @@ def test_an_assertion_that_fails_before_it_scores_counts_as_0(pytester):
     pytester.makepyfile(BEFORE_SCORING)
     result = pytester.runpytest("--jsonmatch-gate=score >= 0.9")
     result.assert_outcomes(passed=1, failed=4)
-    result.stdout.fnmatch_lines(["gates, on 5 cases:", "  FAILED   score >= 0.9  0.20*"])
+    result.stdout.fnmatch_lines(["gates, on 5 cases", "score >= 0.9 *failed*0.20*"])

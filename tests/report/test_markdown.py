@@ -8,9 +8,10 @@ import pytest
 
 from pytest_jsonmatch.gate.headlines import contest
 from pytest_jsonmatch.gate.session import Check
+from pytest_jsonmatch.report.blocks import Report
+from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.ci import MOST, workflow_commands
 from pytest_jsonmatch.report.markdown import cell, code, markdown
-from pytest_jsonmatch.report.view import RunView, faults_of
 from pytest_jsonmatch.results.comparison import Case
 from pytest_jsonmatch.results.run import RunResult
 from tests.conftest import case_of
@@ -28,11 +29,10 @@ def case(name: str, expected: object, actual: object, message: str = "") -> tupl
     return case_of(name, actual, expected=expected), message
 
 
-def report(*cases: tuple[Case, str], gates: tuple[Check, ...] = (), **more: object) -> RunView:
+def report(*cases: tuple[Case, str], gates: tuple[Check, ...] = (), **more: object) -> Report:
     results = RunResult.of_cases(tuple(each for each, _ in cases))
     messages = {each.id: message for each, message in cases}
-    faults = faults_of(results, lambda each, _: ("a.golden.yaml", 3, messages[each.id]))
-    return RunView(results, gates=gates, faults=faults, **more)
+    return build(results, gates=gates, told=lambda each, _: ("a.golden.yaml", 3, messages[each.id]), **more)
 
 
 def rendered(text: str) -> str:
@@ -91,10 +91,12 @@ def test_the_verdict_comes_first():
     assert shown[0] == "## ❌ jsonmatch: failed"
     told = "no case failed; 2 tests that compared nothing failed too; not counted: 1 skipped."
     assert shown[2] == f"**1 of 2 gates failed**; {told}"
-    assert shown[8:11] == [
-        "| ❌ **failed** | `score >= 0.95` | 0.9499 | 0.95 | -0.0001 |  |",
-        "| ✅ passed | `f1 >= 0.5` | 0.95 | 0.50 | +0.45 |  |",
-        "| ➖ not decided | `errors == 0` | – | 0 | – | nothing was compared |",
+    assert shown[8:13] == [
+        "| gate | verdict | value | limit | margin | note |",
+        "| --- | --- | ---: | ---: | ---: | --- |",
+        "| `f1 >= 0.5` | ✅ passed | 0.95 | 0.50 | +0.45 |  |",
+        "| `score >= 0.95` | ❌ **failed** | 0.9499 | 0.95 | -0.0001 |  |",
+        "| `errors == 0` | ➖ not decided | – | 0 | – | nothing was compared |",
     ]
 
 
@@ -112,7 +114,7 @@ def test_a_long_report_keeps_to_its_limit_and_says_what_was_cut():
         assert "`field0000`" in text
     shown = int(re.search(r"Cut to keep this short: ([\d,]+) of 400 cases", text)[1].replace(",", ""))
     assert text.count("`t.py::case-") == 400 - shown
-    assert re.search(r"\d+ of 400 fields below 1 not shown", text)
+    assert re.search(r"\d+ of 400 fields not shown", text)
 
 
 def test_a_baseline():
@@ -121,12 +123,10 @@ def test_a_baseline():
         (case("a", same, same)[0], gone[0]), created="2026-01-02T03:04:05", commit="0123456789abc"
     )
     cases = case("a", same, {"x": 7000, "y": 1}), new
-    made = contest(("main", before), ("this run", report(*cases).results))
+    made = contest(("main", before), ("this run", RunResult.of_cases(tuple(each for each, _ in cases))))
     text = markdown(report(*cases, baseline="main", contest=made), 10**6)
-    assert (
-        "### Figures of this run against main (2026-01-02, commit 0123456789), mean of 1 case in both" in text
-    )
-    assert "| `x` | 1.00 | 0.00 | -1.000 | -1.000 to +1.000 | `not enough cases` |\n" in text
+    assert "### `this run` against `main` (`2026-01-02, commit 0123456789`), mean of 1 case in both" in text
+    assert "| `x` | 1.00 | 0.00 | -1.000 | -1.000 to +1.000 | not enough cases |\n" in text
     assert "New cases:\n\n- `n|w`\n" in text
     assert "Cases vanished:\n\n- `gone`\n" in text
 
@@ -138,14 +138,14 @@ def test_ten_annotations_the_worst_first():
     cases = [
         case(f"t.py::case-{number:02}", {"x": 1}, {}, f"AssertionError: {number}") for number in range(15)
     ]
-    lines = list(workflow_commands(report(*cases)))
+    lines = list(workflow_commands(report(*cases), ()))
     assert len(lines) == MOST + 1
     assert lines[0] == "::error file=a.golden.yaml,line=3,title=case-00::0"
     assert lines[-1] == (
         "::notice title=jsonmatch::5 more cases failed, none with a lower score than those above"
     )
     gates = (Check("score >= 1", "score", 0.5, 1, passed=False),)
-    lines = list(workflow_commands(report(*cases, gates=gates)))
+    lines = list(workflow_commands(report(*cases), gates))
     assert len(lines) == MOST + 1
     assert lines[0] == "::error title=1 gate failed::score >= 1 (0.50)"
 
@@ -153,7 +153,7 @@ def test_ten_annotations_the_worst_first():
 @pytest.mark.parametrize("text", HOSTILE)
 def test_annotations_are_one_line_each_whatever_is_in_them(text):
     made = report(case(f"t.py::{text}", {"x": 1}, {}, f"AssertionError: {text}"))
-    (line,) = workflow_commands(made)
+    (line,) = workflow_commands(made, ())
     assert line.isprintable()
     properties, _, _ = line.removeprefix("::error ").partition("::")
     assert len(properties.split(",")) == 3

@@ -224,7 +224,7 @@ def test_the_command(golds, command, folder):
     lines = ran.out.splitlines()
     assert lines[0] == "agreement of ann, bob, cem on 40 documents"
     assert [line.split()[0] for line in lines if line.startswith(("kind", "total"))] == ["kind", "total"]
-    assert lines[-1].split()[:2] == ["PASSED", "alpha>=0.5"]
+    assert lines[-1].split()[:2] == ["alpha>=0.5", "passed"]
     assert "By field, the lowest alpha first" in (folder / "a.html").read_text()
     found = json.loads((folder / "a.json").read_text())
     assert (found["study"], found["documents"]) == ("agreement", 40)

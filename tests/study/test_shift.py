@@ -212,10 +212,11 @@ def test_the_command(sides, command, folder):
         "tax       type     1.00  number 0 % → 100 %  < 0.001",
         'currency  value    0.50  "USD" 0 % → 50 %    < 0.001',
         "",
-        "gates, on 200 new records:",
-        "  FAILED   effect <= 0.2  1.00  slack -0.80",
+        "gates, on 200 new records",
+        "gate           verdict  value  limit  margin  note",
+        "effect <= 0.2  failed    1.00   0.20   -0.80",
     ]
-    assert (folder / "s.html").read_text().count("<h2>") == 2
+    assert (folder / "s.html").read_text().count("<h2") == 2
     moved = json.loads((folder / "s.json").read_text())["changes"][1]
     assert (moved["path"], moved["kind"], moved["effect"]) == ("currency", "value", 0.5)
     gates = {'fields["total"].shifted == 0': 0, 'fields["currency"].effect <= 0.2': 1, "shifted <= 2": 0}

@@ -30,8 +30,8 @@ COUNTS: Final = {
     "n": "total",
     "match": "matches",
     "mismatch": "mismatches",
-    "omitted": "omissions",
-    "invented": "hallucinations",
+    "missing": "omissions",
+    "extra": "hallucinations",
 }
 """The columns of tables that count results, in order, with the figure in each."""
 SHARES: Final = {"score": "mean_score", "precision": "precision", "recall": "recall", "F1": "f1"}

@@ -1,4 +1,4 @@
-"""One view of a run: what its renderers must agree on, its baseline, its tables."""
+"""One report of a run: what its renderers must agree on, its baseline, its tables."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from pytest_jsonmatch.answer import Spent
 from pytest_jsonmatch.cli.main import main
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
-from pytest_jsonmatch.gate.headlines import contest, headlines
+from pytest_jsonmatch.gate.headlines import contest
 from pytest_jsonmatch.report.against import contest_blocks
+from pytest_jsonmatch.report.blocks import Statistics
+from pytest_jsonmatch.report.build import build
+from pytest_jsonmatch.report.cases_page import PageExtra
 from pytest_jsonmatch.report.figures import score_text
 from pytest_jsonmatch.report.html import html_page
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.markdown import markdown
-from pytest_jsonmatch.report.sheets import block_lines
 from pytest_jsonmatch.report.styled import line_text, line_width
-from pytest_jsonmatch.report.terminal import blocks_lines, summary_lines
-from pytest_jsonmatch.report.view import RunView, faults_of
+from pytest_jsonmatch.report.text import block_lines, blocks_lines, joined_blocks
 from pytest_jsonmatch.results.file import to_text
 from pytest_jsonmatch.results.run import RunResult
 from tests.conftest import case_of
@@ -43,103 +44,111 @@ def run(*cases, **more):
 
 
 def texts(blocks, **look):
-    return [line_text(line) for line in blocks_lines(blocks, Look(**look))]
+    return [line_text(line) for line in joined_blocks(blocks, Look(**look))]
 
 
 # -- one value for a name with a scope ---------------------------------------------------------------------
 
 
 class Page(HTMLParser):
-    """The figures that stand in a page itself: of the cards below each heading, and of its gates."""
+    """What stands in a page: the statistics below each heading, and the cells of tables."""
 
     def __init__(self, html):
         super().__init__()
-        self.found, self.gates = {}, []
-        self.scope = self.name = self.tag = ""
+        self.found, self.rows, self.path = {}, [], []
+        self.scope = self.name = self.cell = ""
         self.feed(html)
 
     def handle_starttag(self, tag, attrs):
-        self.tag = tag
+        self.path.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in {"td", "th"}:
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag):
+        while self.path and self.path.pop() != tag:
+            pass
 
     def handle_data(self, text):
-        text = text.strip()
-        if self.tag == "h3" and text:
-            self.scope = text
-        elif self.tag == "dt" and text:
-            self.name = text
-        elif self.tag == "strong" and self.name and text:
-            self.found[self.scope, self.name] = text
+        tag = self.path[-1] if self.path else ""
+        if tag == "h3":
+            self.scope = text.partition(",")[0].strip().lower()
+        elif tag == "dt":
+            self.name = text.strip()
+        elif tag == "strong" and self.name:
+            self.found[self.scope, self.name] = text.strip()
             self.name = ""
+        elif {"td", "th"} & set(self.path):
+            self.rows[-1][-1] += text.strip()
 
 
 SHORT = {"score": "score", "precision": "precision", "recall": "recall", "F1": "f1"}
 
 
-def of_terminal(view):
-    """The figures of a run's text by scope and name, and those of its fields."""
-    found, scope, columns = {}, "", []
-    for block in view.figure_blocks:
-        for line in block_lines(block, Look()):
-            text = line_text(line)
-            if text.endswith(":"):
-                scope = text.partition(",")[0]
-            else:
-                name, value = re.split(r" {2,}", text.strip())[:2]
-                found[scope, name] = value
-    for line in map(line_text, summary_lines(view, Look(width=200, mode="all"))):
+def statistics_of(report):
+    return [block for block in report.blocks if isinstance(block, Statistics)]
+
+
+def of_terminal(report):
+    """The statistics of a run by scope and name, and those of its fields in a terminal."""
+    found, columns = {}, []
+    for block in statistics_of(report):
+        scope = block.title.partition(",")[0]
+        found |= {(scope, each.name): each.value for each in block.statistics}
+    for line in map(line_text, blocks_lines(report, Look(width=200, mode="all"))):
         cells = re.split(r" {2,}", line.strip())
         if cells[0] == "field":
             columns = cells[1:]
-        elif cells[0] in {"shop", "total", "all leaves"} and len(cells) == len(columns) + 1:
+        elif cells[0] in {"shop", "total", "all fields"} and len(cells) == len(columns) + 1:
             found |= {(f"field {cells[0]}", name): cell for name, cell in zip(columns, cells[1:])}
     return found
 
 
-def of_markdown(view):
-    found, header = {}, []
-    for line in markdown(view, 10**6).splitlines():
+def of_markdown(report):
+    found, header, scope = {}, [], ""
+    for line in markdown(report, 10**6).splitlines():
         cells = [cell.strip(" `*") for cell in line.strip("|").split("|")]
-        if line.startswith("| ---"):
-            continue
-        if cells[0] in {"field", f"{len(view.results.cases)} cases"}:
-            header = cells
-        elif line.startswith("| ") and not cells[0].startswith("95 %"):
-            kind = "field " if header[:1] == ["field"] else ""
-            for name, cell in zip(header[1:], cells[1:], strict=False):
-                if cell:
-                    found[f"{kind}{cells[0]}", name] = cell
+        if line.startswith("### "):
+            title, scope = line[4:].partition(",")[0], ""
+            scope = title[0].lower() + title[1:]
         elif not line:
             header = []
+        elif line.startswith("| ") and not line.startswith("| ---"):
+            if not header:
+                header = cells
+            elif header[0] == "field":
+                found |= {(f"field {cells[0]}", name): cell for name, cell in zip(header[1:], cells[1:])}
+            else:
+                found |= {(scope, name): cell for name, cell in zip(header, cells) if " to " not in cell}
     return {key: cell for key, cell in found.items() if key[0].removeprefix("field ") in WANTED}
 
 
-WANTED = {"mean of cases", "all leaves", "shop", "total"}
+WANTED = {"mean over cases", "all fields", "shop", "total"}
 
 
-def of_page(view):
-    html = html_page(view)
-    found = Page(html.partition("<body>")[2].partition("<script")[0]).found
-    data = json.loads(re.search(r'id="data">(.*?)</script>', html, re.DOTALL)[1])
-    for path, _, counts, *figures in data["fields"]:
-        names = ("score", "precision", "recall", "F1")
-        kinds = ("match", "mismatch", "omitted", "invented")
-        shown = [*zip(names, map(score_text, figures)), *zip(kinds, map(str, counts))]
-        found |= {(f"field {path}", name): text for name, text in shown}
-    return found
+def of_page(report):
+    page = Page(html_page(report))
+    header = next(row for row in page.rows if row[0] == "field")
+    fields = [
+        row for row in page.rows if row[0] in {"shop", "total", "all fields"} and len(row) == len(header)
+    ]
+    found = {(f"field {row[0]}", name): cell for row in fields for name, cell in zip(header[1:], row[1:])}
+    return {**page.found, **found}
 
 
 def test_a_name_with_a_scope_has_one_value_wherever_it_is_shown():
     answers = (GOLD, WRONG, {**GOLD, "total": 13}, {"shop": "x"}, GOLD)
     results = run(*(case(f"t.py::{at}", answer) for at, answer in enumerate(answers)))
-    view = RunView(results, headlines=headlines(results), faults=faults_of(results))
+    report = build(results, has_intervals=True)
     known = {}
-    for found in (of_terminal(view), of_markdown(view), of_page(view)):
-        assert {scope for scope, _ in found} >= {"mean of cases", "all leaves", "field shop", "field total"}
+    for found in (of_terminal(report), of_markdown(report), of_page(report)):
+        assert {scope for scope, _ in found} >= {"mean over cases", "all fields", "field shop", "field total"}
         for (scope, name), value in found.items():
-            known.setdefault((scope.replace("field all leaves", "all leaves"), name), set()).add(value)
+            known.setdefault((scope.replace("field all fields", "all fields"), name), set()).add(value)
     assert {key: values for key, values in known.items() if len(values) > 1} == {}
     # And it is what gates call so.
-    prefixes = {"mean of cases": "", "all leaves": "micro."}
+    prefixes = {"mean over cases": "", "all fields": "micro."}
     prefixes |= {f"field {path}": f'fields["{path}"].' for path in ("shop", "total")}
     shares = {**SHORT, "pass rate": "pass_rate"}
     compared = 0
@@ -148,7 +157,7 @@ def test_a_name_with_a_scope_has_one_value_wherever_it_is_shown():
             gate = check_gate(parse_gate(f"{prefixes[scope]}{shares[name]} >= 0"), results)
             assert values == {score_text(gate.value)}, (scope, name)
             compared += 1
-    assert compared == 5 + 4 + 8
+    assert compared == 4 + 4 + 8
 
 
 def test_all_figures_of_a_run_have_the_same_number_of_decimals():
@@ -159,29 +168,28 @@ def test_all_figures_of_a_run_have_the_same_number_of_decimals():
             for at, limit in enumerate((0.9, 1))
         )
     )
-    (means, _) = RunView(results).scopes
-    assert {each.name: each.texts[0] for each in means.figures} == {"score": "0.999", "pass rate": "0.500"}
+    means, _ = statistics_of(build(results))
+    assert {each.name: each.value for each in means.statistics} == {"score": "0.999", "pass rate": "0.500"}
 
 
 def test_a_record_without_a_threshold_has_no_verdict():
-    corpus = compare_corpus([{"a": 1}, {"a": 2}], [{"a": 1}, {"a": 1}])
-    page = html_page(RunView(corpus).completed())
-    data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
-    assert {each["v"] for each in data["cases"]} == {"scored"}
+    corpus = compare_corpus([{"a": 1}, {"a": 2}], [{"a": 1}, {"a": 1}], keep="all")
+    report = build(corpus, page=PageExtra())
+    assert (report.verdict, report.headline) == ("", "mean score 0.50")
+    assert not re.search(r">(passed|failed)<", html_page(report))
 
 
 def test_a_failed_score_is_never_shown_as_its_limit():
     sides = {"actual": {"t": "a" * 947}, "expected": {"t": "a" * 1000}}
     results = run(case("t.py::a", **sides, metric="json_similarity", limit=0.95))
     gates = [check_gate(parse_gate("score >= 0.95"), results)]
-    view = RunView(results, faults=faults_of(results), gates=gates)
-    assert "  0.947 < 0.95  t.py::a" in [line_text(line) for line in summary_lines(view, Look())]
-    assert "| 0.947 | `t.py::a` |" in markdown(view, 10**6)
-    html = html_page(view)
-    data = json.loads(re.search(r'id="data">(.*?)</script>', html, re.DOTALL)[1])
-    (shown,) = data["cases"]
-    assert (shown["g"], shown["u"][0]["c"][0]["g"]) == ("0.947", "0.947")
-    assert '<td class="number">0.947</td><td class="number">0.95</td>' in html
+    report = build(results, gates=gates)
+    drawn = [line_text(line) for line in blocks_lines(report, Look())]
+    assert "t.py::a  0.947 < 0.95  t 0.95" in drawn
+    assert "| `t.py::a` | `0.947 < 0.95` | `t 0.95` |" in markdown(report, 10**6)
+    html = html_page(report)
+    assert "</svg> 0.947 &lt; 0.95</td>" in html_page(build(results, page=PageExtra()))
+    assert '<td class="number ">0.947</td><td class="number ">0.95</td>' in html
 
 
 # -- the baseline ------------------------------------------------------------------------------------------
@@ -204,8 +212,8 @@ def test_what_is_shown_of_a_baseline():
         "this run is significantly worse in mean score (-0.38), in pass rate (-0.75) and",
         "on `a` (-0.75), no other significant change; 8 cases",
         "",
-        "figures of this run against main, mean of 8 cases in both",
-        "figure      main  this run  difference     90 % interval  verdict",
+        "this run against main, mean of 8 cases in both",
+        "statistic   main  this run  difference     90 % interval  verdict",
         "mean score  1.00      0.62      -0.375  -0.596 to -0.145  significantly worse",
         "pass rate   1.00      0.25      -0.750  -0.975 to +0.000  significantly worse",
         "a           1.00      0.25      -0.750  -0.975 to +0.000  significantly worse",
@@ -239,15 +247,16 @@ def test_a_refusal_spells_the_difference_out():
 @pytest.mark.parametrize("unicode", [True, False])
 def test_figures_with_their_intervals(unicode):
     results = many(40, wrong=range(20))
-    view = RunView(results, headlines=headlines(results))
+    report = build(results, has_intervals=True)
     means, leaves = (
-        [line_text(line) for line in block_lines(each, Look(unicode=unicode))] for each in view.figure_blocks
+        [line_text(line) for line in block_lines(each, Look(unicode=unicode))]
+        for each in statistics_of(report)
     )
-    assert means[0] == "mean of cases, with 95 % confidence intervals (40 cases):"
+    assert means[0] == "mean over cases, with 95 % confidence intervals (40 cases):"
     assert means[1].startswith("  score      0.75  0.6")
     assert means[2] == "  pass rate  0.50  0.35 to 0.65"
-    assert leaves[0] == "all leaves, with 95 % confidence intervals (40 cases):"
-    for block in view.figure_blocks:
+    assert leaves[0] == "all fields, with 95 % confidence intervals (40 cases):"
+    for block in statistics_of(report):
         assert all(line_width(line) <= 40 for line in block_lines(block, Look(width=40)))
 
 
@@ -255,7 +264,12 @@ def test_figures_with_their_intervals(unicode):
 
 
 def shown(*cases, width=80, **more):
-    return texts(RunView(run(*cases), **more).tables, width=width)
+    report = build(run(*cases), **more)
+    start = next(
+        at for at, block in enumerate(report.blocks) if getattr(block, "title", "").startswith("fields of")
+    )
+    rest = [each for each in report.blocks[start + 1 :] if not isinstance(each, Statistics)]
+    return texts(rest, width=width)
 
 
 def test_figures_by_the_parameters_of_a_fixture():
@@ -278,7 +292,7 @@ def test_columns_without_room_are_left_out_the_last_first():
 def test_figures_by_a_tag_name_their_scope():
     scan, phone = ({"source": name} for name in ("scan", "phone"))
     cases = [case("a", GOLD, tags=scan), case("b", WRONG, tags=phone), case("c", GOLD)]
-    assert shown(*cases, by=["source"])[::4][:2] == ["by source, mean of cases", "1 case without this tag"]
+    assert shown(*cases, by=["source"])[:5:4] == ["by source, mean over cases", "1 case without this tag"]
     assert shown(*cases, by=["sauce"]) == ["nothing has a tag 'sauce'; did you mean 'source'?"]
     assert shown(cases[2], by=["sauce"]) == ["nothing has any tag"]
 

@@ -1,0 +1,191 @@
+"""What only a page shows of cases: all of them with their details, and charts of their scores."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NamedTuple, final
+
+from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.report.blocks import AnyCell, Chart, Detail, Series, Table, score_cell
+from pytest_jsonmatch.report.cases import (
+    FailedCase,
+    case_row,
+    lowest_fields,
+    named_fields,
+)
+from pytest_jsonmatch.report.details import detail_from
+from pytest_jsonmatch.report.figures import dash, score_text
+from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, mean_of, tags_of_case
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.results.run import RunResult
+
+_MOST_LISTED: Final = 2_000
+"""A page lists at most this many cases."""
+_ROOM: Final = 20_000_000
+"""The most characters for inputs, answers, values and documents: a page must open."""
+_BARS: Final = 20
+_MOST_MARKS: Final = 3
+_HEAT_CASES: Final = 40
+_HEAT_FIELDS: Final = 30
+
+
+def case_table(
+    results: RunResult, failed: Sequence[FailedCase], extra: PageExtra, link: str = "", *, is_judged: bool
+) -> Table:
+    """Return all cases of a page: those that failed first, and of the others the lowest score first."""
+    failing = {each.case.id: each for each in failed}
+    others = [case for case in results.cases if case.id not in failing]
+    others.sort(key=lambda case: (case.figure("score"), case.id))
+    cases = [*(each.case for each in failed), *others][:_MOST_LISTED]
+    have_places = bool(extra.sources) or any(each.failure.path for each in failed)
+    room = _Room(extra)
+    rows: list[list[AnyCell]] = []
+    details: list[list[Detail]] = []
+    for case in cases:
+        each = failing.get(case.id)
+        if each is None:
+            score = case.figure("score")
+            place = [extra.place(case) or dash(True)] if have_places else []
+            fields = named_fields(lowest_fields(case))
+            rows.append([case.id, score_cell(score if case.has_figures else None), fields, *place])
+        else:
+            rows.append(case_row(each, link, have_places=have_places))
+            if have_places and not each.failure.path:
+                rows[-1][-1] = extra.place(case) or dash(True)
+        details.append(list(room.details(case, "" if each is None else each.failure.message)))
+    filters: dict[str, list[Collection[str]]] = {}
+    if is_judged and not results.is_of_records:
+        filters["status"] = [[case.verdict] for case in cases]
+    tags = [tags_of_case(case) for case in cases]
+    if any(tags):
+        filters["tag"] = list(tags)
+    noun = results.noun
+    note = ""
+    if len(cases) < len(results.cases):
+        of = count(len(results.cases))
+        note = f"only the {count(len(cases))} {noun}s with the lowest scores are listed, of {of}"
+    return Table(
+        (noun, "score", "lowest-scoring fields", *(["at"] if have_places else [])),
+        rows,
+        f"{noun}s, the lowest scores first"
+        if not failed or results.is_of_records
+        else _title(results, failed),
+        noun,
+        text={"lowest-scoring fields", "at"},
+        spare={"lowest-scoring fields": 1},
+        not_in_terminal={"at"},
+        bars=("score",),
+        note=note,
+        fine=max(len(cases) - len(failed), 0),
+        fine_level="all",
+        details=details,
+        filters=filters,
+        node_ids=not results.is_of_records,
+    )
+
+
+def _title(results: RunResult, failed: Sequence[FailedCase]) -> str:
+    what = "did not pass" if results.has_only_gates else "failed"
+    return f"cases: {count(len(failed))} of {count(len(results.cases))} {what}"
+
+
+class CaseText(NamedTuple):
+    """What is known about a test beyond what it compared.
+
+    Args:
+        place: where it is written, as "file:line".
+        input: the input that was to be answered, as text.
+        answer: the raw answer, if it is text.
+    """
+
+    place: str = ""
+    input: str = ""
+    answer: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PageExtra:
+    """What only a page shows of cases.
+
+    Args:
+        details: what `details_of` returned, by (node id, id) of the comparison.
+        sources: what is known about tests, by node id.
+    """
+
+    details: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    sources: Mapping[str, CaseText] = field(default_factory=dict)
+
+    def source(self, case: Case, run: CaseRun) -> CaseText:
+        """Return what is known about the test of a run."""
+        nodeid = run.comparisons[0].nodeid if run.comparisons else case.id
+        return self.sources.get(nodeid, CaseText())
+
+    def place(self, case: Case) -> str:
+        """Return where a case is written."""
+        return self.source(case, case.runs[0]).place
+
+
+@final
+class _Room:
+    """Makes the details of cases, as long as there is room for them: a page must open."""
+
+    def __init__(self, extra: PageExtra) -> None:
+        self._extra = extra
+        self._left = _ROOM
+
+    def details(self, case: Case, message: str) -> Iterator[Detail]:
+        """Yield the details of a case: of each comparison, after what belongs to its run."""
+        for run in case.runs:
+            source = self._extra.source(case, run)
+            number = f"run {run.number} of {case.of}: " if case.of > 1 else ""
+            title = f"{number}{'passed' if run.passed else 'failed'}" if number else ""
+            texts = [(name, text) for name, text in zip(("input", "answer"), source[1:], strict=True) if text]
+            texts = [each for each in texts if self._take(each[1])]
+            if run.error or texts or title or message:
+                yield Detail(title, message=message, texts=texts, notes=[run.error] if run.error else ())
+                message = ""
+            for comparison in run.comparisons:
+                yield self._comparison(comparison, is_only=len(run.comparisons) == 1)
+
+    def _comparison(self, of: Comparison, *, is_only: bool) -> Detail:
+        title = "" if is_only else f"{of.id.removeprefix(of.nodeid).lstrip('#') or of.id}: {of.metric}"
+        if not is_only:
+            title += f", score {score_text(of.score)}"
+        text = self._extra.details.get((of.nodeid, of.id), "")
+        if not self._take(text):
+            text = text.partition("\n")[0] if self._left > -_ROOM else ""
+        return detail_from(text, title, (*of.errors, *of.warnings, *of.violations))
+
+    def _take(self, text: str) -> bool:
+        self._left -= len(text)
+        return self._left > 0
+
+
+def score_chart(results: RunResult) -> Chart:
+    """Return the distribution of the cases' scores, with their thresholds marked."""
+    bars = [0] * _BARS
+    for case in results.scored:
+        bars[min(int(case.figure("score") * _BARS), _BARS - 1)] += 1
+    limits = {each.threshold.get("score") for each in results.comparisons}
+    marks = [(float(limit), f"threshold {limit:g}") for limit in sorted(filter(None, limits))[:_MOST_MARKS]]
+    points = [((at + 0.5) / _BARS, float(number)) for at, number in enumerate(bars)]
+    noun = f"{results.noun}s"
+    return Chart(f"scores of {noun}", "score", noun, [Series("", points)], "bars", marks=marks, level="all")
+
+
+def heat_chart(results: RunResult, paths: Sequence[str]) -> Chart:
+    """Return the scores of fields in the lowest-scoring cases as a heat map."""
+    cases = sorted(results.scored, key=lambda case: (case.figure("score"), case.id))
+    cases = [case for case in cases if case.figure("score") < 1][:_HEAT_CASES]
+    scores = [case.scores_by_field() for case in cases]
+    series = []
+    for path in paths:
+        points = [(float(at), mean_of(of[path])) for at, of in enumerate(scores) if path in of]
+        if points:
+            series.append(Series(path, points))
+    which = f"the {count(len(cases), f'lowest-scoring {results.noun}')}, from left to right"
+    names = [case.id for case in cases]
+    return Chart(f"fields × {results.noun}s", which, "", series[:_HEAT_FIELDS], "heat", names, level="all")

@@ -1,0 +1,291 @@
+"""The table of fields, in the order that all reports show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple, final
+
+from pytest_jsonmatch.engine.result.figures import COUNTS, POSITIONS, SHARES, FieldAggregation
+from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.report.blocks import AnyCell, Cell, Detail, ShownDifference, Table, Text, score_cell
+from pytest_jsonmatch.report.figures import STATUS_WORDS, score_text, tone_of
+from pytest_jsonmatch.results.comparison import (
+    Case,
+    Difference,
+    added,
+    by_metric,
+    comparisons_of,
+    field_sums,
+    figures_of,
+    mean_of,
+    merged_differences,
+)
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.results.run import RunResult
+
+ALL_FIELDS: Final = "all fields"
+"""The name of the row over all fields."""
+_SPARE: Final = {
+    title: place
+    for place, title in enumerate(
+        ("change", "before", "mismatch", "missing", "extra", "match", "recall", "precision", "F1"), 1
+    )
+}
+"""The columns that narrow terminals may leave out, the last one first."""
+_MAX_ROWS: Final = 30
+_SAME: Final = 1e-12
+_RESULTS: Final = [place for status, place in POSITIONS.items() if status != "skipped"]
+"""The places, in the sums of a field, of the numbers of results that a table shows."""
+MAX_DIFFERENCES: Final = 10
+"""At most this many differences of a field are shown."""
+
+
+@final
+class MetricFields(NamedTuple):
+    """The fields of the cases compared with one metric; statistics of different metrics do not add up.
+
+    Args:
+        metric: the metric's name.
+        cases: how many cases there are.
+        variants: how many different sets of options they have.
+        uncounted: how many of them do not count what only actual has.
+        fields: the aggregates by path, those that cost the score most first.
+        total: the aggregate of all fields.
+        noun: what cases are called.
+    """
+
+    metric: str
+    cases: int
+    variants: int
+    uncounted: int
+    fields: Mapping[str, FieldAggregation]
+    total: FieldAggregation
+    noun: str = "case"
+
+    @property
+    def counts_extra(self) -> bool:
+        """Whether what only actual has is counted anywhere."""
+        return self.uncounted < self.cases
+
+    @property
+    def title(self) -> str:
+        """What the statistics cover, and what they leave out, with a `{}` for the metric."""
+        variants = f", {count(self.variants, 'set')} of options" if self.variants > 1 else ""
+        return (
+            f"fields of {count(self.cases, self.noun)} by {{}}{variants}"
+            f"{left_out(self.cases, self.uncounted)}"
+        )
+
+    @property
+    def is_perfect(self) -> bool:
+        """Whether every result scores 1, and none is left out."""
+        return all(map(is_perfect, self.fields.values()))
+
+
+def fields_of(results: RunResult) -> list[MetricFields]:
+    """Return the fields of a run, separately for each metric; of a corpus over all records, kept or not.
+
+    Scores are means over the runs of each case first, and then over cases; counts are of all runs.
+    """
+    if not results.total_records:
+        return []
+    found = [_fields(metric, cases) for metric, cases in by_metric(results.tabled).items()]
+    if not results.is_of_records:
+        return found
+    of = results.total_records
+    return [
+        each._replace(cases=of, noun=results.noun, uncounted=0 if each.counts_extra else of) for each in found
+    ]
+
+
+def _fields(metric: str, cases: Sequence[Case]) -> MetricFields:
+    comparisons = list(comparisons_of(cases))
+    shares = [1 / len(case.runs) for case in cases for _ in comparisons_of([case])]
+    silent = [share for share, each in zip(shares, comparisons, strict=True) if not each.counts_extra]
+    number, sums = max(round(sum(shares)), 1), field_sums(cases)
+    fields = {
+        path: figures_of(of_path)
+        for path, of_path in sums.items()
+        # A path without results (skipped, absent) makes no row, but counts in the total.
+        if any(of_path[place] for place in _RESULTS)
+    }
+    return MetricFields(
+        metric,
+        number,
+        variants=len({comparison.signature for comparison in comparisons}),
+        uncounted=number if len(silent) == len(comparisons) else round(sum(silent)),
+        fields=dict(sorted(fields.items(), key=lambda field: (cost(field[1]), field[0]))),
+        total=figures_of(added(sums.values())),
+    )
+
+
+def cost(of: FieldAggregation) -> tuple[bool, bool, float, float]:
+    """Return a key that sorts first the fields that cost the score most: by the weight of what is lost.
+
+    >>> rare = FieldAggregation(mismatches=1, expected_weight=1)
+    >>> often = FieldAggregation(4, 2, score_sum=4, weighted_score=4, expected_weight=6)
+    >>> cost(often) < cost(rare)
+    True
+    """
+    lost = of.expected_weight - of.weighted_score
+    if of.actual_leaves:
+        lost += of.hallucinations * of.actual_weight / of.actual_leaves
+    return is_perfect(of), of.mean_score is None, -lost, of.mean_score or 0.0
+
+
+def is_perfect(of: FieldAggregation) -> bool:
+    """Return whether every result scores 1, and none is left out."""
+    return (of.mean_score is None or of.mean_score >= 1.0) and not of.batch_errors
+
+
+def left_out(cases: int, uncounted: int) -> str:
+    """Return a note if extra values are not counted in some or all cases; else an empty text.
+
+    >>> left_out(3, 3), left_out(3, 0)
+    ('; extras not counted', '')
+    """
+    if not uncounted:
+        return ""
+    of = "" if uncounted == cases else f" in {count(uncounted)} of them"
+    return f"; extras not counted{of}"
+
+
+# -- the table ---------------------------------------------------------------------------------------------
+
+
+def field_blocks(
+    results: RunResult, metrics: Sequence[MetricFields], before: Mapping[tuple[str, str], float | None]
+) -> Iterator[Table]:
+    """Yield the table of each metric.
+
+    Args:
+        results: the run.
+        metrics: its fields.
+        before: the scores in the baseline, by metric and path.
+    """
+    cases = by_metric(results.cases)
+    for each in metrics:
+        of_metric = cases.get(each.metric, [])
+        details_of = ""
+        if results.is_partial:
+            details_of = f", in {count(len(of_metric))} of {count(results.total_records, 'record')}"
+        yield _table(each, of_metric, _brief(each, results, of_metric), details_of, before)
+
+
+def _table(
+    of: MetricFields,
+    cases: Sequence[Case],
+    brief: Text,
+    details_of: str,
+    before: Mapping[tuple[str, str], float | None],
+) -> Table:
+    columns = _columns(of)
+    known = {path: before[of.metric, path] for path in of.fields if (of.metric, path) in before}
+    differences = merged_differences(cases, MAX_DIFFERENCES)
+
+    def row(name: AnyCell, figures: FieldAggregation, was: float | None = None) -> list[AnyCell]:
+        moved = [Cell("" if was is None else score_text(was), "", was), _change(figures.mean_score, was)]
+        return [name, *_cells(figures, columns), *(moved if known else ())]
+
+    return Table(
+        ("field", *columns, *(("before", "change") if known else ())),
+        [row(path, figures, known.get(path)) for path, figures in of.fields.items()],
+        of.title,
+        names=[of.metric],
+        most=_MAX_ROWS,
+        spare=_SPARE,
+        bars=("score",),
+        total=row(Cell(ALL_FIELDS, "strong"), of.total),
+        fine=sum(map(is_perfect, of.fields.values())),
+        details=[[_detail(path, differences[path])] if path in differences else [] for path in of.fields],
+        details_of=details_of,
+        note=absence_note(of.total),
+        brief=brief,
+    )
+
+
+def _columns(of: MetricFields) -> dict[str, str]:
+    """Return the titles of the columns that add information, with the attribute in each.
+
+    Precision, recall and F1 do only if they differ from the score, "extra" only if extra values count.
+    """
+    values = [
+        (getattr(each, name), each.mean_score or 0.0)
+        for each in (of.total, *of.fields.values())
+        for name in list(SHARES.values())[1:]
+    ]
+    is_other = any(value is not None and abs(value - score) > _SAME for value, score in values)
+    hidden = set() if is_other else {"precision", "recall", "F1"}
+    if not of.counts_extra:
+        hidden.add("extra")
+    return {title: name for title, name in {**COUNTS, **SHARES}.items() if title not in hidden}
+
+
+def _cells(figures: FieldAggregation, columns: Mapping[str, str]) -> Iterator[Cell]:
+    for title, name in columns.items():
+        value = getattr(figures, name)
+        yield score_cell(value) if title in SHARES else Cell(count(value), "" if value else "faint", value)
+
+
+def _change(now: float | None, before: float | None) -> Cell:
+    from pytest_jsonmatch.report.figures import change_text
+
+    if now is None or before is None:
+        return Cell("")
+    change = now - before
+    return Cell(change_text(change), "good" if change > 0 else "bad" if change < 0 else "faint", change)
+
+
+def _detail(path: str, differences: Sequence[Difference]) -> Detail:
+    return Detail(
+        differences=[
+            ShownDifference(
+                each.at or path,
+                STATUS_WORDS[each.status],
+                each.expected,
+                each.actual,
+                each.times,
+                each.score,
+            )
+            for each in differences
+        ]
+    )
+
+
+def _brief(of: MetricFields, results: RunResult, cases: Sequence[Case]) -> Text:
+    """Return the sentence that stands for the table of a metric."""
+    text = f"jsonmatch: {of.metric}, {count(of.cases, of.noun)}"
+    if (runs := len(list(comparisons_of(cases)))) > of.cases:
+        text += f" in {count(runs, 'run')}"
+    text += f", {count(of.total.total, 'field')}, "
+    means = [case.figure("score") for case in cases if case.has_figures]
+    mean = mean_of(means) if not results.is_of_records else results.mean("score")
+    text += "all 1.00" if mean == 1.0 else f"score {score_text(mean)} (mean over {of.noun}s)"
+    if mean is not None and means and min(means) < mean:
+        text += f", lowest {score_text(min(means))}"
+    return Text(text + left_out(of.cases, of.uncounted), tone_of(mean))
+
+
+def absence_note(figures: FieldAggregation) -> str:
+    """Return the note below a table on missing and extra values; empty if there are none.
+
+    >>> absence_note(FieldAggregation(omissions=1, expected_leaves=8))
+    '1 of 8 expected leaves missing (12.5 %)'
+    """
+    parts = []
+    if figures.omission_rate:
+        leaves = count(figures.expected_leaves, "expected leaf", "expected leaves")
+        parts.append((figures.omissions, leaves, "missing", figures.omission_rate))
+    if figures.hallucination_rate:
+        leaves = count(figures.actual_leaves, "actual leaf", "actual leaves")
+        parts.append((figures.hallucinations, leaves, "extra", figures.hallucination_rate))
+    return "; ".join(
+        f"{count(part)} of {whole} {what} ({100 * rate:.3g} %)" for part, whole, what, rate in parts
+    )
+
+
+def field_scores(cases: Iterable[Case]) -> dict[str, float | None]:
+    """Return the mean score of each field by its path, and of all fields under "", as in tables."""
+    of = _fields("", list(cases))
+    return {**{path: figures.mean_score for path, figures in of.fields.items()}, "": of.total.mean_score}

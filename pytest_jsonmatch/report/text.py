@@ -1,0 +1,256 @@
+"""A report as lines of text for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.report.blocks import (
+    AnyCell,
+    Block,
+    Cell,
+    Chart,
+    Heading,
+    Report,
+    ShownDifference,
+    Statistics,
+    Table,
+    Text,
+)
+from pytest_jsonmatch.report.escape import display_width
+from pytest_jsonmatch.report.figures import score_text
+from pytest_jsonmatch.report.look import Look, table_lines
+from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, TONES, StyledLine, line_width
+from pytest_jsonmatch.results.comparison import Difference
+
+_SMALL: Final = 0.2
+"""Charts whose scale ends at or below this show one more decimal."""
+_MOST_POINTS: Final = 12
+_ROWS_OF_TEXT: Final = 6
+_MAX_TITLE: Final = 20
+"""The most columns for the title of a column of numbers."""
+_MIN_WIDTH: Final = 20
+_DIFFERENCES: Final = 3
+"""At most this many differences of a row are shown."""
+_MOST_DIFFERING: Final = 30
+"""With `-v`, the differences of at most this many rows are shown."""
+_GAPS: Final = 4
+"""The columns around the path of a difference."""
+
+
+def report_lines(report: Report, look: Look) -> list[StyledLine]:
+    """Return a report as lines: what it covers, its verdict, and its blocks."""
+    lines = _told(", ".join(filter(None, (report.about, report.origin))), look, BOLD)
+    if look.mode == "all" and report.headline:
+        lines += _told(report.made_by, look, DIM)
+    if report.headline:
+        reasons = "; ".join(each.quoting() for each in report.reasons)
+        text = f"{report.headline}: {reasons}" if reasons else report.headline
+        lines += _told(text, look, TONES[_VERDICT_TONES.get(report.verdict, "")])
+    below = blocks_lines(report, look)
+    return [*lines, *([[]] if lines and below else []), *below]
+
+
+_VERDICT_TONES: Final = {"failed": "bad", "passed": "good", "undecided": "open"}
+
+
+def blocks_lines(report: Report, look: Look, *, is_brief: bool | None = None) -> list[StyledLine]:
+    """Return the blocks of a report as lines: in mode "auto" of a clean run one line for each metric.
+
+    Args:
+        report: the report.
+        look: how the lines may look; none is wider than the terminal, which has at least 20 columns.
+        is_brief: whether that line is enough if nothing failed; None: if also all scores are 1.
+    """
+    if look.mode == "none":
+        return []
+    look = replace(look, width=max(look.width, _MIN_WIDTH))
+    if look.mode == "failed" and report.is_perfect:
+        return joined_blocks((each for each in report.blocks if each.level == "brief"), look)
+    enough = report.is_perfect or (is_brief and report.is_clean)
+    if look.mode == "auto" and is_brief is not False and enough:
+        return joined_blocks(brief_blocks(report, has_intervals=is_brief is None), look)
+    every = is_brief is False or look.mode == "all"
+    return joined_blocks((each for each in report.blocks if each.level != "all"), look, every=every)
+
+
+def brief_blocks(report: Report, *, has_intervals: bool = False) -> Iterator[Block]:
+    """Yield what a brief report shows: a sentence for each table, and what is always shown."""
+    for block in report.blocks:
+        is_sure = isinstance(block, Statistics) and any(each.note for each in block.statistics)
+        if block.level == "brief" or (has_intervals and is_sure):
+            yield block
+        elif isinstance(block, Table) and block.brief is not None:
+            yield block.brief
+
+
+def joined_blocks(blocks: Iterable[Block], look: Look, *, every: bool = False) -> list[StyledLine]:
+    """Return blocks as lines, with an empty line between them, but not between lines of one kind.
+
+    With `every`, the differences of all rows of a table are shown, not only those of the first.
+    """
+    lines: list[StyledLine] = []
+    above: tuple[type[Block], bool] | None = None
+    for block in blocks:
+        if own := block_lines(block, look, every=every):
+            # Sentences follow each other without a gap, and so do statistics on a single line.
+            kind = type(block), isinstance(block, Text) or (isinstance(block, Statistics) and len(own) == 1)
+            lines += own if not lines or (kind == above and kind[1]) else [[], *own]
+            above = kind
+    return lines
+
+
+def block_lines(block: Block, look: Look, *, every: bool = False) -> list[StyledLine]:
+    """Return a block as lines for a terminal."""
+    if isinstance(block, Heading):
+        return _told(block.text, look, BOLD)
+    if isinstance(block, Text):
+        return _told(block.quoting(), look, TONES[block.tone])
+    if isinstance(block, Statistics):
+        return _statistics_lines(block, look)
+    if isinstance(block, Table):
+        return _table_lines(block, look, every=every)
+    return _chart_lines(block, look)
+
+
+def _told(text: str, look: Look, markup: dict[str, bool]) -> list[StyledLine]:
+    return look.folded(look.printable(text), _ROWS_OF_TEXT, markup) if text else []
+
+
+def _statistics_lines(block: Statistics, look: Look) -> list[StyledLine]:
+    if not any(each.note for each in block.statistics) and block.title:
+        values = ", ".join(f"{each.name} {look.printable(each.value)}" for each in block.statistics)
+        return _told(f"{block.title}: {values}", look, PLAIN)
+    rows = [
+        [(each.name, PLAIN), (look.printable(each.value), BOLD), (look.printable(each.note), DIM)]
+        for each in block.statistics
+    ]
+    lines = table_lines(rows, look, texts={0: 0.5, 1: 1, 2: 1}, indent="  ")
+    return [*_told(f"{block.title}:" if block.title else "", look, BOLD), *lines]
+
+
+# -- tables ------------------------------------------------------------------------------------------------
+
+
+def _table_lines(block: Table, look: Look, *, every: bool) -> list[StyledLine]:
+    rows = block.rows
+    if look.mode == "failed" or (block.fine_level == "all" and look.mode != "all"):
+        rows = rows[: len(rows) - block.fine]
+    if not rows:
+        return []
+    shown = rows[: None if look.mode == "all" else block.most]
+    has_header = any(block.columns)
+    places = [(at, title) for at, title in enumerate(block.columns) if title not in block.not_in_terminal]
+    texts = {at: 1.0 if at else 0.5 for at, _ in places if block.is_text(at)}
+    header = [(look.middle(title, look.width if at in texts else _MAX_TITLE), BOLD) for at, title in places]
+    lines: list[StyledLine] = [header] if has_header else []
+    for row in (*shown, block.total):
+        if row:
+            cells = _cells(row, block, look)
+            lines.append([cells[at] for at, _ in places])
+    spare = [at for at, title in places if title in block.spare]
+    spare.sort(key=lambda at: -block.spare[block.columns[at]])
+    room = replace(look, width=10_000) if block.uncut else look
+    lines = table_lines(lines, room, texts=texts, spare=spare, indent="" if has_header else "  ")
+    rule: StyledLine = [(("─" if look.unicode else "-") * max(map(line_width, lines)), DIM)]
+    below = [rule, lines.pop()] if block.total else []
+    hidden = block.hidden + len(rows) - len(shown)
+    more = [look.more(count(hidden, f"more {block.noun}"))] if hidden else []
+    title = block.titled()
+    title += ":" if title and not has_header else ""
+    below += _told(block.note, look, PLAIN)
+    return [*_told(title, look, BOLD), *lines, *more, *below, *_differences(block, look, every=every)]
+
+
+def _cells(row: Sequence[AnyCell], block: Table, look: Look) -> StyledLine:
+    cells = [_cell(cell, look) for cell in row]
+    if block.node_ids:
+        first = row[0] if isinstance(row[0], str) else row[0].text
+        cells[0] = look.printable(look.node_id(first)), cells[0][1]
+    return cells
+
+
+def _cell(cell: AnyCell, look: Look) -> tuple[str, dict[str, bool]]:
+    told = cell if isinstance(cell, Cell) else Cell(cell)
+    is_dash = told.text == score_text(None)
+    return look.score(None) if is_dash else look.printable(told.text), TONES[told.tone]
+
+
+# -- differences -------------------------------------------------------------------------------------------
+
+
+def _differences(block: Table, look: Look, *, every: bool) -> list[StyledLine]:
+    """Return the most frequent differences in the first row that has any, or in all rows."""
+    # A page lists the differences of each case; in a terminal, its message has them.
+    details = () if block.fine_level == "all" else block.details
+    with_any = [found for parts in details for each in parts if (found := each.differences)]
+    number = None if look.mode == "all" else _MOST_DIFFERING if every else 1
+    found = [each for several in with_any[:number] for each in several[:_DIFFERENCES]]
+    if not found:
+        return []
+    paths = [look.middle(each.path, look.width // 3) for each in found]
+    room = max(look.width - max(map(display_width, paths)) - _GAPS, _MIN_WIDTH)
+    rows: list[StyledLine] = [
+        [("" if path == above else path, PLAIN), (look.printable(difference_text(each, look, room)), PLAIN)]
+        for above, path, each in zip(["", *paths], paths, found, strict=False)
+    ]
+    title = f"differences, expected {look.arrow} actual{block.details_of}:"
+    lines = table_lines(rows, look, texts={0: 0.5, 1: 1.0}, indent="  ")
+    return [[], *_told(title, look, BOLD), *lines]
+
+
+def difference_text(of: ShownDifference, look: Look, room: int) -> str:
+    """Return both values on at most this many columns, or the one that is there and what is wrong with it."""
+    times = f"  {'×' if look.unicode else 'x'}{count(of.times)}" if of.times > 1 else ""
+    room -= len(times)
+    sides = [side for side in (of.expected, of.actual) if side is not None]
+    if len(sides) == 1:
+        return f"{_side(sides[0], look, room - len(of.status) - 1)} {of.status}{times}"
+    room -= len(f" {look.arrow} ")
+    limit = max(room // 2, room - min(map(len, sides)))
+    if sum(map(len, sides)) > room:
+        cut = Difference(of.expected, of.actual).cut(limit - 2 * len(look.mark) + 2)
+        sides = [side or "" for side in cut[:2]]
+    return f" {look.arrow} ".join(_side(side, look, limit) for side in sides) + times
+
+
+def _side(text: str, look: Look, room: int) -> str:
+    return look.clip(text.replace("…", look.mark), room)
+
+
+# -- charts ------------------------------------------------------------------------------------------------
+
+
+def _chart_lines(chart: Chart, look: Look) -> list[StyledLine]:
+    return [] if chart.level == "all" else block_lines(chart_table(chart), look)
+
+
+def chart_table(chart: Chart) -> Table:
+    """Return the points of the first line of a chart as a table."""
+    first = next((series.points for series in chart.series if not series.is_guide), ())
+    digits = 2 if highest(chart) > _SMALL else 3
+    rows: list[list[AnyCell]] = [[place_text(x), score_text(y, digits)] for x, y in first if y is not None]
+    return Table((chart.x, chart.y), rows, chart.title, "point", _MOST_POINTS)
+
+
+def highest(chart: Chart) -> float:
+    """Return the top of a chart's scale: 1 for shares that reach more than half of it.
+
+    >>> from pytest_jsonmatch.report.blocks import Series
+    >>> highest(Chart("", "x", "y", [Series("", [(0, 0.1), (1, 0.8)])]))
+    1.0
+    """
+    values = [y for series in chart.series for _, y in series.points if y is not None]
+    most = max(values, default=1.0)
+    return 1.0 if 0.5 < most <= 1 else most * 1.1 or 1.0
+
+
+def place_text(x: float) -> str:
+    """Return a place on an axis: a count, or up to three significant digits.
+
+    >>> place_text(1200), place_text(0.25), place_text(1.0)
+    ('1,200', '0.25', '1')
+    """
+    return count(int(x)) if x == int(x) else f"{x:.3g}"
