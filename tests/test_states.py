@@ -22,9 +22,12 @@ RETIRED = (
     "Recorder",
     "Outcomes",
     "Turn",
-    "RunResult",
+    "ResultSet",
     "Corpus",
     "RunSums",
+    "RunView",
+    "Section",
+    "Rows",
 )
 
 

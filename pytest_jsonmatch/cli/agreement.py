@@ -11,11 +11,11 @@ from pytest_jsonmatch.cli.rules import comparing
 from pytest_jsonmatch.cli.studies import INTERVAL, estimate_figure, estimate_texts, finish, noted, study_gates
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.blocks import (
-    Block,
-    Cell,
     Report,
+    ReportBlock,
     Statistics,
     Table,
+    TableCell,
     Text,
 )
 
@@ -49,7 +49,7 @@ def _sheet(study: AgreementStudy) -> Report:
     return Report("jsonmatch study agreement", about, [*_blocks(study), noted(notes)])
 
 
-def _blocks(study: AgreementStudy) -> Iterator[Block]:
+def _blocks(study: AgreementStudy) -> Iterator[ReportBlock]:
     """Yield the figures of all fields and the table of fields."""
     name = "kappa" if len(study.annotators) == 2 else "alpha"
     beyond_chance = getattr(study.total, name)
@@ -65,6 +65,6 @@ def _blocks(study: AgreementStudy) -> Iterator[Block]:
         tone = "bad" if beyond is not None and beyond.value < _TENTATIVE else ""
         value, ends = estimate_texts(beyond)
         agreement, _ = estimate_texts(field.agreement)
-        cells.append([path, count(field.places), agreement, Cell(value, tone), ends])
+        cells.append([path, count(field.places), agreement, TableCell(value, tone), ends])
     columns = "field", "places", "agreement", name, INTERVAL
     yield Table(columns, cells, f"By field, the lowest {name} first", spare={"places": 1, INTERVAL: 2})

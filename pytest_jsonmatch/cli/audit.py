@@ -23,7 +23,7 @@ from pytest_jsonmatch.golden.files import is_json_file, is_lines_file
 from pytest_jsonmatch.golden.review import review_on_terminal, update_lines
 from pytest_jsonmatch.golden.update import Request, digest_of, expected_in, plan_updates, write
 from pytest_jsonmatch.golden.writing import ascii_json
-from pytest_jsonmatch.report.blocks import Cell, Report, Table, Text
+from pytest_jsonmatch.report.blocks import Report, Table, TableCell, Text
 from pytest_jsonmatch.study.suspects import GoldAudit, audit_gold
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _gold_sheet(audit: GoldAudit, about: str) -> Report:
     text = {"place", "gold", "answers", "who"}
     rows = [
         (
-            Cell(suspect.record, "strong"),
+            TableCell(suspect.record, "strong"),
             suspect.path,
             *_differing(suspect),
             f"{len(suspect.systems)} to {len(suspect.backing)}",
@@ -110,9 +110,9 @@ def _gold_sheet(audit: GoldAudit, about: str) -> Report:
     return Report("jsonmatch study audit", about, [Text(told), table, noted(audit.notes)])
 
 
-def _differing(suspect: Suspect) -> tuple[str | Cell, str | Cell]:
+def _differing(suspect: Suspect) -> tuple[str | TableCell, str | TableCell]:
     """Return both values as text; of long ones the ends from shortly before where they differ."""
-    nothing = Cell("(nothing)", "faint")
+    nothing = TableCell("(nothing)", "faint")
     gold, said = render(suspect.gold, _WIDTH), render(suspect.said, _WIDTH)
     if suspect.kind != "change":
         return (nothing, said) if suspect.kind == "add" else (gold, nothing)
@@ -126,7 +126,7 @@ def _suite_sheet(audit: SuiteAudit, about: str) -> Report:
     columns = "field", "broken by", "pass", "let pass by", "example", "in"
     rows = [
         (
-            Cell(hole.field, "strong"),
+            TableCell(hole.field, "strong"),
             hole.kind,
             f"{hole.mutated - hole.noticed} of {hole.mutated}",
             " · ".join(hole.rules),

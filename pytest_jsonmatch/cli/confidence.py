@@ -14,9 +14,9 @@ from pytest_jsonmatch.cli.rules import comparing
 from pytest_jsonmatch.cli.studies import INTERVAL, estimate_figure, estimate_texts, finish, noted, study_gates
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.blocks import (
-    Block,
     Chart,
     Report,
+    ReportBlock,
     Series,
     Statistic,
     Statistics,
@@ -62,7 +62,7 @@ def run(options: Namespace) -> int:
 # -- for people --------------------------------------------------------------------------------------------
 
 
-def _blocks(study: ConfidenceStudy, total: FieldConfidence) -> Iterator[Block]:
+def _blocks(study: ConfidenceStudy, total: FieldConfidence) -> Iterator[ReportBlock]:
     right, sure = score_text(total.accuracy), f"mean confidence {score_text(total.mean_confidence)}"
     estimates = {"auroc": total.auroc, "ece": total.ece, "brier": total.brier}
     figures = [estimate_figure(name, estimate) for name, estimate in estimates.items()]

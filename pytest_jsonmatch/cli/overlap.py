@@ -13,7 +13,7 @@ from pytest_jsonmatch.cli.studies import finish
 from pytest_jsonmatch.engine.value.errors import JsonParseError
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.reading.strict import parse_json
-from pytest_jsonmatch.report.blocks import Cell, Report, Table, Text
+from pytest_jsonmatch.report.blocks import Report, Table, TableCell, Text
 from pytest_jsonmatch.study.overlap import OverlapStudy, measure_overlap
 from pytest_jsonmatch.study.words import text_of
 
@@ -31,7 +31,7 @@ def _sheet(study: OverlapStudy) -> Report:
     rows = [
         [
             f"{record.gold}: {record.id}",
-            Cell("whole", "bad") if record.is_whole else "part",
+            TableCell("whole", "bad") if record.is_whole else "part",
             f"{record.found} of {record.values}",
             record.text,
             "; ".join(record.fields),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.verdict import upwards
-from pytest_jsonmatch.report.blocks import AnyCell, Block, Cell, Table, Text
+from pytest_jsonmatch.report.blocks import AnyCell, ReportBlock, Table, TableCell, Text
 from pytest_jsonmatch.report.figures import change_text, commit_text, dash, score_text
 from pytest_jsonmatch.report.tables import spent_of
 from pytest_jsonmatch.results.comparison import MOST_KEPT, comparisons_of, merged_differences
@@ -31,7 +31,7 @@ THIS: Final = "this run"
 _TONES: Final = {"worse": "bad", "better": "good", "no worse": "good"}
 
 
-def contest_blocks(contests: Sequence[Contest], noun: str = "run") -> Iterator[Block]:
+def contest_blocks(contests: Sequence[Contest], noun: str = "run") -> Iterator[ReportBlock]:
     """Yield what there is to say of runs against the first of them, all verdicts first.
 
     Args:
@@ -46,7 +46,7 @@ def contest_blocks(contests: Sequence[Contest], noun: str = "run") -> Iterator[B
     yield from spent_of({name: comparisons_of(results.cases) for name, results in runs.items()}, noun)
 
 
-def _tables(contest: Contest, most: int) -> Iterator[Block]:
+def _tables(contest: Contest, most: int) -> Iterator[ReportBlock]:
     diff = contest.diff
     rows: list[list[AnyCell]] = [[each.case, each.difference] for each in diff.mismatches]
     if rows:
@@ -64,8 +64,8 @@ def _is_incomplete(results: RunResult) -> bool:
     return bool(results.narrowed) or len(results.cases) < (results.collected or 0)
 
 
-def _change_cell(change: float) -> Cell:
-    return Cell(change_text(change), "bad" if change < 0 else "good")
+def _change_cell(change: float) -> TableCell:
+    return TableCell(change_text(change), "bad" if change < 0 else "good")
 
 
 # -- the verdict -------------------------------------------------------------------------------------------
@@ -171,7 +171,7 @@ def _figure_table(contest: Contest) -> Table:
     figures = _figures_of(proven)
     for name, _, change in (next(figures), *(each for each in figures if each.change.delta)):
         tone = _TONES.get(change.kind, "")
-        cells = (Cell(text, tone) for text in (*change.signed, change.verdict))
+        cells = (TableCell(text, tone) for text in (*change.signed, change.verdict))
         rows.append([name, score_text(change.baseline), score_text(change.current), *cells])
     return Table(columns, rows, title, "statistic", names=names, text={"verdict"})
 
@@ -205,17 +205,17 @@ def _answers(before: Case, after: Case) -> Iterator[list[AnyCell]]:
     """Yield a row for each value that is wrong in one of two answers, or wrong in other ways."""
     errors = [next((run.error for run in case.runs if run.error), "") for case in (before, after)]
     if any(errors):
-        yield ["  no answer", "", "", *(Cell(error, "bad") for error in errors)]
+        yield ["  no answer", "", "", *(TableCell(error, "bad") for error in errors)]
     sides = [_wrong(case) for case in (before, after)]
     unknown = [_not_kept(case) for case in (before, after)]
     for field, path, short in {key: None for side in sides for key in side}:
         found = [side.get((field, path, short), []) for side in sides]
         if [each.actual for each in found[0]] != [each.actual for each in found[1]]:
             expected = (found[0] or found[1])[0].expected
-            right = Cell(dash(True) if expected is None else expected, "good")
+            right = TableCell(dash(True) if expected is None else expected, "good")
             texts = [", ".join(each.actual or "missing" for each in side) for side in found]
             cells = (
-                Cell(text, "bad") if text else Cell("") if error or field in fields else right
+                TableCell(text, "bad") if text else TableCell("") if error or field in fields else right
                 for text, error, fields in zip(texts, errors, unknown)
             )
             yield [f"  {path}", "", right.text, *cells]

@@ -54,7 +54,7 @@ class Statistics(NamedTuple):
 # -- tables ------------------------------------------------------------------------------------------------
 
 
-class Cell(NamedTuple):
+class TableCell(NamedTuple):
     """A cell of text with a tone, sorted by its value if it has one."""
 
     text: str
@@ -63,16 +63,18 @@ class Cell(NamedTuple):
     link: str = ""
 
 
-AnyCell: TypeAlias = "str | Cell"
+AnyCell: TypeAlias = "str | TableCell"
 
 
-def score_cell(score: float | None) -> Cell:
+def score_cell(score: float | None) -> TableCell:
     """Return a cell for a score.
 
-    >>> score_cell(1.0), score_cell(None)
-    (Cell(text='1.00', tone='good', value=1.0, link=''), Cell(text='–', tone='', value=None, link=''))
+    >>> score_cell(1.0)
+    TableCell(text='1.00', tone='good', value=1.0, link='')
+    >>> score_cell(None)
+    TableCell(text='–', tone='', value=None, link='')
     """
-    return Cell(score_text(score), tone_of(score), score)
+    return TableCell(score_text(score), tone_of(score), score)
 
 
 class ShownDifference(NamedTuple):
@@ -90,7 +92,7 @@ class ShownDifference(NamedTuple):
 
 @final
 @dataclass(frozen=True, slots=True)
-class Detail:
+class RowDetail:
     """What a row of a table unfolds to.
 
     Args:
@@ -156,7 +158,7 @@ class Table:
     note: str = ""
     fine: int = 0
     fine_level: Level = "normal"
-    details: Sequence[Sequence[Detail]] = ()
+    details: Sequence[Sequence[RowDetail]] = ()
     details_of: str = ""
     filters: Mapping[str, Sequence[Collection[str]]] = field(default_factory=dict)
     names: Sequence[str] = ()
@@ -219,7 +221,7 @@ class Chart:
 
 # -- reports -----------------------------------------------------------------------------------------------
 
-Block: TypeAlias = "Heading | Text | Statistics | Table | Chart"
+ReportBlock: TypeAlias = "Heading | Text | Statistics | Table | Chart"
 
 
 @final
@@ -278,7 +280,7 @@ class Report:
 
     title: str
     about: str
-    blocks: Sequence[Block]
+    blocks: Sequence[ReportBlock]
     verdict: str = ""
     headline: str = ""
     reasons: Sequence[Text] = ()

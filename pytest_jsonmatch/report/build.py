@@ -10,9 +10,9 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.repeats import repeats
 from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.report.blocks import (
-    Block,
     Heading,
     Report,
+    ReportBlock,
     Statistic,
     Statistics,
     Table,
@@ -103,7 +103,7 @@ def build(
         *_against(baseline, contest),
     ]
     before = _scores_before(contest)
-    blocks: list[Block] = [
+    blocks: list[ReportBlock] = [
         gate_table(gates, extent(results)),
         repeated_table(pending),
         *_cases(results, failed, page, link, is_judged=is_judged),
@@ -241,7 +241,7 @@ def _sides(
     rivals: Sequence[Contest],
     by: Sequence[str],
     confidence: float,
-) -> Iterator[Block]:
+) -> Iterator[ReportBlock]:
     """Yield comparisons with other runs and between parts of this one, and tables by tag and by model."""
     from pytest_jsonmatch.report.against import contest_blocks
     from pytest_jsonmatch.report.tables import spent_blocks, tag_blocks
@@ -263,7 +263,7 @@ def _sides(
         yield from spent_blocks(results.cases)
 
 
-def _brief(block: Block, *, also: object) -> Block:
+def _brief(block: ReportBlock, *, also: object) -> ReportBlock:
     """Return a block that a brief report shows, too, if it is a sentence or `also` is true."""
     from dataclasses import replace
 
@@ -335,7 +335,8 @@ def _statistics(
             for name, value in zip(FIGURES, values, strict=True)
         ]
         several = ", all metrics" if len(metrics) > 1 else ""
-        scopes.append((f"{ALL_FIELDS}{several}", _distinct(over)))
+        if any(each.value is not None for each in over):
+            scopes.append((f"{ALL_FIELDS}{several}", _distinct(over)))
     # All have as many decimals as the one that needs most.
     shown = [each for _, values in scopes for each in values if each.value is not None]
     least = max((len(each.texts()[0].partition(".")[2]) for each in shown), default=2)

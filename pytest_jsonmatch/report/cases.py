@@ -13,13 +13,13 @@ from pytest_jsonmatch.gate.repeats import Repeats, check
 from pytest_jsonmatch.limits import Measured, measured
 from pytest_jsonmatch.report.blocks import (
     AnyCell,
-    Cell,
-    Detail,
     Failure,
     Level,
+    RowDetail,
     Statistic,
     Statistics,
     Table,
+    TableCell,
     score_cell,
 )
 from pytest_jsonmatch.report.escape import clip, mark, no_command
@@ -58,19 +58,24 @@ class FailedCase(NamedTuple):
 def failed_cases(results: RunResult, told: Told | None = None) -> list[FailedCase]:
     """Return the cases that failed, the lowest score first.
 
-    Without `told` only the errors of comparators are known.
+    Records with errors come last: many without an answer would hide the others. Without `told` only the
+    errors of comparators are known.
     """
     found = []
     for case in results.cases:
         run = _failed_run(case)
         if run is not None:
-            errors = "\n".join(_errors(run))
+            errors = "\n".join(errors_of(run))
             path, line, message = ("", 1, errors) if told is None else told(case, run)
             note = "" if case.of == 1 else f"run {run.number} of {case.of}"
             score = case.figure("score")
             failure = Failure(case.id, score, path, max(line, 1), message or run.error, note)
             found.append(FailedCase(case, run, failure))
-    return sorted(found, key=lambda each: (each.failure.score, each.case.id))
+
+    def order(each: FailedCase) -> tuple[bool, float, str]:
+        return results.is_of_records and bool(errors_of(each.run)), each.failure.score, each.case.id
+
+    return sorted(found, key=order)
 
 
 def _failed_run(case: Case) -> CaseRun | None:
@@ -86,7 +91,8 @@ def _failed_run(case: Case) -> CaseRun | None:
     )
 
 
-def _errors(run: CaseRun) -> list[str]:
+def errors_of(run: CaseRun) -> list[str]:
+    """Return the errors of the comparators of a run."""
     return [error for each in run.comparisons for error in each.errors]
 
 
@@ -97,7 +103,7 @@ def lowest_fields(case: Case) -> list[tuple[str, float]]:
     return sorted(wrong, key=lambda each: (each[1], each[0]))
 
 
-def why_failed(run: CaseRun, score: float) -> Cell:
+def why_failed(run: CaseRun, score: float) -> TableCell:
     """Return why a run of a case failed: a score below its limit, with enough decimals to see it."""
     failed = [each for each in run.comparisons if not each.passed]
     if run.error or not failed:
@@ -105,13 +111,13 @@ def why_failed(run: CaseRun, score: float) -> Cell:
     return min((_why(each) for each in failed), key=lambda why: (why.value is not None, why.value or 0.0))
 
 
-def _why(comparison: Comparison) -> Cell:
+def _why(comparison: Comparison) -> TableCell:
     """Return why a comparison failed: what is below its limit (the score, else the lowest), or an error."""
     missed = [each for each in _measured(comparison) if not each.is_reached]
     if not comparison.has_figures:
-        return Cell("nothing but batch errors")
+        return TableCell("nothing but batch errors")
     if comparison.parsed is False:
-        return Cell("no JSON found")
+        return TableCell("no JSON found")
     if missed:
         is_score = missed[0].what == "score"
         found = missed[0] if is_score else min(missed, key=lambda each: each.value or 0.0)
@@ -119,11 +125,11 @@ def _why(comparison: Comparison) -> Cell:
         name = found.field or found.what
         what = {"score": "", "f1": "F1 "}.get(name, f"{name} ")
         text = f"{what}{dash(True) if found.value is None else value} < {limit}"
-        return Cell(text, tone_of(found.value), found.value)
+        return TableCell(text, tone_of(found.value), found.value)
     if comparison.validity == "invalid":
-        return Cell("not valid by the schema")
+        return TableCell("not valid by the schema")
     if comparison.errors and comparison.threshold:
-        return Cell("comparator error")
+        return TableCell("comparator error")
     return score_cell(comparison.score)
 
 
@@ -161,13 +167,8 @@ def message_lines(message: str, most: int, *, width: int = 200, unicode: bool = 
 
 
 def failed_table(results: RunResult, failed: Sequence[FailedCase], link: str = "") -> Table:
-    """Return the cases that failed, the lowest score first; `link` is the base of links to lines.
-
-    Records with errors come last: many without an answer would hide the others.
-    """
+    """Return a table of the cases that failed; `link` is the base of links to lines."""
     noun = results.noun
-    if results.is_of_records:
-        failed = sorted(failed, key=lambda each: bool(_errors(each.run)))
     have_places = any(each.failure.path for each in failed)
     # Each error once: a service that is down fails all cases alike.
     groups: dict[tuple[str, str], list[FailedCase]] = {}
@@ -188,7 +189,7 @@ def failed_table(results: RunResult, failed: Sequence[FailedCase], link: str = "
         text={"lowest-scoring fields", "at"},
         spare={"lowest-scoring fields": 1},
         not_in_terminal={"at"},
-        details=[[Detail(each.failure.note, message=each.failure.message)] for each in failed],
+        details=[[RowDetail(each.failure.note, message=each.failure.message)] for each in failed],
         node_ids=not results.is_of_records,
     )
 
@@ -211,18 +212,18 @@ def _name(each: FailedCase) -> str:
     return each.case.id + (f" ({each.failure.note})" if each.failure.note else "")
 
 
-def _place(failure: Failure, link: str) -> Cell:
+def _place(failure: Failure, link: str) -> TableCell:
     if not failure.path:
-        return Cell(dash(True))
+        return TableCell(dash(True))
     target = ""
     if link and not failure.path.startswith("/"):
         target = f"{link}{quote(failure.path, errors='backslashreplace')}#L{failure.line}"
-    return Cell(f"{failure.path}:{failure.line}", link=target)
+    return TableCell(f"{failure.path}:{failure.line}", link=target)
 
 
 def _complaint(each: FailedCase) -> str:
     """Return the lowest-scoring fields of a case, or why it has no score."""
-    if errors := _errors(each.run):
+    if errors := errors_of(each.run):
         return errors[0]
     fields = lowest_fields(Case(each.case.id, (each.run,)))
     if not fields:
@@ -277,7 +278,7 @@ def _repeat_table(repeated: Repeats) -> Table:
         of_runs = [run.figure("score") for run in case.runs]
         ends = dict.fromkeys(map(score_text, (min(of_runs), max(of_runs))))
         passed = f"{count(case.passed_runs)} of {count(len(case.runs))}"
-        rows.append([case.id, Cell(passed, tone_of(case.pass_rate), case.pass_rate), " to ".join(ends)])
+        rows.append([case.id, TableCell(passed, tone_of(case.pass_rate), case.pass_rate), " to ".join(ends)])
     return Table(
         ("case", "passed", "scores of runs"),
         rows,

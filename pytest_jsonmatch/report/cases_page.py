@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.report.blocks import AnyCell, Chart, Detail, Series, Table, score_cell
+from pytest_jsonmatch.report.blocks import AnyCell, Chart, RowDetail, Series, Table, score_cell
 from pytest_jsonmatch.report.cases import (
     FailedCase,
     case_row,
+    errors_of,
     lowest_fields,
     named_fields,
 )
@@ -42,7 +43,7 @@ def case_table(
     have_places = bool(extra.sources) or any(each.failure.path for each in failed)
     room = _Room(extra)
     rows: list[list[AnyCell]] = []
-    details: list[list[Detail]] = []
+    details: list[list[RowDetail]] = []
     for case in cases:
         each = failing.get(case.id)
         if each is None:
@@ -69,9 +70,7 @@ def case_table(
     return Table(
         (noun, "score", "lowest-scoring fields", *(["at"] if have_places else [])),
         rows,
-        f"{noun}s, the lowest scores first"
-        if not failed or results.is_of_records
-        else _title(results, failed),
+        _title(results, failed),
         noun,
         text={"lowest-scoring fields", "at"},
         spare={"lowest-scoring fields": 1},
@@ -87,6 +86,9 @@ def case_table(
 
 
 def _title(results: RunResult, failed: Sequence[FailedCase]) -> str:
+    if results.is_of_records or not failed:
+        last = ", those with errors last" if any(errors_of(each.run) for each in failed) else ""
+        return f"{results.noun}s, the lowest scores first{last}"
     what = "did not pass" if results.has_only_gates else "failed"
     return f"cases: {count(len(failed))} of {count(len(results.cases))} {what}"
 
@@ -136,7 +138,7 @@ class _Room:
         self._extra = extra
         self._left = _ROOM
 
-    def details(self, case: Case, message: str) -> Iterator[Detail]:
+    def details(self, case: Case, message: str) -> Iterator[RowDetail]:
         """Yield the details of a case: of each comparison, after what belongs to its run."""
         for run in case.runs:
             source = self._extra.source(case, run)
@@ -145,12 +147,12 @@ class _Room:
             texts = [(name, text) for name, text in zip(("input", "answer"), source[1:], strict=True) if text]
             texts = [each for each in texts if self._take(each[1])]
             if run.error or texts or title or message:
-                yield Detail(title, message=message, texts=texts, notes=[run.error] if run.error else ())
+                yield RowDetail(title, message=message, texts=texts, notes=[run.error] if run.error else ())
                 message = ""
             for comparison in run.comparisons:
                 yield self._comparison(comparison, is_only=len(run.comparisons) == 1)
 
-    def _comparison(self, of: Comparison, *, is_only: bool) -> Detail:
+    def _comparison(self, of: Comparison, *, is_only: bool) -> RowDetail:
         title = "" if is_only else f"{of.id.removeprefix(of.nodeid).lstrip('#') or of.id}: {of.metric}"
         if not is_only:
             title += f", score {score_text(of.score)}"

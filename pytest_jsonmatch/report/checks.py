@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.report.blocks import Cell, Table
+from pytest_jsonmatch.report.blocks import Table, TableCell
 from pytest_jsonmatch.report.figures import change_text, compare_figures, dash
 from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import BOLD, RED, StyledLine
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 _MOST_NAMED: Final = 3
 _VERDICTS: Final = {
-    True: Cell("passed", "good"),
-    False: Cell("failed", "bad"),
-    None: Cell("not decided", "open"),
+    True: TableCell("passed", "good"),
+    False: TableCell("failed", "bad"),
+    None: TableCell("not decided", "open"),
 }
 JUDGED: Final = "intervals do not account for the judge's errors; `jsonmatch study agreement` measures them"
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_jsonmatch.engine.compare.transforms import map_scalars
 from pytest_jsonmatch.engine.value.convert import MISSING, JsonValue, form_of
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.report.blocks import Detail, ShownDifference
+from pytest_jsonmatch.report.blocks import RowDetail, ShownDifference
 from pytest_jsonmatch.report.escape import clip
 from pytest_jsonmatch.report.figures import STATUS_WORDS
 
@@ -49,12 +49,12 @@ def details_of(result: MatchResult) -> str:
     return f"{wrong}\n{_documents(result, is_perfect=is_perfect)}"
 
 
-def detail_from(text: str, title: str = "", notes: Iterable[str] = ()) -> Detail:
+def detail_from(text: str, title: str = "", notes: Iterable[str] = ()) -> RowDetail:
     """Return the detail of a row that `details_of` describes; its documents may have been left out."""
     wrong, _, documents = text.partition("\n")
     found = json.loads(wrong) if wrong else {"leaves": []}
     expected, actual = json.loads(documents) if documents else (None, None)
-    return Detail(
+    return RowDetail(
         title,
         differences=[ShownDifference(*leaf) for leaf in found["leaves"]],
         more=found.get("more", 0),

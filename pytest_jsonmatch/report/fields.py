@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.result.figures import COUNTS, POSITIONS, SHARES, FieldAggregation
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.report.blocks import AnyCell, Cell, Detail, ShownDifference, Table, Text, score_cell
+from pytest_jsonmatch.report.blocks import (
+    AnyCell,
+    RowDetail,
+    ShownDifference,
+    Table,
+    TableCell,
+    Text,
+    score_cell,
+)
 from pytest_jsonmatch.report.figures import STATUS_WORDS, score_text, tone_of
 from pytest_jsonmatch.results.comparison import (
     Case,
@@ -185,7 +193,7 @@ def _table(
     differences = merged_differences(cases, MAX_DIFFERENCES)
 
     def row(name: AnyCell, figures: FieldAggregation, was: float | None = None) -> list[AnyCell]:
-        moved = [Cell("" if was is None else score_text(was), "", was), _change(figures.mean_score, was)]
+        moved = [TableCell("" if was is None else score_text(was), "", was), _change(figures.mean_score, was)]
         return [name, *_cells(figures, columns), *(moved if known else ())]
 
     return Table(
@@ -196,7 +204,7 @@ def _table(
         most=_MAX_ROWS,
         spare=_SPARE,
         bars=("score",),
-        total=row(Cell(ALL_FIELDS, "strong"), of.total),
+        total=row(TableCell(ALL_FIELDS, "strong"), of.total),
         fine=sum(map(is_perfect, of.fields.values())),
         details=[[_detail(path, differences[path])] if path in differences else [] for path in of.fields],
         details_of=details_of,
@@ -222,23 +230,25 @@ def _columns(of: MetricFields) -> dict[str, str]:
     return {title: name for title, name in {**COUNTS, **SHARES}.items() if title not in hidden}
 
 
-def _cells(figures: FieldAggregation, columns: Mapping[str, str]) -> Iterator[Cell]:
+def _cells(figures: FieldAggregation, columns: Mapping[str, str]) -> Iterator[TableCell]:
     for title, name in columns.items():
         value = getattr(figures, name)
-        yield score_cell(value) if title in SHARES else Cell(count(value), "" if value else "faint", value)
+        yield (
+            score_cell(value) if title in SHARES else TableCell(count(value), "" if value else "faint", value)
+        )
 
 
-def _change(now: float | None, before: float | None) -> Cell:
+def _change(now: float | None, before: float | None) -> TableCell:
     from pytest_jsonmatch.report.figures import change_text
 
     if now is None or before is None:
-        return Cell("")
+        return TableCell("")
     change = now - before
-    return Cell(change_text(change), "good" if change > 0 else "bad" if change < 0 else "faint", change)
+    return TableCell(change_text(change), "good" if change > 0 else "bad" if change < 0 else "faint", change)
 
 
-def _detail(path: str, differences: Sequence[Difference]) -> Detail:
-    return Detail(
+def _detail(path: str, differences: Sequence[Difference]) -> RowDetail:
+    return RowDetail(
         differences=[
             ShownDifference(
                 each.at or path,

@@ -14,15 +14,15 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.blocks import (
     AnyCell,
-    Block,
-    Cell,
     Chart,
-    Detail,
     Heading,
     Report,
+    ReportBlock,
+    RowDetail,
     ShownDifference,
     Statistics,
     Table,
+    TableCell,
     Text,
 )
 from pytest_jsonmatch.report.charts import chart_data
@@ -76,7 +76,7 @@ def html_page(report: Report) -> str:
     )
 
 
-def block_html(block: Block) -> str:
+def block_html(block: ReportBlock) -> str:
     """Return a block as HTML without a style or a script, as notebooks show it.
 
     Raises:
@@ -144,7 +144,7 @@ def _quoted(text: Text) -> str | Markup:
 # -- sections ----------------------------------------------------------------------------------------------
 
 
-def _sections(blocks: Iterable[Block]) -> list[list[dict[str, Any]]]:
+def _sections(blocks: Iterable[ReportBlock]) -> list[list[dict[str, Any]]]:
     """Return blocks as data for the template, in sections: a table or chart with a title begins one."""
     sections: list[list[dict[str, Any]]] = []
     for block in blocks:
@@ -161,7 +161,7 @@ def _sections(blocks: Iterable[Block]) -> list[list[dict[str, Any]]]:
     return sections
 
 
-def _drawn(block: Block) -> dict[str, Any]:
+def _drawn(block: ReportBlock) -> dict[str, Any]:
     """Return the data of a block for the template; empty if there is nothing to draw."""
     if isinstance(block, Heading):
         return {"title": block.text}
@@ -241,7 +241,7 @@ def _table(block: Table) -> dict[str, Any]:
 
 
 def _cell(each: AnyCell, block: Table, column: int) -> dict[str, Any]:
-    cell = each if isinstance(each, Cell) else Cell(each)
+    cell = each if isinstance(each, TableCell) else TableCell(each)
     kind = _kind(block, column)
     return {
         "text": clip(cell.text, _MAX_TEXT),
@@ -261,7 +261,7 @@ def _kind(block: Table, column: int) -> str:
     return "text" if block.is_text(column) else "number"
 
 
-def _detail(of: Detail) -> dict[str, Any]:
+def _detail(of: RowDetail) -> dict[str, Any]:
     return {
         "title": of.title,
         "differences": [_difference(each) for each in of.differences],

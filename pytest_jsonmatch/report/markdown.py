@@ -14,13 +14,13 @@ from typing import Final, TypeVar
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.blocks import (
     AnyCell,
-    Block,
-    Cell,
     Chart,
     Heading,
     Report,
+    ReportBlock,
     Statistics,
     Table,
+    TableCell,
     Text,
 )
 from pytest_jsonmatch.report.cases import message_lines
@@ -120,7 +120,7 @@ def _sentence(text: Text) -> str:
     return text.text if _PLAIN.fullmatch(text.text.replace(": ", " ")) else code(text.text, 200)
 
 
-def _block(block: Block, most: int) -> Iterator[str]:
+def _block(block: ReportBlock, most: int) -> Iterator[str]:
     if isinstance(block, Text):
         yield from [_sentence(block), ""] if block.text else []
     elif isinstance(block, Heading):
@@ -232,11 +232,11 @@ def _capital(text: str) -> str:
 
 
 def _text(each: AnyCell) -> str:
-    return each.text if isinstance(each, Cell) else each
+    return each.text if isinstance(each, TableCell) else each
 
 
 def _cell(each: AnyCell, block: Table, column: int) -> str:
-    text, tone = _text(each).lstrip(), each.tone if isinstance(each, Cell) else ""
+    text, tone = _text(each).lstrip(), each.tone if isinstance(each, TableCell) else ""
     if block.columns[column] == "verdict":  # our own words
         return _SIGNS.get(tone, "{}").format(text)
     if not column and tone == "strong":
@@ -244,7 +244,7 @@ def _cell(each: AnyCell, block: Table, column: int) -> str:
     if not block.is_text(column) or not text or block.columns[column] == "note":
         return _prose(text)
     shown = cell(text) if column or not text else cell(text, 80)
-    return f"[{shown}]({each.link})" if isinstance(each, Cell) and each.link else shown
+    return f"[{shown}]({each.link})" if isinstance(each, TableCell) and each.link else shown
 
 
 def _cut(what: str) -> Iterator[str]:

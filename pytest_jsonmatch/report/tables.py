@@ -11,7 +11,7 @@ from pytest_jsonmatch.answer import Spent, spent_figure
 from pytest_jsonmatch.engine.value.errors import did_you_mean
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.limits import FIGURES
-from pytest_jsonmatch.report.blocks import AnyCell, Block, Cell, Table, Text, score_cell
+from pytest_jsonmatch.report.blocks import AnyCell, ReportBlock, Table, TableCell, Text, score_cell
 from pytest_jsonmatch.report.fields import ALL_FIELDS, field_scores
 from pytest_jsonmatch.report.figures import amount_text, dash
 from pytest_jsonmatch.results.comparison import Case, Comparison, by_metric, comparisons_of, mean_of
@@ -29,7 +29,7 @@ _SPENT_TITLES: Final = dict(
 """The figure in each column of what answers took, by its title."""
 
 
-def tag_blocks(results: RunResult, name: str, *, fields: bool = True) -> Iterator[Block]:
+def tag_blocks(results: RunResult, name: str, *, fields: bool = True) -> Iterator[ReportBlock]:
     """Yield the figures of a run by the values of a tag, and those of `fields`; or why there are none."""
     parts = dict(by_tag(results, name))
     if not parts:
@@ -55,7 +55,7 @@ def tag_blocks(results: RunResult, name: str, *, fields: bool = True) -> Iterato
         yield from _field_blocks(name, {value: part.tabled for value, part in parts.items()})
 
 
-def _field_blocks(name: str, groups: Mapping[str, Sequence[Case]]) -> Iterator[Block]:
+def _field_blocks(name: str, groups: Mapping[str, Sequence[Case]]) -> Iterator[ReportBlock]:
     """Yield the scores of fields in groups of cases, side by side; a table for each metric."""
     by_group = {label: by_metric(cases) for label, cases in groups.items()}
     metrics = dict.fromkeys(metric for found in by_group.values() for metric in found)
@@ -77,7 +77,7 @@ def _field_blocks(name: str, groups: Mapping[str, Sequence[Case]]) -> Iterator[B
             "score of fields by {}" + (" ({})" if len(metrics) > 1 else ""),
             names=[name, metric][: 1 + (len(metrics) > 1)],
             most=_MAX_ROWS,
-            total=[Cell(ALL_FIELDS, "strong"), *(score_cell(each[""]) for each in scores)],
+            total=[TableCell(ALL_FIELDS, "strong"), *(score_cell(each[""]) for each in scores)],
             spare={title: at for at, title in enumerate(titles)},
         )
 
@@ -85,7 +85,7 @@ def _field_blocks(name: str, groups: Mapping[str, Sequence[Case]]) -> Iterator[B
 # -- what answers took -------------------------------------------------------------------------------------
 
 
-def spent_blocks(cases: Iterable[Case]) -> Iterator[Block]:
+def spent_blocks(cases: Iterable[Case]) -> Iterator[ReportBlock]:
     """Yield what answers took, by model and in total, as `spent_of` does."""
     by_model: dict[str, list[Comparison]] = {}
     for each in comparisons_of(cases):
@@ -97,7 +97,7 @@ def spent_blocks(cases: Iterable[Case]) -> Iterator[Block]:
     return spent_of(groups, "model")
 
 
-def spent_of(groups: Mapping[str, Iterable[Comparison]], noun: str) -> Iterator[Block]:
+def spent_of(groups: Mapping[str, Iterable[Comparison]], noun: str) -> Iterator[ReportBlock]:
     """Yield what answers took, by group, if any answer says; others are in no row.
 
     Columns without any known value are left out. If only some answers have a value, the cell says how many.
@@ -130,5 +130,5 @@ def _spent_cell(figure: str, spent: Sequence[Spent]) -> str:
     return amount_text(value) + (f" (of {count(known)})" if known < len(spent) else "")
 
 
-def _mean_score(group: Iterable[Comparison]) -> Cell:
+def _mean_score(group: Iterable[Comparison]) -> TableCell:
     return score_cell(mean_of([each.score for each in group if each.has_figures]))

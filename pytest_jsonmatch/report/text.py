@@ -9,14 +9,14 @@ from typing import Final
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.blocks import (
     AnyCell,
-    Block,
-    Cell,
     Chart,
     Heading,
     Report,
+    ReportBlock,
     ShownDifference,
     Statistics,
     Table,
+    TableCell,
     Text,
 )
 from pytest_jsonmatch.report.escape import display_width
@@ -76,7 +76,7 @@ def blocks_lines(report: Report, look: Look, *, is_brief: bool | None = None) ->
     return joined_blocks((each for each in report.blocks if each.level != "all"), look, every=every)
 
 
-def brief_blocks(report: Report, *, has_intervals: bool = False) -> Iterator[Block]:
+def brief_blocks(report: Report, *, has_intervals: bool = False) -> Iterator[ReportBlock]:
     """Yield what a brief report shows: a sentence for each table, and what is always shown."""
     for block in report.blocks:
         is_sure = isinstance(block, Statistics) and any(each.note for each in block.statistics)
@@ -86,13 +86,13 @@ def brief_blocks(report: Report, *, has_intervals: bool = False) -> Iterator[Blo
             yield block.brief
 
 
-def joined_blocks(blocks: Iterable[Block], look: Look, *, every: bool = False) -> list[StyledLine]:
+def joined_blocks(blocks: Iterable[ReportBlock], look: Look, *, every: bool = False) -> list[StyledLine]:
     """Return blocks as lines, with an empty line between them, but not between lines of one kind.
 
     With `every`, the differences of all rows of a table are shown, not only those of the first.
     """
     lines: list[StyledLine] = []
-    above: tuple[type[Block], bool] | None = None
+    above: tuple[type[ReportBlock], bool] | None = None
     for block in blocks:
         if own := block_lines(block, look, every=every):
             # Sentences follow each other without a gap, and so do statistics on a single line.
@@ -102,7 +102,7 @@ def joined_blocks(blocks: Iterable[Block], look: Look, *, every: bool = False) -
     return lines
 
 
-def block_lines(block: Block, look: Look, *, every: bool = False) -> list[StyledLine]:
+def block_lines(block: ReportBlock, look: Look, *, every: bool = False) -> list[StyledLine]:
     """Return a block as lines for a terminal."""
     if isinstance(block, Heading):
         return _told(block.text, look, BOLD)
@@ -173,7 +173,7 @@ def _cells(row: Sequence[AnyCell], block: Table, look: Look) -> StyledLine:
 
 
 def _cell(cell: AnyCell, look: Look) -> tuple[str, dict[str, bool]]:
-    told = cell if isinstance(cell, Cell) else Cell(cell)
+    told = cell if isinstance(cell, TableCell) else TableCell(cell)
     is_dash = told.text == score_text(None)
     return look.score(None) if is_dash else look.printable(told.text), TONES[told.tone]
 

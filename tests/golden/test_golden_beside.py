@@ -184,7 +184,7 @@ def test_another_order_is_the_same_run(pytester, golden):
     written = [(f"a.golden.yaml::c{n}", "PASSED") for n in range(20)]
     assert ran(outcome) != written
     assert sorted(ran(outcome)) == sorted(written)
-    outcome.stdout.fnmatch_lines(["leaf_f1, all leaves of 20 cases", "all leaves *20 *20 *1.00"])
+    outcome.stdout.fnmatch_lines(["fields of 20 cases by leaf_f1", "all fields *20 *20 *1.00"])
 
 
 def test_coverage_of_a_producer_and_of_no_yaml(pytester, write, golden):

@@ -114,7 +114,7 @@ def test_what_is_accepted_as_well_goes_beside_the_expected_value(pytester, golde
         "      total:\n        - 3\n        - 2\n      shop:\n        - Ann\n      note:\n        optional: true\n",
     ).replace("    expected: [1, 3]\n", '    expected: [1, 3]\n    accept:\n      "[]":\n        - 2\n')
     again = pytester.runpytest("a.golden.yaml::bakery")
-    again.stdout.fnmatch_lines(["*4 fields: 2 match, 1 invented, 1 skipped*"])
+    again.stdout.fnmatch_lines(["*4 fields: 2 match, 1 extra, 1 skipped*"])
 
 
 @pytest.mark.parametrize(

@@ -91,4 +91,7 @@ def test_a_run_in_which_nothing_was_compared(suite):
 def test_what_failed_before_it_compared_counts(suite):
     text = report(suite, "-k", "wrong or right", "-o", "usefixtures=nothing")
     assert "**2 of 2 cases failed**; 2 before comparing, which counts as 0" in text
-    assert "| `a.golden.yaml::right` | 0.00 | `fixture 'nothing' not found` | `a.golden.yaml:11` |" in text
+    assert (
+        "| `a.golden.yaml::right and 1 more` | 0.00 | `fixture 'nothing' not found` | `a.golden.yaml:11` |"
+        in text
+    )

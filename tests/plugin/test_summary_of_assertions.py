@@ -44,6 +44,7 @@ def test_a_test_that_compares_several_times_has_a_table(pytester):
     assert found == [
         ["page", "2", "1", "1"],
         ["all", "fields", "2", "1"],
+        ["all", "fields:", "score", "0.50"],
         ["jsonmatch:", "leaf_f1,", "2", "cases,"],
     ]
 

@@ -155,7 +155,7 @@ def page(**more: Any) -> str:
         replace(case, tags={"source": "scan" if at % 2 else "<b>phone</b>"})
         for at, case in enumerate(results.cases)
     ]
-    results = replace(results, cases=tuple(cases))
+    results = results.with_cases(cases)
     gates = [check_gate(parse_gate(text), results) for text in ("score >= 0.5", "pass_rate == 1")]
     return html_page(build(results, gates=gates, page=extra, has_intervals=True, **more))
 
@@ -370,7 +370,7 @@ def test_hostile_data_stays_text(browser: Browser) -> None:
     }
     before, _ = run_of({**answers, HOSTILE: (1, 1)})
     results, extra = run_of(answers)
-    results = replace(results, cases=tuple(replace(each, tags={"t": HOSTILE}) for each in results.cases))
+    results = results.with_cases(replace(each, tags={"t": HOSTILE}) for each in results.cases)
     source = CaseText(HOSTILE, HOSTILE, HOSTILE)
     extra = replace(extra, sources={case.id: source for case in results.cases})
     made = contest((HOSTILE, before), ("this run", results))
@@ -399,7 +399,7 @@ def test_nothing_runs_wherever_it_stands(browser: Browser, where: str, hostile: 
     values = {each: hostile if each == where else each for each in WHERE}
     results, extra = run_of({values["id"]: ({values["key"]: values["value"]}, {values["key"]: 1})})
     (case,) = results.cases
-    results = replace(results, cases=(replace(case, tags={"t": values["tag"]}),))
+    results = results.with_cases([replace(case, tags={"t": values["tag"]})])
     browser.open(html_page(build(results, page=extra, by=["t"])))
     for node in browser.driver.find_elements(By.CSS_SELECTOR, ".toggle"):
         browser.do("arguments[0].click()", node)

@@ -156,7 +156,7 @@ def test_the_command(corpus, command, folder):
     assert names(lines) == ["lines[].n", "total"]
     assert lines[-1].split()[:3] == ["coverage_at_error>=0.5", "passed", "0.90"]
     page = (folder / "c.html").read_text()
-    assert page.count("<h2") == 4
+    assert page.count("<h2") == 3
     found = json.loads((folder / "c.json").read_text())
     assert (found["study"], found["version"], found["fields"]["total"]["values"]) == ("confidence", 1, 700)
     assert found["total"]["at_error"]["threshold"] == 0.8

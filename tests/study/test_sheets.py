@@ -8,13 +8,13 @@ import pytest
 
 from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.report.blocks import (
-    Cell,
     Chart,
     Report,
     Series,
     Statistic,
     Statistics,
     Table,
+    TableCell,
     Text,
 )
 from pytest_jsonmatch.report.checks import gate_table
@@ -105,7 +105,7 @@ def test_names_of_the_data_are_harmless(hostile):
     blocks = (
         Text(hostile),
         Statistics([Statistic("f", hostile, hostile)]),
-        Table(["field", "n"], [[hostile, Cell(hostile, "bad")]], hostile, text={"n"}),
+        Table(["field", "n"], [[hostile, TableCell(hostile, "bad")]], hostile, text={"n"}),
         Chart(hostile, "x", "y", [Series(hostile, [(0, 1)])]),
         gate_table([Check(hostile, "f1", 1.0, 0.5, True, hostile)], hostile),
     )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Params: TypeAlias = Mapping[str, object]
 Score: TypeAlias = "Callable[[JsonValue, JsonValue], float | ComparatorResult | Question]"
-Table: TypeAlias = "Callable[[Sequence[JsonValue], Sequence[JsonValue]], Matrix]"
+PairScorer: TypeAlias = "Callable[[Sequence[JsonValue], Sequence[JsonValue]], Matrix]"
 Formula: TypeAlias = "Callable[[Any, Any, Any], Any]"
 CompiledTransform: TypeAlias = "Callable[[JsonValue], JsonValue]"
 
@@ -90,7 +90,7 @@ class Scoring:
     """
 
     score: Score
-    table: Table | None = None
+    table: PairScorer | None = None
     ceiling: Callable[[Sequence[JsonValue], Sequence[JsonValue]], Matrix | None] | None = None
     rows: Callable[[Sequence[JsonValue], Sequence[JsonValue]], list[dict[int, float]]] | None = None
     related: Callable[[Sequence[JsonValue], Sequence[JsonValue]], Any] | None = None
