@@ -131,7 +131,7 @@ def check_study_gate(
         note = f"{path or 'this data'} has no {gate.figure}" if value is None else path * (len(by_path) > 1)
         checks.append(Check(gate.text, gate.name, value, gate.limit, passed, note, gate.operator))
     if checks:
-        return min(checks, key=lambda check: (check.value is not None, check.passed, check.slack or 0.0))
+        return min(checks, key=lambda check: (check.value is not None, check.passed, check.margin or 0.0))
     near = nearest(str(gate.field), sorted(by_field))
     note = "no field matches" + (f"; did you mean {near!r}?" if near is not None else "")
     return Check(gate.text, gate.name, None, gate.limit, passed=False, note=note, operator=gate.operator)

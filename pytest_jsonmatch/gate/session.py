@@ -30,10 +30,10 @@ class Check:
     operator: str = ">="
 
     @property
-    def slack(self) -> float | None:
+    def margin(self) -> float | None:
         """How far the figure is from its limit; below 0 if it misses it.
 
-        >>> Check("run", "f1", 0.75, 0.5, passed=True).slack
+        >>> Check("run", "f1", 0.75, 0.5, passed=True).margin
         0.25
         """
         if self.value is None:

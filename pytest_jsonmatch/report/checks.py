@@ -89,8 +89,8 @@ def check_figures(check: Check, *, unicode: bool = True) -> tuple[str, str, str]
 
     Value and margin are empty where there is no value.
     """
-    if check.value is None or check.slack is None:
+    if check.value is None or check.margin is None:
         return "", f"{check.limit:g}", ""
     if isinstance(check.value, int):
-        return count(check.value), f"{check.limit:g}", f"{check.slack:+g}" if check.slack else "0"
-    return *compare_figures(check.value, check.limit), change_text(check.slack, unicode=unicode)
+        return count(check.value), f"{check.limit:g}", f"{check.margin:+g}" if check.margin else "0"
+    return *compare_figures(check.value, check.limit), change_text(check.margin, unicode=unicode)

@@ -124,11 +124,11 @@ def test_nothing_is_never_good_enough_if_it_was_asked_for():
 
 
 @pytest.mark.parametrize(
-    ("text", "slack"),
+    ("text", "margin"),
     [("pass_rate >= 0.2", 0.05), ("pass_rate <= 0.2", -0.05), ("errors == 0", -1), ("errors < 3", 2)],
 )
-def test_what_is_to_spare(text, slack):
-    assert checked(text).slack == pytest.approx(slack)
+def test_what_is_to_spare(text, margin):
+    assert checked(text).margin == pytest.approx(margin)
 
 
 def test_a_case_that_runs_often_counts_once():
