@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from pytest_jsonmatch import ComparatorResult, ConfigurationError, JsonMatchError, compare_json
 from pytest_jsonmatch.comparer import plan_of
 from pytest_jsonmatch.engine.align.arrays import Aligner
-from pytest_jsonmatch.engine.align.columns import Columns
+from pytest_jsonmatch.engine.align.columns import GridBuilder
 from pytest_jsonmatch.engine.align.context import Cell
 from pytest_jsonmatch.engine.align.grid import Grid
 from pytest_jsonmatch.engine.align.large import ArrayGrid
@@ -215,7 +215,7 @@ class Elements(NamedTuple):
         count_extra = self.plan.options.extra == "count"
         aligner = Aligner(self.plan, count_extra=count_extra)
         element = self.plan.root.children[ELEMENT]
-        grid = Columns(aligner, element, body).build_grid(element, self.expected, self.actual)
+        grid = GridBuilder(aligner, element, body).build_grid(element, self.expected, self.actual)
         grid.walk = self.walked, range(10**6), range(10**6)
         grid.compute_worths(aligner.leaf_counts(element, self.expected, self.actual))
         return grid

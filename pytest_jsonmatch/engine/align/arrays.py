@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Final, final
 
-from pytest_jsonmatch.engine.align.columns import Columns
+from pytest_jsonmatch.engine.align.columns import GridBuilder
 from pytest_jsonmatch.engine.align.context import Context, Pairing, refuse_too_large
 from pytest_jsonmatch.engine.align.grid import keep_pairings
 from pytest_jsonmatch.engine.align.keys import pair_equal
@@ -45,8 +45,8 @@ class Aligner(Context):
         pairs, rows, columns = pair_equal(keys, others)
         if not (rows and columns):
             return Pairing(pairs)
-        rows = self.equality.sort_places(element, expected, rows, plain=plain)
-        columns = self.equality.sort_places(element, actual, columns, plain=plain)
+        rows = self.equality.sort_positions(element, expected, rows, plain=plain)
+        columns = self.equality.sort_positions(element, actual, columns, plain=plain)
         one, other = [expected[at] for at in rows], [actual[at] for at in columns]
         pairs_in_all = count_cells(one, other)
         body: type[Grid] = ListGrid
@@ -56,9 +56,9 @@ class Aligner(Context):
             body = ArrayGrid
             refuse_too_large(node, len(one), len(other))
         if pairs_in_all is None:
-            grid = Columns(self, element, body).build_bounds(element, one, other)
+            grid = GridBuilder(self, element, body).build_bounds(element, one, other)
         else:
-            grid = Columns(self, element, body).build_grid(element, one, other)
+            grid = GridBuilder(self, element, body).build_grid(element, one, other)
         grid.walk = measure, rows, columns
         grid.compute_worths(self.leaf_counts(element, one, other, plain=plain))
         best = grid.find_best_pairs(range(len(rows)), range(len(columns)))

@@ -34,7 +34,7 @@ class Column(NamedTuple):
     codes: list[int] | None
     """For each element the number of its value, -1 if it has none; None: element i has value i."""
 
-    def find_places(self, size: int) -> list[list[int]]:
+    def find_positions(self, size: int) -> list[list[int]]:
         """Return, for each distinct value, the elements that have it."""
         if self.codes is None:
             return [[at] for at in range(size)]
@@ -58,15 +58,15 @@ class Block(NamedTuple):
 class Selection(NamedTuple):
     """Selected values of one side: those of one shape, or those that are not missing."""
 
-    places: list[int]
+    positions: list[int]
     values: list[JsonValue]
     size: int
     """The number of values of the side."""
 
     @classmethod
-    def at(cls, places: list[int], values: Sequence[JsonValue]) -> Selection:
-        """Return the values at some places."""
-        return cls(places, select(places, values), len(values))
+    def at(cls, positions: list[int], values: Sequence[JsonValue]) -> Selection:
+        """Return the values at some positions."""
+        return cls(positions, select(positions, values), len(values))
 
     @classmethod
     def present(cls, values: Sequence[JsonValue]) -> Selection:
@@ -76,18 +76,18 @@ class Selection(NamedTuple):
     @property
     def is_all(self) -> bool:
         """Whether these are all values of the side."""
-        return len(self.places) == self.size
+        return len(self.positions) == self.size
 
     @property
     def others(self) -> list[int]:
-        """The places of all other values."""
-        known = set(self.places)
+        """The positions of all other values."""
+        known = set(self.positions)
         return [at for at in range(self.size) if at not in known]
 
 
-def select(places: Sequence[int], values: Sequence[JsonValue]) -> list[JsonValue]:
-    """Return the values at some places."""
-    return [values[at] for at in places]
+def select(positions: Sequence[int], values: Sequence[JsonValue]) -> list[JsonValue]:
+    """Return the values at some positions."""
+    return [values[at] for at in positions]
 
 
 def group_by_key(keys: AbstractSet[Any], values: Sequence[dict[Any, JsonValue]]) -> dict[Any, Selection]:
@@ -95,12 +95,12 @@ def group_by_key(keys: AbstractSet[Any], values: Sequence[dict[Any, JsonValue]])
     found = {key: Selection([], [], len(values)) for key in keys}
     for at, value in enumerate(values):
         for key in keys & value.keys():
-            found[key].places.append(at)
+            found[key].positions.append(at)
             found[key].values.append(value[key])
     return found
 
 
-def group_by_shape(values: Sequence[JsonValue]) -> dict[type, list[int]]:
+def group_by_kind(values: Sequence[JsonValue]) -> dict[type, list[int]]:
     """Return the positions of objects, of arrays, and of all other values."""
     found: dict[type, list[int]] = {}
     for at, value in enumerate(values):
@@ -241,7 +241,7 @@ def flatten(
         start = 0
         for array in arrays:
             end = start + len(array)
-            orders.append(equality.sort_places(element, array, list(range(len(array))), plain=plain))
+            orders.append(equality.sort_positions(element, array, list(range(len(array))), plain=plain))
             codes.append(list(range(start, end)) if numbers is None else numbers[start:end])
             kept.append(own[start:end])
             start = end
@@ -278,7 +278,7 @@ class CostlyValues:
     accepted: list[float] | None
     """The least score of each value of actual, because it is accepted."""
 
-    def find_places(self, rows: int, columns: int) -> tuple[dict[int, int], dict[int, int]]:
+    def find_positions(self, rows: int, columns: int) -> tuple[dict[int, int], dict[int, int]]:
         """Return the value of each row and column of a grid, without values of other comparators."""
         found = []
         for column, some, size in zip((self.left, self.right), self.block[1:], (rows, columns)):

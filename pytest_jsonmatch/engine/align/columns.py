@@ -1,12 +1,30 @@
-"""Add up Σ of all pairs of elements, column by column: one recursion for grids of both bodies.
+"""Score all pairs of elements of two unordered arrays at once, column by column.
+
+The elements are paired so that the sum of these similarities is maximal:
 
     similarity(i, j) = Σ over columns k of weight_k · score_k(i, j) / ½ (E_i + A_j)
 
-The divisor is E_i alone under `reduce: ratio` or `extra: ignore`. A similarity is at most 1, and 0/0 is 1.
+i is an element of expected, j one of actual. A column k is a place inside the elements, such as `price`, like
+a column of a table whose rows are the elements. E_i and A_j are the weighted leaf counts of the two elements,
+each counted alone. The divisor is E_i under `reduce: ratio` or `extra: ignore`; a similarity is at most 1,
+and 0/0 is 1.
 
-A column is a place inside the elements, such as `price`. E_i and A_j are constants of the elements: their
-weighted leaf counts, each counted alone. A place that is right as a whole, because a matcher, a predicate or
-another accepted value decides, adds its score times its own divisor: ½ (e + a) or e, for the leaves there.
+This module adds up the numerators, Σ, in a grid: a matrix with a row for each i and a column for each j. Of
+
+    expected = [{"sku": "a", "n": 1}, {"sku": "b", "n": 2}]
+    actual = [{"sku": "b", "n": 1}]
+
+`sku` adds [[0], [1]] to the grid and `n` adds [[1], [0]]. E is [2, 2] and A is [2]: both similarities are ½.
+Only distinct values of a column are compared, and each array inside the elements has a grid of its own. E and
+A come from `Context.leaf_counts`, and `Grid.compute_worths` divides.
+
+Some scores are not known here, for example those of a comparator that asks a model. The grid then holds an
+upper bound, and a pair that is chosen is scored by the walk (`engine.score.walk`), which scores two values
+one place at a time. The choice is repeated until all chosen pairs have their exact score (`pair_by_bounds`).
+
+A place may be right as a whole: a matcher such as `pytest.approx` accepts the value, or another value than
+the expected one is accepted. It adds its score times its own divisor: ½ (e + a) or e, for the leaves of that
+place.
 """
 
 from __future__ import annotations
@@ -19,7 +37,7 @@ from pytest_jsonmatch.engine.align.column import (
     Selection,
     flatten,
     group_by_key,
-    group_by_shape,
+    group_by_kind,
     make_column,
     select,
 )
@@ -39,120 +57,75 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-_MOST_LEVELS: Final = 30
-"""Values more than this many levels below the element are left to the walk: it takes fewer calls a level."""
+_MAX_LEVELS: Final = 30
+"""Values deeper than this below the element get upper bounds: the walk needs fewer stack frames a level."""
 
 _MANY_CELLS: Final = 4_000_000
-"""If nested arrays have more pairs of values, those that score 0 should take no memory."""
+"""If nested arrays have more pairs of elements, a sparse grid is tried: scores of 0 take no memory in it."""
 
 _RARE: Final = 4
-"""A key is scored apart if fewer than one in this many pairs of elements have it on both sides."""
+"""A key gets a smaller grid if fewer than one in this many pairs of objects have it on both sides."""
 
 
 @final
-class Columns:
-    """Makes the grid of all pairs of values at one node, including everything below it."""
+class GridBuilder:
+    """Builds the grid of the elements of two arrays.
+
+    All methods that add to a grid take the grid, the node of the values (their schema path with its rules),
+    their weight relative to the element, and n values of expected and m of actual for its rows and columns.
+    """
 
     def __init__(self, aligner: Context, element: PlanNode, body: type[Grid], deepest: int = 0) -> None:
+        """Begin.
+
+        Args:
+            aligner: what all pairings of one comparison share.
+            element: the node of the elements.
+            body: `ListGrid` for few pairs, `ArrayGrid` (numpy) for many.
+            deepest: the depth below which values get upper bounds; 0: that for a grid that is in no other.
+        """
         self._aligner = aligner
         self._body = body
         self._element = element
-        self._deepest = deepest or element.depth + _MOST_LEVELS
+        self._deepest = deepest or element.depth + _MAX_LEVELS
 
     def build_grid(
         self, node: PlanNode, expected: Sequence[JsonValue], actual: Sequence[JsonValue], above: float = 1.0
     ) -> Grid:
-        """Return Σ of all pairs, with weights multiplied from the element down.
+        """Return the grid of values at the element's node or below it.
 
         Args:
-            node: the place of the values.
+            node: the node of the values.
             expected: n values.
             actual: m values.
-            above: the product of the weights from the element down to the node's parent.
+            above: the product of the weights from the element (its own left out) to the node's parent.
         """
-        deeper = node.depth > self._element.depth
-        weight = above * node.rules.weight if deeper else weight_chosen(self._element, node)
+        is_below = node.depth > self._element.depth
+        weight = above * node.rules.weight if is_below else weight_chosen(self._element, node)
         if node.depth > self._deepest or (node.varies and node.rules.accept is not None):
             return self.build_bounds(node, expected, actual, weight)
         grid = self._body(self._aligner, len(expected), len(actual))
         if node.varies:
             self._add_alternatives(grid, node, (expected, actual), above, weight)
-        elif not node.rules.skip and not self._add_column(grid, node, weight, list(expected), list(actual)):
-            self._add_by_type(grid, node, weight, expected, actual)
+        elif not node.rules.skip and not self._add_scalars(grid, node, weight, list(expected), list(actual)):
+            self._add_values(grid, node, weight, expected, actual)
         return grid
 
     def build_bounds(
         self, node: PlanNode, expected: Sequence[JsonValue], actual: Sequence[JsonValue], weight: float = 1.0
     ) -> Grid:
-        """Return upper bounds of all pairs; only the walk can score them."""
+        """Return a grid of upper bounds: only the walk can score the pairs."""
         grid = self._body(self._aligner, len(expected), len(actual))
         self._add_upper_bounds(grid, node, weight, expected, actual)
         return grid
 
-    def _add_upper_bounds(
-        self,
-        grid: Grid,
-        node: PlanNode,
-        weight: float,
-        expected: Sequence[JsonValue],
-        actual: Sequence[JsonValue],
-    ) -> None:
-        """Leave all pairs to the walk, and add upper bounds of what it may find."""
-        grid.walked = True
-        most = [weight * upper_bound(node, value, self._aligner.upper_bounds) for value in actual]
-        for at, value in enumerate(expected):
-            # A place that is right as a whole adds at most the leaves of both sides, optional ones too.
-            leaves = weight * leaf_count(node, value, self._aligner.leaves, of_expected=False)
-            grid.add_scores([at], range(len(actual)), [[leaves + more for more in most]])
-
-    def _add_accepted_bounds(
-        self,
-        grid: Grid,
-        node: PlanNode,
-        weight: float,
-        expected: Sequence[JsonValue],
-        actual: Sequence[JsonValue],
-    ) -> None:
-        """Add upper bounds of pairs where other values than the expected one are accepted, or containers."""
-        grid.walked = True
-        block = self._body(self._aligner, len(expected), len(actual))
-        self._add_by_shape(block, node, weight, expected, actual)
-        for at, counts in enumerate(self._leaf_counts(node, weight, expected, actual)):
-            most = [max(float(score), count) for score, count in zip(block.total_scores[at], counts)]
-            grid.add_scores([at], range(len(actual)), [most])
-
-    def _leaf_counts(
-        self, node: PlanNode, weight: float, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
-    ) -> list[list[float]]:
-        """Return what each pair of values adds to Σ if it is right as a whole: its weighted leaf count."""
-        lines = self._aligner.leaf_counts(node, expected, actual).pairs(len(actual))
-        return [[weight * count for count in line] for line in lines]
-
-    def _add_alternatives(
-        self,
-        grid: Grid,
-        node: PlanNode,
-        sides: tuple[Sequence[JsonValue], Sequence[JsonValue]],
-        above: float,
-        weight: float,
-    ) -> None:
-        """Add pairs under the alternative of the schema that the expected value chooses."""
-        expected, actual = sides
-        groups: dict[PlanNode, list[int]] = {}
-        for at, value in enumerate(expected):
-            groups.setdefault(node.chosen(value, MISSING), []).append(at)
-        if any(variant.varies or variant.rules.accept is not None for variant in groups):
-            # None of them accepts the value, or another value that is right may have another alternative.
-            self._add_upper_bounds(grid, node, weight, expected, actual)
-            return
-        for variant, rows in groups.items():
-            block = self.build_grid(variant, select(rows, expected), actual, above)
-            grid.add_block(block, rows, range(len(actual)))
-
-    def _add_column(
+    def _add_scalars(
         self, grid: Grid, node: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
     ) -> bool:
-        """Add a column of scalars, MISSING where there is none; return False if there are containers."""
+        """Add a column of scalars, MISSING where an element has none.
+
+        Return False, and add nothing, if there are matchers, or containers that no comparator takes whole.
+        """
         left, right = make_column(node, expected), make_column(node, actual)
         if left is None or right is None:
             return False
@@ -160,7 +133,7 @@ class Columns:
             grid.add_column(node, weight, left, right)
         return True
 
-    def _add_by_type(
+    def _add_values(
         self,
         grid: Grid,
         node: PlanNode,
@@ -168,7 +141,7 @@ class Columns:
         expected: Sequence[JsonValue],
         actual: Sequence[JsonValue],
     ) -> None:
-        """Add pairs of values of one kind: two scalars, two objects or two arrays. Other pairs score 0."""
+        """Add values of any types, matchers included; none is MISSING."""
         if Matcher in set(map(type, expected)):
             self._add_matchers(grid, node, weight, expected, actual)
             return
@@ -176,7 +149,7 @@ class Columns:
         if accept is not None and not accept.is_of_scalars:
             self._add_accepted_bounds(grid, node, weight, expected, actual)
             return
-        self._add_by_shape(grid, node, weight, expected, actual)
+        self._add_by_kind(grid, node, weight, expected, actual)
         if accept is not None:
             containers = [at for at, value in enumerate(expected) if type(value) in CONTAINERS]
             scalars = [at for at, value in enumerate(actual) if type(value) not in CONTAINERS]
@@ -184,7 +157,7 @@ class Columns:
                 sides = Selection.at(containers, expected), Selection.at(scalars, actual)
                 self._add_accepted_scalars(grid, node, accept, weight, sides)
 
-    def _add_by_shape(
+    def _add_by_kind(
         self,
         grid: Grid,
         node: PlanNode,
@@ -192,69 +165,48 @@ class Columns:
         expected: Sequence[JsonValue],
         actual: Sequence[JsonValue],
     ) -> None:
-        """Add pairs of values of one kind, without those that only `accept` lets score."""
-        left, right = group_by_shape(expected), group_by_shape(actual)
-        for shape, places in left.items():
-            one, other = Selection.at(places, expected), Selection.at(right.get(shape, []), actual)
+        """Add the pairs of two scalars, two objects or two arrays: pairs of different kinds score 0."""
+        left, right = group_by_kind(expected), group_by_kind(actual)
+        for kind, positions in left.items():
+            one, other = Selection.at(positions, expected), Selection.at(right.get(kind, []), actual)
             if not other.values:
                 continue
-            everything = one.is_all and other.is_all
-            block = grid if everything else self._body(self._aligner, len(one.places), len(other.places))
-            if shape is object:
-                self._add_column(block, node, weight, one.values, other.values)
+            all_are_of_kind = one.is_all and other.is_all
+            block = grid
+            if not all_are_of_kind:
+                block = self._body(self._aligner, len(one.positions), len(other.positions))
+            if kind is dict:
+                self._add_objects(block, node, weight, one.values, other.values)
+            elif kind is list:
+                self._add_arrays(block, node, weight, one.values, other.values)
             else:
-                add = self._add_objects if shape is dict else self._add_arrays
-                add(block, node, weight, one.values, other.values)
-            if everything:
+                self._add_scalars(block, node, weight, one.values, other.values)
+            if all_are_of_kind:
                 return
-            grid.add_block(block, one.places, other.places)
+            grid.add_block(block, one.positions, other.positions)
 
-    def _add_matchers(
-        self,
-        grid: Grid,
-        node: PlanNode,
-        weight: float,
-        expected: Sequence[JsonValue],
-        actual: Sequence[JsonValue],
-    ) -> None:
-        """Add the pairs of matchers, and those of other values."""
-        everyone = range(len(actual))
-        matched = Selection.at([at for at, value in enumerate(expected) if type(value) is Matcher], expected)
-        others = select(matched.others, expected)
-        block = self._body(self._aligner, len(others), len(actual))
-        if not self._add_column(block, node, weight, others, list(actual)):
-            self._add_by_type(block, node, weight, others, actual)
-        grid.add_block(block, matched.others, everyone)
-        (counts,) = self._leaf_counts(node, weight, matched.values[:1], actual)
-        scores = {
-            matcher: [count * score for count, score in zip(counts, _score_by_matcher(matcher, actual))]
-            for matcher in dict.fromkeys(matched.values)
-        }
-        grid.add_scores(matched.places, everyone, [scores[each] for each in matched.values])
-
-    def _add_accepted_scalars(
-        self,
-        grid: Grid,
-        node: PlanNode,
-        accept: Acceptance,
-        weight: float,
-        sides: tuple[Selection, Selection],
-    ) -> None:
-        """Add the scores of scalars of actual that are accepted in place of containers of expected."""
-        one, other = sides
-        scores = [accept.best(node.rules.prepare(value)).score for value in other.values]
-        leaf_counts = self._leaf_counts(node, weight, one.values, other.values)
-        lines = [[score * count for score, count in zip(scores, counts)] for counts in leaf_counts]
-        grid.add_scores(one.places, other.places, lines)
-
-    # -- containers ----------------------------------------------------------------------------------------
+    # -- objects and arrays --------------------------------------------------------------------------------
 
     def _add_objects(
         self, grid: Grid, node: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
     ) -> None:
+        """Add the members of objects, key by key."""
         if self._aligner.plan.options.nulls == "absent":
             expected, actual = list(map(_without_nulls, expected)), list(map(_without_nulls, actual))
         self._add_members(grid, node.children.__getitem__, weight, expected, actual)
+        self._add_empty(grid, weight, expected, actual)
+
+    def _add_arrays(
+        self, grid: Grid, node: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
+    ) -> None:
+        """Add the elements of arrays: index by index, or as they pair in each two arrays."""
+        align = node.rules.align
+        if align == "ordered" or (align[0] == "if_objects" and not _may_pair_by_key(expected, actual)):
+            element = node.children[ELEMENT]
+            sides = [[dict(enumerate(item)) for item in values] for values in (expected, actual)]
+            self._add_members(grid, lambda _: element, weight, *sides)
+        else:
+            self._add_nested_arrays(grid, node, weight, expected, actual)
         self._add_empty(grid, weight, expected, actual)
 
     def _add_members(
@@ -265,17 +217,16 @@ class Columns:
         expected: Sequence[dict[Any, JsonValue]],
         actual: Sequence[dict[Any, JsonValue]],
     ) -> None:
-        """Add the members of objects, or the elements of arrays by their index."""
+        """Add the members under each key that both sides have; `child_of` returns the node of a key."""
         counts, others = [Counter(chain.from_iterable(values)) for values in (expected, actual)]
         keys = [key for key in counts if key in others]
         pairs = len(expected) * len(actual)
-        # Few enough elements have these to score their pairs apart from the others.
         rare = {key for key in keys if counts[key] * others[key] * _RARE < pairs}
-        apart = [group_by_key(rare, values) for values in (expected, actual)]
+        rare_members = [group_by_key(rare, values) for values in (expected, actual)]
         for key in keys:
             child = child_of(key)
             if key in rare:
-                self._add_present(grid, child, weight, *[found[key] for found in apart])
+                self._add_present(grid, child, weight, *[found[key] for found in rare_members])
             else:
                 sides = [[item.get(key, MISSING) for item in values] for values in (expected, actual)]
                 self._add_member(grid, child, weight, *sides)
@@ -283,43 +234,35 @@ class Columns:
     def _add_member(
         self, grid: Grid, child: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
     ) -> None:
-        """Add the members under one key or at one index, MISSING where an element has none."""
-        is_near = not child.varies and child.depth <= self._deepest and not child.rules.skip
-        if is_near and self._add_column(grid, child, weight * child.rules.weight, expected, actual):
+        """Add the members under one key, MISSING where an object has none."""
+        may_be_column = not child.varies and child.depth <= self._deepest and not child.rules.skip
+        if may_be_column and self._add_scalars(grid, child, weight * child.rules.weight, expected, actual):
             return
         self._add_present(grid, child, weight, Selection.present(expected), Selection.present(actual))
 
     def _add_present(
         self, grid: Grid, child: PlanNode, weight: float, one: Selection, other: Selection
     ) -> None:
-        """Add the members of the elements that have one."""
-        grid.add_block(self.build_grid(child, one.values, other.values, weight), one.places, other.places)
+        """Add the members under one key, given the objects that have it."""
+        block = self.build_grid(child, one.values, other.values, weight)
+        grid.add_block(block, one.positions, other.positions)
 
     def _add_empty(
         self, grid: Grid, weight: float, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
     ) -> None:
-        """Count two empty containers as a leaf."""
+        """Add a leaf for each pair of two empty containers, if these count."""
         if self._aligner.plan.options.empties == "leaf":
             rows = [at for at, value in enumerate(expected) if not value]
             columns = [at for at, value in enumerate(actual) if not value]
             grid.add_scores(rows, columns, [weight] * len(columns))
 
-    def _add_arrays(
-        self, grid: Grid, node: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
-    ) -> None:
-        align = node.rules.align
-        if align == "ordered" or (align[0] == "if_objects" and not _may_pair_by_key(expected, actual)):
-            element = node.children[ELEMENT]
-            sides = [[dict(enumerate(item)) for item in values] for values in (expected, actual)]
-            self._add_members(grid, lambda _: element, weight, *sides)
-        else:
-            self._add_nested_arrays(grid, node, weight, expected, actual)
-        self._add_empty(grid, weight, expected, actual)
-
     def _add_nested_arrays(
         self, grid: Grid, node: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
     ) -> None:
-        """Add arrays whose elements pair by contents or by key."""
+        """Add arrays whose elements pair by contents or by key.
+
+        One grid scores the elements of all n arrays against those of all m: two arrays pair in a part of it.
+        """
         element = node.children[ELEMENT]
         if element.rules.skip:
             return
@@ -340,11 +283,116 @@ class Columns:
             if related is not None:
                 return related
         refuse_too_large(node, len(expected), len(actual))
-        grid = Columns(self._aligner, element, self._body, self._deepest).build_grid(
-            element, expected, actual
-        )
+        builder = GridBuilder(self._aligner, element, self._body, self._deepest)
+        grid = builder.build_grid(element, expected, actual)
         grid.compute_worths(self._aligner.leaf_counts(element, expected, actual))
         return grid
+
+    # -- alternatives of a schema, matchers, accepted values -----------------------------------------------
+
+    def _add_alternatives(
+        self,
+        grid: Grid,
+        node: PlanNode,
+        sides: tuple[Sequence[JsonValue], Sequence[JsonValue]],
+        above: float,
+        weight: float,
+    ) -> None:
+        """Add each row under the alternative of the schema (`anyOf`, `oneOf`) that its value chooses."""
+        expected, actual = sides
+        groups: dict[PlanNode, list[int]] = {}
+        for at, value in enumerate(expected):
+            groups.setdefault(node.chosen(value, MISSING), []).append(at)
+        if any(variant.varies or variant.rules.accept is not None for variant in groups):
+            # A value that no alternative accepts, or accepted values, which may choose another alternative.
+            self._add_upper_bounds(grid, node, weight, expected, actual)
+            return
+        for variant, rows in groups.items():
+            block = self.build_grid(variant, select(rows, expected), actual, above)
+            grid.add_block(block, rows, range(len(actual)))
+
+    def _add_matchers(
+        self,
+        grid: Grid,
+        node: PlanNode,
+        weight: float,
+        expected: Sequence[JsonValue],
+        actual: Sequence[JsonValue],
+    ) -> None:
+        """Add the rows of matchers, and those of other values."""
+        columns = range(len(actual))
+        matched = Selection.at([at for at, value in enumerate(expected) if type(value) is Matcher], expected)
+        others = select(matched.others, expected)
+        block = self._body(self._aligner, len(others), len(actual))
+        if not self._add_scalars(block, node, weight, others, list(actual)):
+            self._add_values(block, node, weight, others, actual)
+        grid.add_block(block, matched.others, columns)
+        # Every matcher is one leaf, so all have the same line of counts.
+        (counts,) = self._leaf_counts(node, weight, matched.values[:1], actual)
+        lines = {
+            matcher: [count * score for count, score in zip(counts, _score_by_matcher(matcher, actual))]
+            for matcher in dict.fromkeys(matched.values)
+        }
+        grid.add_scores(matched.positions, columns, [lines[matcher] for matcher in matched.values])
+
+    def _add_accepted_scalars(
+        self,
+        grid: Grid,
+        node: PlanNode,
+        accept: Acceptance,
+        weight: float,
+        sides: tuple[Selection, Selection],
+    ) -> None:
+        """Add scalars of actual that are accepted where a container is expected."""
+        one, other = sides
+        scores = [accept.best(node.rules.prepare(value)).score for value in other.values]
+        leaf_counts = self._leaf_counts(node, weight, one.values, other.values)
+        lines = [[score * count for score, count in zip(scores, counts)] for counts in leaf_counts]
+        grid.add_scores(one.positions, other.positions, lines)
+
+    def _leaf_counts(
+        self, node: PlanNode, weight: float, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
+    ) -> list[list[float]]:
+        """Return, for each pair, its weighted leaf count: what it adds to Σ if it is right as a whole."""
+        lines = self._aligner.leaf_counts(node, expected, actual).pairs(len(actual))
+        return [[weight * count for count in line] for line in lines]
+
+    # -- upper bounds --------------------------------------------------------------------------------------
+
+    def _add_accepted_bounds(
+        self,
+        grid: Grid,
+        node: PlanNode,
+        weight: float,
+        expected: Sequence[JsonValue],
+        actual: Sequence[JsonValue],
+    ) -> None:
+        """Add an upper bound where objects, arrays or predicates are accepted besides the expected value.
+
+        It is the Σ against the expected value, or what a pair that is right as a whole adds, if that is more.
+        """
+        grid.walked = True
+        block = self._body(self._aligner, len(expected), len(actual))
+        self._add_by_kind(block, node, weight, expected, actual)
+        for at, counts in enumerate(self._leaf_counts(node, weight, expected, actual)):
+            bounds = [max(float(score), count) for score, count in zip(block.total_scores[at], counts)]
+            grid.add_scores([at], range(len(actual)), [bounds])
+
+    def _add_upper_bounds(
+        self,
+        grid: Grid,
+        node: PlanNode,
+        weight: float,
+        expected: Sequence[JsonValue],
+        actual: Sequence[JsonValue],
+    ) -> None:
+        """Add an upper bound of whatever the walk may find: the leaves of both sides."""
+        grid.walked = True
+        bounds = [weight * upper_bound(node, value, self._aligner.upper_bounds) for value in actual]
+        for at, value in enumerate(expected):
+            # A place that is right as a whole adds at most the leaves of both sides, optional ones too.
+            leaves = weight * leaf_count(node, value, self._aligner.leaves, of_expected=False)
+            grid.add_scores([at], range(len(actual)), [[leaves + bound for bound in bounds]])
 
 
 def _score_by_matcher(matcher: Matcher, actual: Sequence[JsonValue]) -> list[float]:
@@ -360,7 +408,7 @@ def _score_by_matcher(matcher: Matcher, actual: Sequence[JsonValue]) -> list[flo
 
 
 def _ask_matcher(matcher: Matcher, actual: JsonValue) -> float:
-    """Return what a matcher says, or 0 if it raises: the walk reports that."""
+    """Return the score of a value against a matcher, or 0 if it raises: the walk reports that."""
     try:
         return matcher.score(matcher, actual)
     except Exception:  # noqa: BLE001 - a user's class
@@ -372,7 +420,7 @@ def _without_nulls(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
 
 
 def _may_pair_by_key(expected: list[JsonValue], actual: list[JsonValue]) -> bool:
-    """Tell whether some pair of arrays is paired by key, as all elements of both are objects."""
+    """Return whether both sides have an array of objects only, so that two arrays may pair by key."""
     return all(
         any(all(type(item) is dict for item in array) for array in side) for side in (expected, actual)
     )

@@ -119,24 +119,24 @@ class EqualityKeys:
 
     # -- order ---------------------------------------------------------------------------------------------
 
-    def sort_places(
-        self, element: PlanNode, values: Sequence[JsonValue], places: list[int], *, plain: bool
+    def sort_positions(
+        self, element: PlanNode, values: Sequence[JsonValue], positions: list[int], *, plain: bool
     ) -> list[int]:
-        """Return places of values in an order that depends only on the contents of the values."""
-        if len(places) < 2:
-            return places
-        own = [values[at] for at in places]
+        """Return positions of values in an order that depends only on the contents of the values."""
+        if len(positions) < 2:
+            return positions
+        own = [values[at] for at in positions]
         if plain:
             if type(own[0]) is str:
-                return sorted(places, key=values.__getitem__)
+                return sorted(positions, key=values.__getitem__)
             keys = sorted(set(chain.from_iterable(own)))
             if len(keys) * len(own) <= _MOST_GAPS * sum(map(len, own)):
                 with suppress(ValueError):  # a program may limit the digits of integers as text
                     texts = [_make_texts(own, key) for key in keys[:_FEW_KEYS]]
                     if len(set(zip(*texts))) < len(own):
                         texts += [_make_texts(own, key) for key in keys[_FEW_KEYS:]]
-                    return [at for *_, at in sorted(zip(*texts, places))]
-        return sorted(places, key=lambda at: self.make_text(element, values[at]))
+                    return [at for *_, at in sorted(zip(*texts, positions))]
+        return sorted(positions, key=lambda at: self.make_text(element, values[at]))
 
     def make_text(self, node: PlanNode, value: JsonValue) -> str:
         """Return a text that values of equal contents share; the order of their unordered arrays is ignored.

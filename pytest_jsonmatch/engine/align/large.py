@@ -126,7 +126,7 @@ class ArrayGrid:
 
     def _leave_open(self, values: CostlyValues, table: Matrix) -> None:
         """Note that the scores of a column are upper bounds until a pair is chosen."""
-        rows, columns = values.find_places(*self.shape)
+        rows, columns = values.find_positions(*self.shape)
         self._add_parts([Part(values, rows, columns, 1.0, table)])
 
     def _make_table(self, blocks: list[Block], left: Column, right: Column) -> tuple[Matrix, Block | None]:

@@ -75,25 +75,25 @@ class ListGrid:
                 for line in lines
             ]
         thresholds = node.rules.thresholds
-        own, others = left.find_places(self.shape[0]), right.find_places(self.shape[1])
+        own, others = left.find_positions(self.shape[0]), right.find_positions(self.shape[1])
         if thresholds != NO_THRESHOLDS:
             lines = [{to: thresholds.apply(each) for to, each in line.items()} for line in lines]
         if weight != 1.0:
             lines = [{to: each * weight for to, each in line.items()} for line in lines]
-        for places, scores in zip(own, lines):
+        for positions, scores in zip(own, lines):
             if len(scores) <= _FEW_SCORES:
                 for to, score in scores.items():
-                    for place in places:
+                    for row in positions:
                         for column in others[to]:
-                            self.total_scores[place][column] += score
+                            self.total_scores[row][column] += score
                 continue
             # The last zero is for elements without a value, whose code is -1.
             line = [0.0] * (len(right.values) + 1)
             for to, score in scores.items():
                 line[to] = score
             spread = line[:-1] if right.codes is None else list(map(line.__getitem__, right.codes))
-            for place in places:
-                self.total_scores[place] = list(map(add, self.total_scores[place], spread))
+            for row in positions:
+                self.total_scores[row] = list(map(add, self.total_scores[row], spread))
 
     def _score_values(
         self, node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]
