@@ -1,4 +1,4 @@
-"""BFCL, simple Python functions: is each of 400 calls right? The verdicts of 31 models, reached by `accept`.
+"""BFCL, Python functions: is each of 800 answers right? The verdicts of 31 models, reached by `accept`.
 
     python benchmarks/published/bfcl.py GORILLA RESULTS
 
@@ -19,11 +19,18 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from pytest_jsonmatch import compare_json, register_metric, register_transform
+from pytest_jsonmatch.schema import SchemaNode, parse_eval_schema
 
 DATA = "berkeley-function-call-leaderboard/bfcl_eval/data"
 DAY = "2024-08-11"
+CATEGORIES = {
+    "simple": "simple_python",
+    "parallel_function": "parallel",
+    "parallel_multiple_function": "parallel_multiple",
+}
+"""The names of 2024 and of today: one call; several calls of one function, of several, in any order."""
 # 5.0 is no integer. As a float 5 is right, but not in an array.
-STRICT = {"compare": {"exact": {"strict_number_type": True}}}
+STRICT = {"x-eval-compare": {"exact": {"strict_number_type": True}}}
 
 
 def spelt(value: Any) -> Any:
@@ -35,41 +42,48 @@ register_transform("bfcl_text", spelt)
 register_metric("bfcl", {"base": "leaf_f1", "transform": ["bfcl_text"]})
 
 
-def expected_of(possible: list[Any], path: str, accept: dict[str, Any]) -> Any:
-    """Return the first possible answer, and note what else is accepted; "" says also: may be left out."""
-    rule: dict[str, Any] = {"optional": True} if "" in possible else {}
+def value_of(possible: list[Any], about: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Return the first possible answer, and its schema; "" says: may be left out.
+
+    `const` tells apart the calls of an answer, each with accepted alternatives of its own.
+    """
     first, *others = sorted(possible, key=lambda value: value == "")
+    rule: dict[str, Any] = {"optional": True} if "" in possible else {}
     if isinstance(first, dict):
         # Of an object, each member has possible answers of its own.
-        first = {name: expected_of(each, f"{path}.{name}", accept) for name, each in first.items()}
+        members = {name: value_of(each, {}) for name, each in first.items()}
+        first = {name: value for name, (value, _) in members.items()}
+        node: dict[str, Any] = {"properties": {name: below for name, (_, below) in members.items()}}
     elif isinstance(first, list) and first and isinstance(first[0], dict):
-        first = [
-            {name: expected_of(each, f"{path}[{at}].{name}", accept) for name, each in item.items()}
-            for at, item in enumerate(first)
-        ]
-    elif others:
-        rule["values"] = others
-    if rule:
-        accept[path] = rule
-    return first
+        elements = [value_of([each], {}) for each in first]
+        first = [value for value, _ in elements]
+        node = {"items": {"anyOf": [below for _, below in elements]}}
+    else:
+        node = {"const": first}
+        if about.get("type") == "integer" or about.get("items", {}).get("type") in {"integer", "float"}:
+            node |= STRICT
+        if others:
+            rule["values"] = others
+    return first, node | ({"x-eval-accept": rule} if rule else {})
 
 
-def options_of(call: dict[str, Any], function: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Return the expected call, and the options with which an answer is compared to it."""
-    ((name, possible),) = call.items()
-    described = function["parameters"]
-    accept: dict[str, Any] = {}
-    expected = {key: expected_of(values, f"arguments.{key}", accept) for key, values in possible.items()}
-    for key in described["required"]:
-        accept.get(f"arguments.{key}", {}).pop("optional", None)
-    fields = {}
-    for key, about in described["properties"].items():
-        if key in possible and about["type"] == "integer":
-            fields[f"arguments.{key}"] = STRICT
-        elif key in possible and about.get("items", {}).get("type") in {"integer", "float"}:
-            fields[f"arguments.{key}[]"] = STRICT
-    accept = {path: rule for path, rule in accept.items() if rule}
-    return {"name": name.replace(".", "_"), "arguments": expected}, {"fields": fields, "accept": accept}
+def question_of(calls: list[Any], functions: list[Any]) -> tuple[list[Any], SchemaNode]:
+    """Return the expected calls, and the schema by which an answer is compared to them, in any order."""
+    described = {function["name"]: function["parameters"] for function in functions}
+    expected, nodes = [], []
+    for call in calls:
+        ((name, possible),) = call.items()
+        about = described[name]
+        given = {key: value_of(values, about["properties"].get(key, {})) for key, values in possible.items()}
+        for key in about["required"]:
+            given[key][1].get("x-eval-accept", {}).pop("optional", None)
+        spelt_name = name.replace(".", "_")
+        expected.append({"name": spelt_name, "arguments": {key: value for key, (value, _) in given.items()}})
+        arguments = {"properties": {key: node for key, (_, node) in given.items()}}
+        nodes.append({"properties": {"name": {"const": spelt_name}, "arguments": arguments}})
+    items = nodes[0] if len(nodes) == 1 else {"anyOf": nodes}
+    schema = {"type": "array", "items": items, "x-eval-align": {"match_by": "hungarian"}}
+    return expected, parse_eval_schema(schema)
 
 
 def calls_of(answer: Any) -> list[dict[str, Any]] | None:
@@ -95,55 +109,64 @@ def checker(gorilla: Path) -> ModuleType:
     return importlib.import_module("bfcl_eval.eval_checker.ast_eval.ast_checker")
 
 
+def lines_of(path: Path) -> list[Any]:
+    """Return the values of a file of JSON Lines."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
 def main() -> None:
-    """Print the table."""
+    """Print a table for each category."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("gorilla", type=Path)
     parser.add_argument("results", type=Path)
     args = parser.parse_args()
-    possible, questions = (
-        [json.loads(line) for line in (args.gorilla / DATA / place).read_text(encoding="utf-8").splitlines()]
-        for place in ("possible_answer/BFCL_v4_simple_python.json", "BFCL_v4_simple_python.json")
-    )
+    own = checker(args.gorilla)
+    for category in CATEGORIES:
+        table(category, args.gorilla / DATA, args.results / DAY, own)
+
+
+def table(category: str, data: Path, results: Path, own: ModuleType) -> None:
+    """Print the verdicts of one category."""
+    file = f"BFCL_v4_{CATEGORIES[category]}.json"
+    possible, questions = lines_of(data / "possible_answer" / file), lines_of(data / file)
     both = list(zip(possible, questions, strict=True))
-    asked = [options_of(p["ground_truth"][0], q["function"][0]) for p, q in both]
     models: dict[str, list[Any]] = {}
-    for file in sorted((args.results / DAY / "result").glob("*/*_test_simple_result.json")):
-        lines = file.read_text(encoding="utf-8").splitlines()
-        read = [calls_of(json.loads(line)["result"]) for line in lines]
+    for answers in sorted(
+        (results / "result").glob(f"*/gorilla_openfunctions_v1_test_{category}_result.json")
+    ):
+        read = [calls_of(line["result"]) for line in lines_of(answers)]
         if sum(call is not None for call in read) > len(read) / 2:
-            models[file.parent.name] = [call or [] for call in read]
+            models[answers.parent.name] = [call or [] for call in read]
     ours: dict[str, list[bool]] = {model: [] for model in models}
     theirs: dict[str, list[bool]] = {model: [] for model in models}
     started = time.process_time()
-    for at, (expected, options) in enumerate(asked):
+    for at, (p, q) in enumerate(both):
+        expected, schema = question_of(p["ground_truth"], q["function"])
         for model, calls in models.items():
-            scores = [compare_json(call, expected, metric="bfcl", **options).score for call in calls[at]]
-            ours[model].append(scores == [1.0])
+            ours[model].append(compare_json(calls[at], expected, metric="bfcl", schema=schema).score == 1.0)
     spent = time.process_time() - started
-    own = checker(args.gorilla)
     started = time.process_time()
     for at, (p, q) in enumerate(both):
         for model, calls in models.items():
             given = [{each["name"]: each["arguments"]} for each in calls[at]]
-            named = own.Language.PYTHON, "simple", "any"
+            named = own.Language.PYTHON, CATEGORIES[category], "any"
             verdict = own.ast_checker(q["function"], given, p["ground_truth"], *named)
             theirs[model].append(verdict["valid"])
     own_spent = time.process_time() - started
-    print("| model | published | its checker today | ours | verdicts that differ |\n|---|---|---|---|---|")
+    print(f"## {category}\n\n| model | published | its checker today | ours | verdicts that differ |")
+    print("|---|---|---|---|---|")
     apart = {}
     for model in models:
-        verdicts = args.results / DAY / "score" / model / "simple_score.json"
-        published = json.loads(verdicts.read_text(encoding="utf-8").splitlines()[0])["accuracy"]
-        apart[model] = [at for at in range(len(asked)) if ours[model][at] != theirs[model][at]]
-        row = [sum(right[model]) / len(asked) for right in (theirs, ours)]
+        published = lines_of(results / "score" / model / f"{category}_score.json")[0]["accuracy"]
+        apart[model] = [at for at in range(len(both)) if ours[model][at] != theirs[model][at]]
+        row = [sum(right[model]) / len(both) for right in (theirs, ours)]
         print(f"| {model} | {published:.4f} | {row[0]:.4f} | {row[1]:.4f} | {len(apart[model])} |")
-    total = len(models) * len(asked)
+    total = len(models) * len(both)
     print(f"\n{total - sum(map(len, apart.values())):,} of {total:,} verdicts agree")
     for model, places in apart.items():
         for at in places:
             print(f"{model}, question {at}: {models[model][at]} for {possible[at]['ground_truth']}")
-    print(f"\nours: {spent:.1f} s of CPU, its checker: {own_spent:.1f} s")
+    print(f"\nours: {spent:.1f} s of CPU, its checker: {own_spent:.1f} s\n")
 
 
 if __name__ == "__main__":
