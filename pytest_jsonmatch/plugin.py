@@ -91,7 +91,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     """Say which gates failed, below all of pytest's output, and close the session."""
     session = config.stash.get(_SESSION, None)
     if session is not None:
-        if session.report is not None:
+        if session.verdict.report is not None:
             from pytest_jsonmatch.session import summary
 
             summary.show_verdict(config, session)

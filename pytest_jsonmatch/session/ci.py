@@ -72,7 +72,7 @@ def write_files(session: Session, results: RunResult, report: Report) -> bool:
     from pytest_jsonmatch.golden.files import display_name
     from pytest_jsonmatch.report.styled import PLAIN, RED, YELLOW
 
-    notes, are_written = session.notes, True
+    notes, are_written = session.verdict.notes, True
     if session.settings.save is not None and not session.finished.are_complete:
         notes.append([(f"baseline {session.settings.save} is not written: the run did not finish", YELLOW)])
     for path, what, data in _files(session, results, report):

@@ -47,6 +47,25 @@ class Baseline(NamedTuple):
 
 
 @final
+class RunVerdict:
+    """What a run has come to: filled by `verdict.finish`, read by the terminal summary."""
+
+    def __init__(self) -> None:
+        self.report: Report | None = None
+        """The report of the run, if it is asked for."""
+        self.gates: Sequence[Check] = ()
+        """The gates of the run, and the checks against its baseline."""
+        self.repeated: Sequence[Check] = ()
+        """The checks of repeated cases that are judged as a whole."""
+        self.notes: list[StyledLine] = []
+        """Lines about the files that were written, or could not be."""
+        self.rule_errors: list[str] = []
+        """Rules that match no place, if a warning filter makes that an error."""
+        self.updates: list[FileUpdate] | None = None
+        """Which golden files were rewritten, and how."""
+
+
+@final
 class Session:
     """One run of pytest in this process; modules that do not import pytest see it as a `running.Run`.
 
@@ -75,20 +94,10 @@ class Session:
         """The baseline that the run is compared with; None without one."""
         self.ahead: Ahead | None = None
         """Calls producers of golden cases side by side, if requested."""
-        self.report: Report | None = None
-        """The report of the run once it has ended, if it is asked for."""
-        self.gates: Sequence[Check] = ()
-        """The gates of the run, and the checks against its baseline."""
-        self.repeated: Sequence[Check] = ()
-        """The checks of repeated cases that are judged as a whole."""
-        self.notes: list[StyledLine] = []
-        """Lines about the files that were written, or could not be."""
+        self.verdict: RunVerdict = RunVerdict()
+        """What the run has come to, once it has ended."""
         self.writer: OutputWriter | None = None
         """Saves the answers of golden cases to a file, if requested."""
-        self.rule_errors: list[str] = []
-        """Rules that match no place, if a warning filter makes that an error."""
-        self.updates: list[FileUpdate] | None = None
-        """Which golden files were rewritten, and how."""
         self._is_overridden = False
         self._looked_at: object = None
         self._encoding = encoding

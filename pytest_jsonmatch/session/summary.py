@@ -30,7 +30,7 @@ _MOST_SHOWN: Final = 5
 
 def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     """Write the summary of a run: tables, judges, baseline and gates."""
-    config = session.config
+    config, verdict = session.config, session.verdict
     # -qq means less than one line. Newer releases of pytest leave it to plugins to heed --no-summary.
     silent = (
         session.settings.summary == "none"
@@ -49,12 +49,12 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     if not silent:
         lines = _lines(session, cases, look, is_brief=is_brief)
     else:  # gates are judged all the same
-        checks = [] if session.report is None else session.report.blocks
+        checks = [] if verdict.report is None else verdict.report.blocks
         lines = joined_blocks(
             [each for each in checks if isinstance(each, Table) and each.level == "brief"], look
         )
-    notes = [] if session.report is None else list(_notes(session))
-    if len(lines) > 1 or notes or session.rule_errors:
+    notes = [] if verdict.report is None else list(_notes(session))
+    if len(lines) > 1 or notes or verdict.rule_errors:
         terminalreporter.section("jsonmatch")
     write_lines(terminalreporter, lines)
     if comparisons or not silent:
@@ -64,25 +64,26 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
         terminalreporter.write_line(f"not counted above: {counts}")
     if comparisons:
         config.hook.pytest_jsonmatch_summary(results=comparisons, terminalreporter=terminalreporter)
-    if session.has_only_gates and not session.gates:
+    if session.has_only_gates and not verdict.gates:
         text = "jsonmatch_fail is gate, and there is no gate: nothing can fail (--jsonmatch-gate adds one)"
         terminalreporter.write_line(text, yellow=True)
     if notes and len(lines) > 1:
         terminalreporter.line("")
     write_lines(
-        terminalreporter, [[(line, RED)] for text in session.rule_errors for line in text.splitlines()]
+        terminalreporter,
+        [[(line, RED)] for text in verdict.rule_errors for line in text.splitlines()],
     )
     write_lines(terminalreporter, notes)
-    if session.report is not None:
+    if verdict.report is not None:
         from pytest_jsonmatch.session import ci
 
-        ci.show_annotations(terminalreporter, session.report, session.gates, unicode=session.look[1])
+        ci.show_annotations(terminalreporter, verdict.report, verdict.gates, unicode=session.look[1])
 
 
 def _lines(session: Session, cases: Sequence[Case], look: Look, *, is_brief: bool | None) -> list[StyledLine]:
     """Return the lines of the report, which is built here if nothing else needed it."""
-    if session.report is not None:
-        return blocks_lines(session.report, look, is_brief=is_brief)
+    if session.verdict.report is not None:
+        return blocks_lines(session.verdict.report, look, is_brief=is_brief)
     single = _single_assertions(cases, session) if is_brief is None else set()
     tabled = _report(session, [case for case in cases if case.id not in single])
     others = _report(session, [case for case in cases if case.id in single])
@@ -107,7 +108,7 @@ def _notes(session: Session) -> Iterator[StyledLine]:
             f"baseline {settings.baseline}: there is none yet{baseline.hint}; {how} saves this run as {where}"
         )
         yield [(text, YELLOW)]
-    yield from session.notes
+    yield from session.verdict.notes
 
 
 def _single_assertions(cases: Sequence[Case], session: Session) -> set[str]:
@@ -149,7 +150,7 @@ def _show_repeated(terminalreporter: pytest.TerminalReporter, session: Session) 
     if session.config.getoption("tbstyle", "auto") == "no":
         return
     reports = session.finished.tolerated
-    failed = {check.subject for check in session.repeated if check.passed is False}
+    failed = {check.subject for check in session.verdict.repeated if check.passed is False}
     told = [
         (case, runs)
         for case in (session.finished.cases() if failed else ())
@@ -197,11 +198,11 @@ def _judged(session: Session) -> Iterator[StyledLine]:
 def show_verdict(config: pytest.Config, session: Session) -> None:
     """Write which gates failed as the very last line of a run: pytest's own last line counts only tests."""
     terminalreporter: pytest.TerminalReporter | None = config.pluginmanager.getplugin("terminalreporter")
-    if session.report is None or terminalreporter is None:
+    if session.verdict.report is None or terminalreporter is None:
         return
     from pytest_jsonmatch.report.checks import failed_line
 
-    if line := failed_line(session.gates, session.repeated, _look(session)):
+    if line := failed_line(session.verdict.gates, session.verdict.repeated, _look(session)):
         write_lines(terminalreporter, [line])
 
 

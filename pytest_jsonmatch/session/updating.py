@@ -36,11 +36,11 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     """Show what was written."""
     settings = session.settings
     terminalreporter.section("jsonmatch review" if settings.review else "jsonmatch update")
-    if session.updates is None:
+    if session.verdict.updates is None:
         terminalreporter.write("the run did not finish: nothing was written\n")
         return
     look = Look(*session.look, "all" if session.config.get_verbosity() > 0 else "auto", "-v: all")
-    write_lines(terminalreporter, update_lines(session.updates, look, dry_run=settings.dry_run))
+    write_lines(terminalreporter, update_lines(session.verdict.updates, look, dry_run=settings.dry_run))
 
 
 def check_terminal(config: pytest.Config) -> None:

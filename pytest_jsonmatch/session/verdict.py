@@ -110,36 +110,56 @@ _HIDING: Final = frozenset({_LF, "node ids"})
 
 
 def finish(pytest_session: pytest.Session, session: Session) -> None:
-    """Check a run against its gates and its baseline, write files, and set the exit status."""
-    option, settings = session.config.option, session.settings
-    status, narrowed = pytest_session.exitstatus, _narrowed(pytest_session, session)
-    failed = False
-    wanted = settings.asks_of_run or session.finished.runs or (session.finished and settings.reports)
+    """Decide what a run has come to, write its files, and set the exit status.
+
+    What could fail the run is decided even if something else has failed it already.
+    """
+    narrowed = _narrowed(pytest_session, session)
+    may_judge = pytest_session.exitstatus not in _WITHOUT_RESULTS
+    option = session.config.option
     only_shows = any(getattr(option, name, False) for name in ("collectonly", "setuponly", "setupplan"))
-    if wanted and status not in _WITHOUT_RESULTS and not only_shows:
-        from pytest_jsonmatch.session import ci
+    failed = [
+        may_judge and not only_shows and _fails_by_results(session, narrowed),
+        may_judge and _INTERRUPTED not in narrowed and _fails_by_updates(session),
+        session.writer is not None and bool(session.writer.problem),
+        not only_shows and _fails_by_rules(session, narrowed),
+    ]
+    if any(failed) and pytest_session.exitstatus == pytest.ExitCode.OK:
+        pytest_session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
-        results = _results(session, narrowed)
-        session.report = _report(session, results)
-        _remember(session)
-        failed = not ci.write_files(session, results, session.report)
-        failed |= any(check.passed is False for check in (*session.gates, *session.repeated))
-    # If the run was interrupted, or nothing ran, golden files are left alone.
-    if settings.writes_cases and status not in _WITHOUT_RESULTS and _INTERRUPTED not in narrowed:
-        from pytest_jsonmatch.session import updating
 
-        session.updates = updating.write(session)
-        # A test may have passed because its case was about to be updated.
-        failed |= not settings.dry_run and any(each.refused for each in session.updates)
-    failed |= session.writer is not None and bool(session.writer.problem)
-    if not only_shows:
-        broken = session.finished.broken_files
-        unmatched = session.finished.rules.unmatched(is_part=bool(narrowed), broken=broken)
-        session.rule_errors = warn_of_rules(session.config, unmatched)
-        failed |= bool(session.rule_errors)
-    if failed and status == pytest.ExitCode.OK:
-        status = pytest.ExitCode.TESTS_FAILED
-    pytest_session.exitstatus = status
+def _fails_by_results(session: Session, narrowed: tuple[str, ...]) -> bool:
+    """Judge the results and write their files; whether a check fails, or a file could not be written."""
+    settings, finished = session.settings, session.finished
+    if not (settings.asks_of_run or finished.runs or (finished and settings.reports)):
+        return False
+    from pytest_jsonmatch.session import ci
+
+    verdict = session.verdict
+    results = _results(session, narrowed)
+    verdict.report = _report(session, results)
+    _remember(session)
+    are_written = ci.write_files(session, results, verdict.report)
+    return not are_written or any(check.passed is False for check in (*verdict.gates, *verdict.repeated))
+
+
+def _fails_by_updates(session: Session) -> bool:
+    """Write golden files if that is asked for; whether one could not be."""
+    if not session.settings.writes_cases:
+        return False
+    from pytest_jsonmatch.session import updating
+
+    session.verdict.updates = updating.write(session)
+    # A test may have passed because its case was about to be updated.
+    return not session.settings.dry_run and any(each.refused for each in session.verdict.updates)
+
+
+def _fails_by_rules(session: Session, narrowed: tuple[str, ...]) -> bool:
+    """Warn of rules that match nothing; whether a warning filter makes that an error."""
+    finished = session.finished
+    unmatched = finished.rules.unmatched(is_part=bool(narrowed), broken=finished.broken_files)
+    session.verdict.rule_errors = warn_of_rules(session.config, unmatched)
+    return bool(session.verdict.rule_errors)
 
 
 def _narrowed(pytest_session: pytest.Session, session: Session) -> tuple[str, ...]:
@@ -189,8 +209,8 @@ def _report(session: Session, results: RunResult) -> Report:
         gate = DropGate(settings.max_drop or 0.0, settings.confidence, settings.drop_mode)
         against = contest((settings.baseline or "", before), (THIS, results), gate, by=settings.by)
     checks = check_gates(settings.gates, results, confidence=settings.confidence)
-    session.gates = _judged(session, checks, [*_baseline_checks(session, against)], results.narrowed)
-    session.repeated = repeated_checks(results)
+    session.verdict.gates = _judged(session, checks, [*_baseline_checks(session, against)], results.narrowed)
+    session.verdict.repeated = repeated_checks(results)
     page = None
     if settings.html is not None:
         from pytest_jsonmatch.report.cases_page import PageExtra
@@ -199,7 +219,7 @@ def _report(session: Session, results: RunResult) -> Report:
     return build(
         results,
         f"jsonmatch report of {rootdir.name}" if rootdir.name else "jsonmatch",
-        gates=session.gates,
+        gates=session.verdict.gates,
         baseline=settings.baseline or "",
         contest=against,
         confidence=settings.confidence,
@@ -235,7 +255,7 @@ def _judged(
         shown, gates = gates[:number], gates[number:]
         why = "gates of the configuration file are not judged under --lf"
     if shown:
-        session.notes.append([(why, YELLOW)])
+        session.verdict.notes.append([(why, YELLOW)])
     return [*(replace(check, passed=None) for check in shown), *gates, *of_baseline]
 
 
@@ -264,7 +284,7 @@ def _baseline_checks(session: Session, against: Contest | None) -> Iterator[Chec
 def _remember(session: Session) -> None:
     """Add the runs of failed cases to the tests that `--lf` runs again, since pytest saw them pass."""
     cache = getattr(session.config, "cache", None)
-    failed = [check.subject for check in session.repeated if check.passed is False]
+    failed = [check.subject for check in session.verdict.repeated if check.passed is False]
     if cache is not None and failed:
         remembered: dict[str, Any] = cache.get(_LAST_FAILED, {})
         remembered.update((nodeid, True) for case in failed for nodeid in session.finished.runs[case])
