@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_jsonmatch import defaults
 from pytest_jsonmatch.comparer import Comparer, check_judge, read_expected
-from pytest_jsonmatch.engine.plan.fitting import patterns_of, unmatched_text
+from pytest_jsonmatch.engine.plan.fitting import collect_patterns, format_unmatched
 from pytest_jsonmatch.engine.plan.options import EVALUATION_TYPES, OPTION_ALIASES, OPTION_NAMES
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning, nearest
 
@@ -158,7 +158,7 @@ def compare_corpus(
     )
     run = evaluate_corpus(actual, expected, task, how.plan, executor)
     for pattern in run.unmatched_rules:
-        text = unmatched_text(patterns_of(options)[pattern], pattern, run.nearest_path(pattern))
+        text = format_unmatched(collect_patterns(options)[pattern], pattern, run.nearest_path(pattern))
         warnings.warn(text, JsonMatchWarning, stacklevel=2)
     is_whole = len(run.records) == run.total_records
     if cluster is not None and is_whole and not any(record.cluster for record in run.records):

@@ -12,7 +12,7 @@ from pytest_jsonmatch.answer import value_of
 from pytest_jsonmatch.engine.ask.rounds import answered, answered_all
 from pytest_jsonmatch.engine.plan.compile import MAX_NODES, compile_plan
 from pytest_jsonmatch.engine.plan.options import ALIASES
-from pytest_jsonmatch.engine.plan.registry import registry_state
+from pytest_jsonmatch.engine.plan.registry import get_registry_state
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.result.validity import check_validate, validity_of
 from pytest_jsonmatch.engine.score.documents import score
@@ -82,7 +82,7 @@ class Comparer:
         schema = _schema_of(metric, options)
         try:
             frozen = _frozen({**options, "schema": None}) if options else None
-            key: Any = metric, registry_state(), schema, frozen
+            key: Any = metric, get_registry_state(), schema, frozen
             comparer = _kept.get(key)
         except TypeError:
             key, comparer = None, None
@@ -94,7 +94,7 @@ class Comparer:
                     _kept.clear()
                 _kept[key] = comparer
         if comparer.plan.nodes > MAX_NODES:
-            comparer.plan.renew()
+            comparer.plan.rebuild_if_large()
         return comparer
 
     def read(self, actual: object, expected: JsonValue) -> tuple[JsonValue, tuple[str, ...]]:

@@ -24,7 +24,7 @@ from pytest_jsonmatch.cli.output import as_text, in_form, look_of, write_output
 from pytest_jsonmatch.cli.records import LINES
 from pytest_jsonmatch.cli.rules import judging, rules_of
 from pytest_jsonmatch.engine.ask.rounds import answered
-from pytest_jsonmatch.engine.plan.fitting import patterns_of, unmatched_text
+from pytest_jsonmatch.engine.plan.fitting import collect_patterns, format_unmatched
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.value.errors import (
     GoldValidationError,
@@ -98,9 +98,9 @@ def _compared(contents: Sequence[bytes], options: Namespace, judge: Bench) -> Ma
     except (RootTypeError, UnlistedFieldError) as error:
         raise CommandError(f"{name_of(actual)}: {error}") from None
     result = MatchResult(plan, (right, answer), outcome, notes)
-    patterns = patterns_of(rules)
+    patterns = collect_patterns(rules)
     for pattern in result.unmatched(patterns):
-        text = unmatched_text(patterns[pattern], pattern, result.nearest_path(pattern))
+        text = format_unmatched(patterns[pattern], pattern, result.nearest_path(pattern))
         warnings.warn(text, JsonMatchWarning, stacklevel=2)
     return result
 

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from pytest_jsonmatch.corpus.records import FilePlace, RecordPairing, RecordSource, in_chunks, open_pairing
 from pytest_jsonmatch.corpus.scorer import ChunkResult, Task, score_chunk
-from pytest_jsonmatch.engine.plan.fitting import patterns_of
+from pytest_jsonmatch.engine.plan.fitting import collect_patterns
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.results.record import MAX_ERRORS, RunError
@@ -74,7 +74,7 @@ def _add_unreadable(total: ChunkResult, answers: Sequence[Unreadable], task: Tas
 
 def _unmatched(task: Task, total: ChunkResult) -> Iterator[str]:
     """Yield the patterns of rules that match no record; one for the id is fine, although it is not scored."""
-    for pattern in patterns_of(task.options):
+    for pattern in collect_patterns(task.options):
         is_id = parse_pattern(pattern).segments == (task.reading.id_field,)
         if not is_id and pattern in (total.unmatched or ()):
             yield pattern
@@ -96,7 +96,7 @@ def _signature(plan: Plan, task: Task) -> Signature:
 
 def _scored_here(task: Task, plan: Plan, pairing: RecordPairing) -> Iterator[ChunkResult]:
     for pairs in in_chunks(iter(pairing), task.chunk_size):
-        plan.renew()
+        plan.rebuild_if_large()
         yield score_chunk(task, plan, pairs)
 
 

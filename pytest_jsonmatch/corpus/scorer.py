@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, ca
 from pytest_jsonmatch.comparer import Comparer
 from pytest_jsonmatch.corpus.records import TEXT, gold_error, read_gold
 from pytest_jsonmatch.engine.ask.rounds import answered_all
-from pytest_jsonmatch.engine.plan.fitting import fits, patterns_of
+from pytest_jsonmatch.engine.plan.fitting import collect_patterns, matches_somewhere
 from pytest_jsonmatch.engine.result.figures import errors_of, plain_matches
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.result.validity import validity_of
@@ -239,7 +239,7 @@ class _Scorer:
         self._tags = tags
         self._plan = plan
         self._made = ChunkResult()
-        self._rules = [parse_pattern(text) for text in patterns_of(task.options)]
+        self._rules = [parse_pattern(text) for text in collect_patterns(task.options)]
         """Patterns of rules that have matched nothing so far."""
         self._known: dict[Sums, Figures] = {}
         self._figures: list[Figures] = []
@@ -327,7 +327,9 @@ class _Scorer:
             self._warn(pair, told)
         if self._rules:
             documents, schema = (read.expected, read.actual), self._plan.schema
-            self._rules = [pattern for pattern in self._rules if not fits(pattern, documents, schema)]
+            self._rules = [
+                pattern for pattern in self._rules if not matches_somewhere(pattern, documents, schema)
+            ]
         self._seen.merge(outcome.visited)
         if self._task.post_process:
             outcome = self._processed(read, outcome)

@@ -97,7 +97,7 @@ def check_places(plan: Plan, expected: JsonValue) -> None:
     """
     node, at = plan.root, plan.target
     for step in at:
-        node = node.chosen(expected, MISSING).children[ELEMENT if type(step) is int else step]
+        node = node.choose(expected, MISSING).children[ELEMENT if type(step) is int else step]
         expected = value_at(expected, (step,))
     _check_places(node, expected, at)
 
@@ -105,7 +105,7 @@ def check_places(plan: Plan, expected: JsonValue) -> None:
 def _check_places(node: PlanNode, value: JsonValue, at: Steps) -> None:
     if type(value) not in {dict, list}:
         return
-    node = node.chosen(value, MISSING)
+    node = node.choose(value, MISSING)
     if node.rules.skip:
         return
     try:

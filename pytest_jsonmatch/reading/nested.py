@@ -31,7 +31,7 @@ def with_texts_read(plan: Plan, value: JsonValue) -> JsonValue:
 
 def _read(node: PlanNode, value: JsonValue, depth: int) -> JsonValue:
     """Return the value at a place, with `depth` containers around it."""
-    node = node.chosen(value, MISSING)
+    node = node.choose(value, MISSING)
     if node.rules.reads_text and type(value) is str:
         try:
             inner = parse_json(value)
@@ -39,7 +39,7 @@ def _read(node: PlanNode, value: JsonValue, depth: int) -> JsonValue:
             return value
         if depth + levels(inner) > MAX_DEPTH:
             return value
-        value, node = inner, node.chosen(inner, MISSING)
+        value, node = inner, node.choose(inner, MISSING)
     if type(value) is dict:
         return {key: _read(node.children[key], item, depth + 1) for key, item in value.items()}
     if type(value) is list:

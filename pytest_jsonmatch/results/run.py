@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.plan.compile import Signature
-from pytest_jsonmatch.engine.plan.fitting import nearest_place
+from pytest_jsonmatch.engine.plan.fitting import find_nearest_path
 from pytest_jsonmatch.engine.result.figures import RATES, short_score, together
 from pytest_jsonmatch.engine.result.notebook import data_frame, field_rows, fields_html
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
@@ -363,7 +363,7 @@ class RunResult:
         """Return the schema path that an unmatched rule was likely meant for; None if none is near."""
         leaves = [parse_path(path) for path in self.all_fields if not path.endswith("…")]
         places = (path[:end] for path in leaves for end in range(len(path), 0, -1))
-        return nearest_place(parse_pattern(pattern), places)
+        return find_nearest_path(parse_pattern(pattern), places)
 
     # -- counts --------------------------------------------------------------------------------------------
 

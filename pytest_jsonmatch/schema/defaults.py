@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from pytest_jsonmatch.engine.plan.options import read_spec
-from pytest_jsonmatch.engine.plan.registry import count_change
+from pytest_jsonmatch.engine.plan.registry import note_change
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.reading.frames import rows_of
@@ -52,7 +52,7 @@ def set_type_default(json_type: str, comparator: str | Mapping[str, Mapping[str,
         )
     read_spec(f"default of type {json_type!r}", comparator)
     _changed[json_type] = comparator
-    count_change()
+    note_change()
 
 
 def reset_type_defaults() -> None:
@@ -61,7 +61,7 @@ def reset_type_defaults() -> None:
     >>> reset_type_defaults()
     """
     _changed.clear()
-    count_change()
+    note_change()
 
 
 def changed_defaults() -> dict[str, Any]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.plan.binding import bind_comparator, bind_transforms, warn_of_whole_enum
-from pytest_jsonmatch.engine.plan.registry import active_registry, registry_state
+from pytest_jsonmatch.engine.plan.binding import bind_comparator, bind_transforms, warn_about_full_enum
+from pytest_jsonmatch.engine.plan.registry import get_active_registry, get_registry_state
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 from pytest_jsonmatch.engine.value.convert import fits_types
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
@@ -36,7 +36,7 @@ class _Parsed:
 
     def holds(self) -> bool:
         """Tell whether everything it was made from is unchanged."""
-        return self.state == registry_state() and all(
+        return self.state == get_registry_state() and all(
             _content(path) == content for path, content in self.contents.items()
         )
 
@@ -79,7 +79,7 @@ def parse_eval_schema(
     kept = _kept.get(key) if key is not None else None
     if kept is not None and kept.holds():
         return kept.node
-    state = registry_state()
+    state = get_registry_state()
     documents = Documents.open(schema, folders)
     reader = SchemaReader(documents)
     node = _node_tree(reader)
@@ -138,7 +138,7 @@ def walk(reader: SchemaReader) -> dict[FlatSchema, tuple[Segment, ...]]:
 
 def _node_tree(reader: SchemaReader) -> SchemaNode:
     trails = walk(reader)
-    registry = active_registry()
+    registry = get_active_registry()
     for json_type, comparator in changed_defaults().items():
         bind_comparator(comparator, registry, f"default of type {json_type!r}")
     nodes = {flat: _node(flat) for flat in trails}
@@ -150,7 +150,7 @@ def _node_tree(reader: SchemaReader) -> SchemaNode:
         node = nodes[flat]
         if "compare" in flat.rules:
             bound = bind_comparator(flat.rules["compare"], registry, format_path(trail))
-            warn_of_whole_enum(bound, node.enum, format_path(trail))
+            warn_about_full_enum(bound, node.enum, format_path(trail))
         if "transform" in flat.rules:
             bind_transforms(flat.rules["transform"], registry, format_path(trail))
         try:

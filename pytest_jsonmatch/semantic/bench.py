@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast, final
 
 from pytest_jsonmatch.engine.compare.base import BatchItem, ComparatorResult, batch_comparator
 from pytest_jsonmatch.engine.compare.parameters import check_names
-from pytest_jsonmatch.engine.plan.registry import active_registry
+from pytest_jsonmatch.engine.plan.registry import get_active_registry
 from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, error_text
 from pytest_jsonmatch.engine.value.text import count
@@ -223,7 +223,7 @@ class Bench:
 
     def judge(self, name: str | None = None) -> object:
         """Return the judge of a name, or the one for questions that name none."""
-        registry = active_registry()
+        registry = get_active_registry()
         wanted = self._given if name is None else name
         if isinstance(wanted, str):
             return registry.find_judge(wanted)

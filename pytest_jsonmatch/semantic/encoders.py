@@ -7,7 +7,7 @@ import os
 from importlib.util import find_spec
 from typing import Any, Final, final
 
-from pytest_jsonmatch.engine.plan.registry import Encoder, active_registry
+from pytest_jsonmatch.engine.plan.registry import Encoder, get_active_registry
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, error_text
 from pytest_jsonmatch.semantic.vectors import Vectors
 
@@ -31,7 +31,7 @@ def find_vectors(model: str) -> Vectors:
     Raises:
         ConfigurationError: sentence-transformers is needed, and not installed.
     """
-    registered = active_registry().find_encoder(model)
+    registered = get_active_registry().find_encoder(model)
     if registered is not None:
         encoder = registered.encoder
         found: Vectors = registered.made.setdefault("vectors", Vectors(model, lambda: encoder))

@@ -103,13 +103,13 @@ class RulesOfRun:
             is_part: whether not all tests have run.
             broken: the files with tests that did not compare.
         """
-        from pytest_jsonmatch.engine.plan.fitting import unmatched_text
+        from pytest_jsonmatch.engine.plan.fitting import format_unmatched
 
         for rule, tests in sorted(self._tests.items()):
             has_gaps = is_part or any(nodeid.partition("::")[0] in broken for nodeid in tests)
             if rule not in self._matched and not (has_gaps and rule in self._shared):
                 of = "" if len(tests) == 1 else f" in any of {len(tests):,} tests"
-                yield rule, unmatched_text(rule.kind, rule.pattern, self._near.get(rule), of)
+                yield rule, format_unmatched(rule.kind, rule.pattern, self._near.get(rule), of)
 
 
 def warn_of_rules(config: pytest.Config, unmatched: Iterable[tuple[WrittenRule, str]]) -> list[str]:

@@ -125,12 +125,12 @@ class Session:
         hook = self.config.hook.pytest_jsonmatch_register
         if self.settings.metric == METRIC and not hook.get_hookimpls():
             return
-        from pytest_jsonmatch.engine.plan.registry import active_registry
+        from pytest_jsonmatch.engine.plan.registry import get_active_registry
 
         with usage_errors("pytest_jsonmatch_register"):
             self.open_registry()
         with usage_errors("jsonmatch_metric"):
-            active_registry().find_metric(self.settings.metric)
+            get_active_registry().find_metric(self.settings.metric)
 
     def close(self) -> None:
         """Remove what was registered for this session, and close its judge."""

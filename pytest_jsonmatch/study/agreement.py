@@ -198,7 +198,7 @@ class _Counted:
 
 def _key(leaf: FieldResult, value: JsonValue) -> Hashable:
     """Return what equal values have in common; None for a missing one, which equals nothing."""
-    return None if value is MISSING else (json_key(leaf.node.rules.prepare(value)),)
+    return None if value is MISSING else (json_key(leaf.node.rules.try_transform(value)),)
 
 
 def _sameness(node: PlanNode) -> Callable[[JsonValue, JsonValue], bool]:

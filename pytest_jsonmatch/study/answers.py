@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar, fi
 
 from pytest_jsonmatch.comparer import Comparer, check_judge
 from pytest_jsonmatch.corpus.records import Reading, gold_error, open_pairing, read_gold
-from pytest_jsonmatch.engine.plan.fitting import patterns_of, unmatched_text
+from pytest_jsonmatch.engine.plan.fitting import collect_patterns, format_unmatched
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
@@ -54,7 +54,7 @@ class RecordComparer:
         self._judge = given.pop("judge", None)
         check_judge(self._judge)
         self.how: Comparer = Comparer.of(metric, given)
-        self._rules = patterns_of(options)
+        self._rules = collect_patterns(options)
         self._unmatched = list(self._rules)
         self._last: MatchResult | None = None
 
@@ -70,7 +70,7 @@ class RecordComparer:
         if self._last is None:
             return
         for rule in self._unmatched:
-            text = unmatched_text(self._rules[rule], rule, self._last.nearest_path(rule))
+            text = format_unmatched(self._rules[rule], rule, self._last.nearest_path(rule))
             warnings.warn(text, JsonMatchWarning, stacklevel=3)
 
 

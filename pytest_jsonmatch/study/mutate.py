@@ -334,7 +334,7 @@ def _rule(mutation: Mutation, result: MatchResult, limits: Mapping[str, Any]) ->
             one, other = leaf.expected_compared, leaf.actual_compared
             if json_equal(one, other):
                 return "`transform`"
-            comparator, params = leaf.node.rules.comparator_for(one, other)
+            comparator, params = leaf.node.rules.find_comparator(one, other)
             return f"`{comparator}` {_params(params)}".rstrip()
     trails = [
         instance_trail(leaf.place, "actual" if leaf.expected is MISSING else "expected")

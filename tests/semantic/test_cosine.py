@@ -19,7 +19,7 @@ from pytest_jsonmatch import (
     compare_corpus,
     compare_json,
 )
-from pytest_jsonmatch.engine.plan.registry import active_registry, session_registry
+from pytest_jsonmatch.engine.plan.registry import get_active_registry, session_registry
 from pytest_jsonmatch.semantic import encoders
 from pytest_jsonmatch.semantic.vectors import EncoderWarning
 
@@ -86,7 +86,7 @@ def test_the_score_is_the_cosine(expected, actual, score):
     with session_registry() as registry:
         registry.encoder("trigrams", Plane())
         assert scored(actual, expected) == score
-        compare = active_registry().find_comparator("cosine")
+        compare = get_active_registry().find_comparator("cosine")
         params = {"embedding_model": "trigrams"}
         assert compare.bind(params).table([expected], [actual]).tolist() == [[score]]
 
@@ -129,7 +129,7 @@ TEXTS = st.lists(
 def test_the_table_is_the_plain_function_to_the_last_bit(expected, actual, slots):
     with session_registry() as registry:
         registry.encoder("trigrams", Trigrams(slots))
-        cosine = active_registry().find_comparator("cosine").bind({"embedding_model": "trigrams"})
+        cosine = get_active_registry().find_comparator("cosine").bind({"embedding_model": "trigrams"})
         plain = [[cosine.score(one, other) for other in actual] for one in expected]
         assert cosine.table(expected, actual).tolist() == plain
 

@@ -120,9 +120,9 @@ def make_column(node: PlanNode, values: list[JsonValue]) -> Column | None:
         codes = [-1] * len(values)
         for code, at in enumerate(present):
             codes[at] = code
-        return Column([node.rules.prepare(values[at]) for at in present], codes)
+        return Column([node.rules.try_transform(values[at]) for at in present], codes)
     distinct, found = find_distinct(values)
-    return Column(list(map(node.rules.prepare, distinct)) if node.rules.transforms else distinct, found)
+    return Column(list(map(node.rules.try_transform, distinct)) if node.rules.transforms else distinct, found)
 
 
 def split_by_comparator(

@@ -43,7 +43,7 @@ from pytest_jsonmatch.engine.align.column import (
 )
 from pytest_jsonmatch.engine.align.context import refuse_too_large
 from pytest_jsonmatch.engine.align.grid import NestedArrays
-from pytest_jsonmatch.engine.plan.node import leaf_count, upper_bound, weight_chosen
+from pytest_jsonmatch.engine.plan.node import get_chosen_weight, leaf_count, upper_bound
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, Matcher
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
@@ -101,7 +101,7 @@ class GridBuilder:
             above: the product of the weights from the element (its own left out) to the node's parent.
         """
         is_below = node.depth > self._element.depth
-        weight = above * node.rules.weight if is_below else weight_chosen(self._element, node)
+        weight = above * node.rules.weight if is_below else get_chosen_weight(self._element, node)
         if node.depth > self._deepest or (node.varies and node.rules.accept is not None):
             return self.build_bounds(node, expected, actual, weight)
         grid = self._body(self._aligner, len(expected), len(actual))
@@ -302,7 +302,7 @@ class GridBuilder:
         expected, actual = sides
         groups: dict[PlanNode, list[int]] = {}
         for at, value in enumerate(expected):
-            groups.setdefault(node.chosen(value, MISSING), []).append(at)
+            groups.setdefault(node.choose(value, MISSING), []).append(at)
         if any(variant.varies or variant.rules.accept is not None for variant in groups):
             # A value that no alternative accepts, or accepted values, which may choose another alternative.
             self._add_upper_bounds(grid, node, weight, expected, actual)
@@ -345,7 +345,7 @@ class GridBuilder:
     ) -> None:
         """Add scalars of actual that are accepted where a container is expected."""
         one, other = sides
-        scores = [accept.best(node.rules.prepare(value)).score for value in other.values]
+        scores = [accept.find_best(node.rules.try_transform(value)).score for value in other.values]
         leaf_counts = self._leaf_counts(node, weight, one.values, other.values)
         lines = [[score * count for score, count in zip(scores, counts)] for counts in leaf_counts]
         grid.add_scores(one.positions, other.positions, lines)

@@ -81,14 +81,14 @@ class EqualityKeys:
     def make_key(self, node: PlanNode, value: JsonValue) -> Hashable:
         """Return the key of a value, which equal values share; containers are done from the leaves up."""
         if node.varies:
-            node = node.chosen(value, MISSING)
+            node = node.choose(value, MISSING)
         if node.rules.skip:
             return _SKIPPED
         if node.rules.explicit_comparator is not None or (
             type(value) is not dict and type(value) is not list
         ):
             # If a comparator takes a container whole, no rule of the plan applies inside it.
-            return json_key(node.rules.prepare(value), strict=node.rules.strict_numbers)
+            return json_key(node.rules.try_transform(value), strict=node.rules.strict_numbers)
         if id(value) not in self._keys:
             self._keys[id(value)] = self._forms.setdefault(self._make_container_key(node, value), object())
         return self._keys[id(value)]
@@ -144,12 +144,12 @@ class EqualityKeys:
         Skipped members are left out: equal elements take the first of elements that differ only there.
         """
         if node.varies:
-            node = node.chosen(value, MISSING)
+            node = node.choose(value, MISSING)
         if type(value) is not dict and type(value) is not list:
             return (
-                repr(node.rules.prepare(value))
+                repr(node.rules.try_transform(value))
                 if node.rules.strict_numbers
-                else _scalar_text(node.rules.prepare(value))
+                else _scalar_text(node.rules.try_transform(value))
             )
         text = self._texts.get(id(value))
         if text is None:
@@ -234,7 +234,7 @@ def read_key_value(member: PlanNode, item: JsonValue, key: str) -> JsonValue:
     """Return the value by which an element is paired; MISSING if it can match nothing."""
     if type(item) is not dict:
         return MISSING
-    value = member.rules.prepare(item.get(key, MISSING))
+    value = member.rules.try_transform(item.get(key, MISSING))
     if value is MISSING or value is None or type(value) in _NO_KEYS:
         if type(value) is Matcher:
             raise ConfigurationError(

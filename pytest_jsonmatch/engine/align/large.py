@@ -88,7 +88,7 @@ class ArrayGrid:
             self.walked = True
             table[:] = 1.0
         elif accept is not None:
-            accepted = [accept.best(value).score for value in right.values]
+            accepted = [accept.find_best(value).score for value in right.values]
             np.maximum(table, accepted, out=table)
         thresholds = node.rules.thresholds
         table[table < thresholds.lowest] = 0.0

@@ -68,7 +68,7 @@ class ListGrid:
             lines = [dict.fromkeys(range(len(right.values)), 1.0)] * len(left.values)
         elif accept is not None:
             ceilings = {
-                to: most for to, value in enumerate(right.values) if (most := accept.best(value).score)
+                to: most for to, value in enumerate(right.values) if (most := accept.find_best(value).score)
             }
             lines = [
                 {**line, **{to: max(most, line.get(to, 0.0)) for to, most in ceilings.items()}}

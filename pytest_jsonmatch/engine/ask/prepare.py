@@ -50,7 +50,7 @@ def prepare(plan: Plan, records: Iterable[tuple[JsonValue, JsonValue]]) -> None:
 
 def _collect(node: PlanNode, value: JsonValue, strings: Strings) -> None:
     """Add the strings in a value that a comparator wants to see, after the transforms of their places."""
-    node = node.chosen(value, MISSING)
+    node = node.choose(value, MISSING)
     bound = node.rules.explicit_comparator or node.rules.types.bound["string"]
     if node.rules.skip or (type(value) in CONTAINERS and node.rules.explicit_comparator is not None):
         return
@@ -60,5 +60,5 @@ def _collect(node: PlanNode, value: JsonValue, strings: Strings) -> None:
     elif type(value) is list:
         for item in value:
             _collect(node.children[ELEMENT], item, strings)
-    elif bound.prepare is not None and type(text := node.rules.prepare(value)) is str:
+    elif bound.prepare is not None and type(text := node.rules.try_transform(value)) is str:
         strings[bound.prepare, node.place][text] = None

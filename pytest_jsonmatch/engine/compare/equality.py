@@ -35,8 +35,8 @@ def equality_score(expected: JsonValue, actual: JsonValue) -> float:
     return 1.0 if json_equal(expected, actual) else 0.0
 
 
-def equality_of(prepare: Callable[[JsonValue], Hashable]) -> Scoring:
-    """Return a scoring that gives 1 if `prepare` returns equal keys for two values, else 0.
+def equality_of(make_key: Callable[[JsonValue], Hashable]) -> Scoring:
+    """Return a scoring that gives 1 if `make_key` returns equal keys for two values, else 0.
 
     >>> first_letter = equality_of(lambda text: text[:1])
     >>> first_letter.score("Bern", "Berlin"), first_letter.table(["Bern", "Rome"], ["Berlin"]).tolist()
@@ -44,16 +44,16 @@ def equality_of(prepare: Callable[[JsonValue], Hashable]) -> Scoring:
     """
 
     def score(expected: JsonValue, actual: JsonValue) -> float:
-        return 1.0 if prepare(expected) == prepare(actual) else 0.0
+        return 1.0 if make_key(expected) == make_key(actual) else 0.0
 
     def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
         from pytest_jsonmatch.engine.compare.tables import equality_table
 
-        return equality_table(expected, actual, prepare)
+        return equality_table(expected, actual, make_key)
 
     # Equal values share their only member.
-    by_members = scoring_of_sets(lambda value: frozenset({prepare(value)}), any_shared)
-    return replace(by_members, score=score, table=table, key=prepare)
+    by_members = scoring_of_sets(lambda value: frozenset({make_key(value)}), any_shared)
+    return replace(by_members, score=score, table=table, key=make_key)
 
 
 def scoring_of_sets(members: Callable[[JsonValue], frozenset[Hashable]], formula: Formula) -> Scoring:

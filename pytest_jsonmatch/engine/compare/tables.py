@@ -44,16 +44,16 @@ def row_blocks(rows: int, columns: int, cells: int = 65_536) -> list[slice]:
 def equality_table(
     expected: Sequence[JsonValue],
     actual: Sequence[JsonValue],
-    prepare: Callable[[JsonValue], Hashable] = json_key,
+    make_key: Callable[[JsonValue], Hashable] = json_key,
 ) -> Matrix:
-    """Return the (u, v) array with 1.0 where `prepare` returns equal keys for two values, else 0.0.
+    """Return the (u, v) array with 1.0 where `make_key` returns equal keys for two values, else 0.0.
 
     >>> equality_table(["a", 1, True], [1.0, "a"]).tolist()
     [[0.0, 1.0], [1.0, 0.0], [0.0, 0.0]]
     """
     codes: dict[Hashable, int] = {}
     left, right = (
-        np.array([codes.setdefault(key, len(codes)) for key in map(prepare, values)], dtype=np.intp)
+        np.array([codes.setdefault(key, len(codes)) for key in map(make_key, values)], dtype=np.intp)
         for values in (expected, actual)
     )
     return np.equal(left[:, None], right).astype(np.float64)

@@ -1,6 +1,6 @@
-"""What else is right at a place: values other than the expected one, and predicates of actual's value.
+"""Accepted alternatives at a place: values other than the expected one, and predicates of actual's value.
 
-The score of a place is the best over all that is right there: `Acceptance.best`.
+The score of a place is the best over the expected value and these: `Acceptance.find_best`.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ LEAST_GAIN: Final = 1e-12
 
 @final
 class Alternative(NamedTuple):
-    """A value that is as right as the expected one."""
+    """A value that counts as right besides the expected one."""
 
     value: JsonValue
 
     @property
     def text(self) -> str:
         """Its text in a reason."""
-        return shown(self.value)
+        return format_value(self.value)
 
 
 @final
@@ -53,7 +53,7 @@ class Predicate(NamedTuple):
 
 @final
 class Accept(NamedTuple):
-    """Everything that is right at a place besides the expected value."""
+    """Everything that is accepted at a place besides the expected value."""
 
     alternatives: tuple[Alternative, ...] = ()
     predicates: tuple[Predicate, ...] = ()
@@ -65,24 +65,24 @@ class Accept(NamedTuple):
         """Whether it can score all scalars, and never fails."""
         return not self.optional and all(predicate.is_fast for predicate in self.predicates)
 
-    def extended(self, other: Accept) -> Accept:
+    def merge(self, other: Accept) -> Accept:
         """Return the union of both; patterns are tried last."""
         predicates = sorted(self.predicates + other.predicates, key=lambda each: not each.is_fast)
         alternatives = self.alternatives + other.alternatives
         return Accept(alternatives, tuple(predicates), self.optional or other.optional)
 
 
-def shown(value: JsonValue) -> str:
+def format_value(value: JsonValue) -> str:
     """Return a value as a reason shows it.
 
-    >>> shown("Acme"), shown({"a": 1})
+    >>> format_value("Acme"), format_value({"a": 1})
     ("'Acme'", '{"a": 1}')
     """
     return shortened(repr(value), _LONGEST) if type(value) is str else render(value, _LONGEST)
 
 
 def read_accept(where: str, value: Any) -> Accept:
-    """Read what else is right: a list of values, or a mapping of words.
+    """Read accepted alternatives: a list of values, or a mapping of words.
 
     Raises:
         ConfigurationError: a word is unknown, or its value is invalid; the message begins with `where`.
@@ -95,7 +95,7 @@ def read_accept(where: str, value: Any) -> Accept:
     pytest_jsonmatch.ConfigurationError: accept['tip'] has the word 'optinal'; did you mean 'optional'?
     """
     if isinstance(value, (list, tuple)):
-        return Accept(_values(where, value))
+        return Accept(_read_values(where, value))
     if not isinstance(value, Mapping):
         raise ConfigurationError(
             f"{where} is {value!r}; it must be a list of values, or a mapping with any of "
@@ -105,15 +105,15 @@ def read_accept(where: str, value: Any) -> Accept:
     for word, given in value.items():
         if word not in READERS:
             raise ConfigurationError(f"{where} has the word {word!r}{did_you_mean(str(word), READERS)}")
-        found = found.extended(READERS[word](f"{where}.{word}", given))
+        found = found.merge(READERS[word](f"{where}.{word}", given))
     return found
 
 
-def _values(where: str, values: Any) -> tuple[Alternative, ...]:
+def _read_values(where: str, values: Any) -> tuple[Alternative, ...]:
     return tuple(map(Alternative, read_json_list(where, values)))
 
 
-def _regex(where: str, value: Any) -> Accept:
+def _read_regex(where: str, value: Any) -> Accept:
     if not isinstance(value, str):
         raise ConfigurationError(f"{where} is {value!r}; it must be a pattern that the whole text matches")
     try:
@@ -121,28 +121,28 @@ def _regex(where: str, value: Any) -> Accept:
     except ValueError as error:
         raise ConfigurationError(f"{where}: {error}") from error
     holds = whole_text(pattern)
-    return Accept(predicates=(Predicate(f"matches the pattern {shown(value)}", holds, is_fast=False),))
+    return Accept(predicates=(Predicate(f"matches the pattern {format_value(value)}", holds, is_fast=False),))
 
 
-def _range(where: str, value: Any) -> Accept:
-    bounds = [_number(bound) for bound in value] if isinstance(value, (list, tuple)) else []
+def _read_range(where: str, value: Any) -> Accept:
+    bounds = [_finite_number(bound) for bound in value] if isinstance(value, (list, tuple)) else []
     if len(bounds) != 2 or None in bounds or bounds[0] > bounds[1]:  # type: ignore[operator] # None is caught
         raise ConfigurationError(f"{where} is {value!r}; it must be [low, high], two numbers, both included")
     low, high = bounds
 
     def holds(actual: JsonValue) -> bool:
-        number = _number(actual)
+        number = _finite_number(actual)
         return number is not None and low <= number <= high  # type: ignore[operator]
 
     return Accept(predicates=(Predicate(f"between {value[0]} and {value[1]}", holds),))
 
 
-def _number(value: Any) -> int | float | Decimal | None:
+def _finite_number(value: Any) -> int | float | Decimal | None:
     """Return a finite number, None for anything else."""
     return value if type(value) in NUMBERS and value - value == 0 else None
 
 
-def _type(where: str, value: Any) -> Accept:
+def _read_type(where: str, value: Any) -> Accept:
     names = [value] if isinstance(value, str) else value
     if not isinstance(names, (list, tuple)) or not names or not all(name in SCHEMA_TYPES for name in names):
         known = ", ".join(SCHEMA_TYPES)
@@ -152,18 +152,18 @@ def _type(where: str, value: Any) -> Accept:
     return Accept(predicates=(Predicate(f"of type {' or '.join(names)}", holds),))
 
 
-def _any(where: str, value: Any) -> Accept:
+def _read_any(where: str, value: Any) -> Accept:
     anything = Predicate("any value", lambda _actual: True)
     return Accept(predicates=(anything,) if read_flag(where, value) else ())
 
 
 READERS: Final[Mapping[str, Callable[[str, Any], Accept]]] = {
-    "values": lambda where, value: Accept(_values(where, value)),
+    "values": lambda where, value: Accept(_read_values(where, value)),
     "optional": lambda where, value: Accept(optional=read_flag(where, value)),
-    "regex": _regex,
-    "range": _range,
-    "type": _type,
-    "any": _any,
+    "regex": _read_regex,
+    "range": _read_range,
+    "type": _read_type,
+    "any": _read_any,
 }
 ACCEPT_WORDS: Final = tuple(READERS)
 """The words of a mapping given as `accept`."""
@@ -226,7 +226,7 @@ class Acceptance:
             return True
         return any(type(each.value) is kind for each in self.alternatives)
 
-    def best(
+    def find_best(
         self, actual: JsonValue, own: float = 0.0, score: Callable[[int], float] | None = None
     ) -> BestValue:
         """Return the best score of a value, and what has it: the first among equals.
@@ -256,15 +256,16 @@ class Acceptance:
                 late = str(error)
         return best._replace(error=late)
 
-    def best_of(self, expected: JsonValue, actual: JsonValue) -> BestValue:
+    def find_best_scalar(self, expected: JsonValue, actual: JsonValue) -> BestValue:
         """Return the best score of a transformed scalar against an expected one and what is accepted."""
-        return self.best(actual, score_of(self._score, expected, actual))
+        return self.find_best(actual, score_of(self._score, expected, actual))
 
     def score(self, expected: JsonValue, actual: JsonValue) -> Any:
-        """Score two transformed scalars as `best_of` does."""
-        return self.best_of(expected, actual).score or self._score(expected, actual)  # which may refuse them
+        """Score two transformed scalars as `find_best_scalar` does."""
+        best = self.find_best_scalar(expected, actual).score
+        return best or self._score(expected, actual)  # which may refuse them
 
-    def reason(self, best: BestValue) -> str | None:
+    def format_reason(self, best: BestValue) -> str | None:
         """Return a text that names what has the best score; None if it is the expected value."""
         text = best.predicate
         if best.number:

@@ -36,7 +36,7 @@ def bind_comparator(spec: Any, registry: Registry, where: str) -> Bound:
         raise ConfigurationError(f"{where}: {error}") from None
 
 
-def warn_of_whole_enum(bound: Bound | None, enum: Sequence[JsonValue] | None, where: str) -> None:
+def warn_about_full_enum(bound: Bound | None, enum: Sequence[JsonValue] | None, where: str) -> None:
     """Warn of a `oneof` that lists all values of an enum: then every value is right."""
     if bound is None or bound.comparator.name != "oneof" or "values" not in bound.params:
         return
@@ -104,10 +104,10 @@ class TypeTable:
             return self.by_type[kind](expected, actual)
         if kind in NUMBERS and other_kind in NUMBERS:
             return self.by_type[float](expected, actual)
-        bound = self.of_any(expected) if self.called else None
+        bound = self.find_for_any(expected) if self.called else None
         return 0.0 if bound is None else bound.score(expected, actual)
 
-    def of_any(self, expected: JsonValue) -> Bound | None:
+    def find_for_any(self, expected: JsonValue) -> Bound | None:
         """Return the comparator of an expected scalar for scalars of other types, if there is one."""
         kind = json_type(expected)
         if kind == "number" and is_integral(expected):
@@ -122,5 +122,5 @@ class TypeTable:
         if type(expected) in CONTAINERS or type(actual) in CONTAINERS:
             return None
         if type(actual) not in NUMBERS:
-            return self.of_any(expected)
+            return self.find_for_any(expected)
         return self.bound["integer" if is_integral(expected) and is_integral(actual) else "number"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.plan.node import NodeSpec, PlanNode
 from pytest_jsonmatch.engine.plan.options import OPTION_NAMES, PRESETS, Options
-from pytest_jsonmatch.engine.plan.registry import active_registry
+from pytest_jsonmatch.engine.plan.registry import get_active_registry
 from pytest_jsonmatch.engine.plan.rules import PlanBase
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_path
@@ -58,7 +58,7 @@ class Signature:
     def with_options(self, more: Mapping[str, Any]) -> Signature:
         """Return the signature with more options, which are JSON values."""
         known = json.loads(self.options) if self.options else {}
-        return replace(self, options=_canonical({**known, **more}))
+        return replace(self, options=_to_canonical_json({**known, **more}))
 
     def __str__(self) -> str:
         return f"{self.metric}|options:{self.options or 'none'}|schema:{self.schema}|rules:{self.version}"
@@ -71,11 +71,11 @@ class Plan(PlanBase):
     def __init__(self, metric: str, preset: Options, given: Mapping[str, Any], registry: Registry) -> None:
         super().__init__(preset, given, registry)
         self.metric = metric
-        self.target: tuple[str | int, ...] = _target(self.options.target_key)
+        self.target: tuple[str | int, ...] = _read_target(self.options.target_key)
         schema, defaults = self.schema, {} if self.schema is None else self.schema.type_default
         self.signature: Signature = Signature(
             metric,
-            _options_text(PRESETS.get(metric, Options()), self.options, defaults, registry.replaced()),
+            _format_options(PRESETS.get(metric, Options()), self.options, defaults, registry.replaced()),
             "none" if schema is None else schema.digest,
             RULES_VERSION,
         )
@@ -84,14 +84,14 @@ class Plan(PlanBase):
         self.is_whole: bool = one_by_one and not self.target and schema is None
         """Whether the whole documents are walked, whatever they are."""
 
-    def renew(self) -> None:
+    def rebuild_if_large(self) -> None:
         """Rebuild the tree if it has grown too large; results scored with the old one stay valid."""
         if self.nodes > MAX_NODES:
             self.nodes = 0
             self.root = PlanNode(self, None, "$", NodeSpec(self.schema))
 
 
-def _target(text: str) -> tuple[str | int, ...]:
+def _read_target(text: str) -> tuple[str | int, ...]:
     segments = () if text == "*" else parse_path(text)
     steps = tuple(each for each in segments if isinstance(each, (str, int)))
     if len(steps) < len(segments):
@@ -101,34 +101,34 @@ def _target(text: str) -> tuple[str | int, ...]:
     return steps
 
 
-def _options_text(
+def _format_options(
     preset: Options, options: Options, type_default: Mapping[str, Any], replaced: list[str]
 ) -> str:
     """Return the differences from the metric's preset, and the replaced built-ins, as canonical JSON."""
     changed: dict[str, Any] = {}
     for name in OPTION_NAMES:
-        value = _plain(getattr(options, name))
+        value = _to_json(getattr(options, name))
         # The schema's hash is in the signature anyway.
-        if name != "schema" and value != _plain(getattr(preset, name)):
+        if name != "schema" and value != _to_json(getattr(preset, name)):
             changed[name] = value
     if type_default:
-        changed["type_defaults"] = _plain(type_default)
+        changed["type_defaults"] = _to_json(type_default)
     if replaced:
         changed["replaced"] = replaced
-    return _canonical(changed) if changed else ""
+    return _to_canonical_json(changed) if changed else ""
 
 
-def _canonical(options: Mapping[str, Any]) -> str:
+def _to_canonical_json(options: Mapping[str, Any]) -> str:
     return json.dumps(options, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def _plain(value: Any) -> Any:
+def _to_json(value: Any) -> Any:
     """Return an option's value as JSON types; a function by its name."""
     if isinstance(value, Mapping):
         # Pairs, since the order of field rules matters: of two equally literal patterns the later one wins.
-        return [[str(key), _plain(item)] for key, item in value.items()]
+        return [[str(key), _to_json(item)] for key, item in value.items()]
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [_plain(item) for item in value]
+        return [_to_json(item) for item in value]
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
     return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', repr(value))}"
@@ -140,5 +140,5 @@ def compile_plan(metric: str, given: Mapping[str, Any]) -> Plan:
     Raises:
         ConfigurationError: a metric, option, comparator, transform or pattern is unknown.
     """
-    registry = active_registry()
+    registry = get_active_registry()
     return Plan(*registry.find_metric(metric), given, registry)

@@ -20,20 +20,22 @@ _MOST_LOOKED_AT: Final = 10_000
 _DEEPEST: Final = 30
 
 
-def fits(pattern: Pattern, documents: Iterable[JsonValue], schema: SchemaNode | None = None) -> bool:
+def matches_somewhere(
+    pattern: Pattern, documents: Iterable[JsonValue], schema: SchemaNode | None = None
+) -> bool:
     """Tell whether a pattern fits a place of a document, or one that the schema lists or leaves open.
 
     A container is a place too.
 
     >>> from pytest_jsonmatch.engine.value.paths import parse_pattern
-    >>> fits(parse_pattern("items[].price"), [{"items": [{}, {"price": 1}]}])
+    >>> matches_somewhere(parse_pattern("items[].price"), [{"items": [{}, {"price": 1}]}])
     True
     """
     seen: set[tuple[SchemaNode, int]] = set()
-    return any(_fits(pattern.segments, place, seen) for place in _roots(documents, schema))
+    return any(_matches_below(pattern.segments, place, seen) for place in _find_roots(documents, schema))
 
 
-def _fits(segments: tuple[Segment, ...], place: Any, seen: set[tuple[SchemaNode, int]]) -> bool:
+def _matches_below(segments: tuple[Segment, ...], place: Any, seen: set[tuple[SchemaNode, int]]) -> bool:
     """Tell whether the rest of a pattern fits a place below this one; `seen` are places of the schema."""
     if not segments:
         return True
@@ -43,22 +45,24 @@ def _fits(segments: tuple[Segment, ...], place: Any, seen: set[tuple[SchemaNode,
         seen.add((place, len(segments)))
     first, rest = segments[0], segments[1:]
     if first is ANY_DEPTH:
-        return _fits(rest, place, seen) or any(_fits(segments, child, seen) for _, child in _below(place))
+        return _matches_below(rest, place, seen) or any(
+            _matches_below(segments, child, seen) for _, child in _iter_below(place)
+        )
     if type(place) is dict and type(first) is str:
-        return first in place and _fits(rest, place[first], seen)
+        return first in place and _matches_below(rest, place[first], seen)
     return any(
-        _fits(rest, child, seen)
-        for step, child in _below(place)
+        _matches_below(rest, child, seen)
+        for step, child in _iter_below(place)
         if step == first or (ANY_KEY in (step, first) and ELEMENT not in (step, first))
     )
 
 
-def _roots(documents: Iterable[JsonValue], schema: SchemaNode | None) -> list[Any]:
+def _find_roots(documents: Iterable[JsonValue], schema: SchemaNode | None) -> list[Any]:
     """Return documents and, if there is one, their schema."""
     return [*documents] if schema is None else [*documents, schema]
 
 
-def _below(place: Any) -> Iterator[tuple[Segment, Any]]:
+def _iter_below(place: Any) -> Iterator[tuple[Segment, Any]]:
     """Yield what is one step below a place of a document or schema; what a schema leaves open has any key."""
     if type(place) is dict:
         yield from place.items()
@@ -66,16 +70,16 @@ def _below(place: Any) -> Iterator[tuple[Segment, Any]]:
         yield from zip(repeat(ELEMENT), place)
     elif isinstance(place, SchemaNode):
         for _, branch in place.branches:
-            yield from _below(branch)
+            yield from _iter_below(branch)
         yield from (place.properties or {}).items()
         yield from ((step, each) for step, each in ((ELEMENT, place.items), (ANY_KEY, place.rest)) if each)
 
 
-def nearest_place(pattern: Pattern, places: Iterable[tuple[Segment, ...]]) -> str | None:
+def find_nearest_path(pattern: Pattern, places: Iterable[tuple[Segment, ...]]) -> str | None:
     """Return the schema path that was likely meant by a pattern that fits nowhere; None if none is near.
 
     >>> from pytest_jsonmatch.engine.value.paths import parse_pattern
-    >>> nearest_place(parse_pattern("a.b"), places_in([{"a": [{"b": 1, "ab": 2}]}], None))
+    >>> find_nearest_path(parse_pattern("a.b"), iter_paths([{"a": [{"b": 1, "ab": 2}]}], None))
     'a[].b'
     """
     places = list(dict.fromkeys(places))
@@ -92,29 +96,29 @@ def nearest_place(pattern: Pattern, places: Iterable[tuple[Segment, ...]]) -> st
     return nearest(pattern.text, map(format_path, places))
 
 
-def patterns_of(options: Mapping[str, Any]) -> dict[str, str]:
+def collect_patterns(options: Mapping[str, Any]) -> dict[str, str]:
     """Return the patterns of the rules in options, each with its option.
 
-    >>> patterns_of({"fields": {"a": {"weight": 2}}, "skip": ["b"], "nulls": "absent"})
+    >>> collect_patterns({"fields": {"a": {"weight": 2}}, "skip": ["b"], "nulls": "absent"})
     {'a': 'fields', 'b': 'skip'}
     """
     return {pattern: kind for kind in ("fields", "accept", "skip") for pattern in options.get(kind) or ()}
 
 
-def unmatched_text(kind: str, pattern: str, near: str | None, where: str = "") -> str:
+def format_unmatched(kind: str, pattern: str, near: str | None, where: str = "") -> str:
     """Return the sentence about a pattern of `fields`, `accept`, `skip` or `threshold` that fits nowhere.
 
-    >>> unmatched_text("fields", "a.b", "a[].b")
+    >>> format_unmatched("fields", "a.b", "a[].b")
     "fields: 'a.b' fits no place of expected, actual or schema; did you mean 'a[].b'?"
     """
     hint = "" if near is None else f"; did you mean {near!r}?"
     return f"{kind}: {pattern!r} fits no place of expected, actual or schema{where}{hint}"
 
 
-def places_in(documents: Iterable[JsonValue], schema: SchemaNode | None) -> Iterator[tuple[Segment, ...]]:
+def iter_paths(documents: Iterable[JsonValue], schema: SchemaNode | None) -> Iterator[tuple[Segment, ...]]:
     """Yield the schema paths of documents and a schema, nearest to the root first, with repeats."""
-    level: list[tuple[tuple[Segment, ...], Any]] = [((), place) for place in _roots(documents, schema)]
+    level: list[tuple[tuple[Segment, ...], Any]] = [((), place) for place in _find_roots(documents, schema)]
     for _ in range(_DEEPEST):
         yield from (path for path, _ in level)
-        below = (((*path, step), child) for path, place in level for step, child in _below(place))
+        below = (((*path, step), child) for path, place in level for step, child in _iter_below(place))
         level = list(islice(below, _MOST_LOOKED_AT))

@@ -9,7 +9,7 @@ from pytest_jsonmatch.engine.plan.rules import (
     IGNORED,
     KINDS,
     advance,
-    kind_of,
+    get_kind,
     rules_vary_by_kind,
     strongest_rules,
 )
@@ -39,7 +39,7 @@ class _Children(dict["Segment", "PlanNode"]):
 
     def __missing__(self, segment: Segment) -> PlanNode:
         node = self._node
-        child = PlanNode(node.plan, node, segment, node.child_spec(segment), (node, "children", segment))
+        child = PlanNode(node.plan, node, segment, node.make_child_spec(segment), (node, "children", segment))
         self[segment] = child
         return child
 
@@ -118,13 +118,13 @@ class PlanNode:
         self.varies_by_kind: bool = spec.kind is None and rules_vary_by_kind(self.open_rules)
         """Whether the rules here depend on the kind of a value."""
         self.varies: bool = self.varies_by_kind or bool(spec.schema is not None and spec.schema.branches)
-        """Whether the value decides which rules apply: `chosen` returns its node."""
+        """Whether the value decides which rules apply: `choose` returns its node."""
         strongest = strongest_rules(self.open_rules, spec.kind)
         if self.varies_by_kind:
             strongest = {word: strongest[word] for word in ("weight",) if word in strongest}
         above = None if parent is None else parent.rules
         checked = self.varies or spec.unlisted
-        self.rules: ValueRules = plan.rules_of(spec.schema, strongest, above, checked=checked)
+        self.rules: ValueRules = plan.get_value_rules(spec.schema, strongest, above, checked=checked)
         self.weight: float = self.rules.weight if parent is None else parent.weight * self.rules.weight
         """The product of the weights down to here."""
         plan.nodes += 1
@@ -163,7 +163,7 @@ class PlanNode:
             }
         return self._kinds
 
-    def child_spec(self, segment: Segment) -> NodeSpec:
+    def make_child_spec(self, segment: Segment) -> NodeSpec:
         """Return the specification of a place one segment below."""
         schema = self.spec.schema
         if schema is None or segment is ELEMENT:
@@ -177,22 +177,22 @@ class PlanNode:
             return NodeSpec(IGNORED)
         return NodeSpec(None, unlisted=True)
 
-    def beyond_schema(self) -> bool:
+    def is_beyond_schema(self) -> bool:
         """Return whether this is a member that the schema does not list, or below one."""
-        return any(node.unlisted for node in self._upwards())
+        return any(node.unlisted for node in self._iter_upwards())
 
     def listed(self) -> list[str]:
         """Return the members that the schema lists below."""
         return [] if self.schema is None else list(self.schema.properties or ())
 
-    def chosen(self, expected: JsonValue, actual: JsonValue) -> PlanNode:
+    def choose(self, expected: JsonValue, actual: JsonValue) -> PlanNode:
         """Return the node for two values: expected decides, or actual if expected has no value.
 
         If the schema has alternatives, it is the first that accepts the value, or this node if none does;
         for a matcher it is this node.
         """
         value = actual if expected is MISSING else expected
-        node = self.kinds[kind_of(value)] if self.varies_by_kind else self
+        node = self.kinds[get_kind(value)] if self.varies_by_kind else self
         while node.varies and type(value) is not Matcher:
             tests = () if node.spec.schema is None else node.spec.schema.branches
             number = next((at for at, (accepts, _) in enumerate(tests) if accepts(value)), None)
@@ -204,7 +204,7 @@ class PlanNode:
     @property
     def description(self) -> str | None:
         """The schema's description of this place; an element without one has its array's."""
-        for node in self._upwards():
+        for node in self._iter_upwards():
             text = None if node.schema is None else node.schema.description
             if text is not None or node.segment is not ELEMENT:
                 return text
@@ -219,9 +219,9 @@ class PlanNode:
 
     def segments(self) -> tuple[Segment, ...]:
         """Return the segments of the schema path."""
-        return tuple(node.segment for node in self._upwards())[-2::-1]
+        return tuple(node.segment for node in self._iter_upwards())[-2::-1]
 
-    def _upwards(self) -> Iterator[PlanNode]:
+    def _iter_upwards(self) -> Iterator[PlanNode]:
         node: PlanNode | None = self
         while node is not None:
             yield node
@@ -236,10 +236,10 @@ class PlanNode:
         while node.origin is not None:
             node, collection, key = node.origin
             steps.append((collection, key))
-        return _node_at, (self.plan, steps[::-1])
+        return _find_node, (self.plan, steps[::-1])
 
 
-def _node_at(plan: Any, steps: list[tuple[str, Any]]) -> PlanNode:
+def _find_node(plan: Any, steps: list[tuple[str, Any]]) -> PlanNode:
     """Return the node that some steps lead to from a plan's root."""
     node: PlanNode = plan.root
     for collection, key in steps:
@@ -277,7 +277,7 @@ def without_nulls(value: JsonValue) -> JsonValue:
     return value
 
 
-def leaves_of(node: PlanNode, value: JsonValue, known: Known, *, of_expected: bool) -> Leaves:
+def count_leaves(node: PlanNode, value: JsonValue, known: Known, *, of_expected: bool) -> Leaves:
     """Count the leaves of a container: scalars, values that a comparator takes whole, maybe empty containers.
 
     Args:
@@ -292,9 +292,9 @@ def leaves_of(node: PlanNode, value: JsonValue, known: Known, *, of_expected: bo
     options = node.plan.options
     whole = without_nulls(value) if options.nulls == "absent" else value
     number, weight = (1, 1.0) if options.empties == "leaf" and not whole else (0, 0.0)
-    for child, member in _members(node, whole):
+    for child, member in _iter_members(node, whole):
         if child.varies:
-            child = child.chosen(member, MISSING)  # noqa: PLW2901 - the one for this value
+            child = child.choose(member, MISSING)  # noqa: PLW2901 - the one for this value
         if child.rules.skip or (of_expected and child.rules.may_lack(member)):
             continue
         if (
@@ -303,7 +303,7 @@ def leaves_of(node: PlanNode, value: JsonValue, known: Known, *, of_expected: bo
             number += 1
             weight += child.rules.weight
         else:
-            leaves = leaves_of(child, member, known, of_expected=of_expected)
+            leaves = count_leaves(child, member, known, of_expected=of_expected)
             number += leaves.number
             weight += child.rules.weight * leaves.weight
     known[ident] = Leaves(number, weight)
@@ -321,16 +321,16 @@ def leaf_count(node: PlanNode, value: JsonValue, known: Known, *, of_expected: b
         known: caches the counts of all containers in it.
         of_expected: whether it is a value of expected, whose optional members and elements do not count.
     """
-    child = node.chosen(value, MISSING) if node.varies else node
+    child = node.choose(value, MISSING) if node.varies else node
     if child.rules.skip:
         return 0.0
-    weight = weight_chosen(node, child)
+    weight = get_chosen_weight(node, child)
     if (type(value) is not dict and type(value) is not list) or child.rules.explicit_comparator is not None:
         return weight
-    return weight * leaves_of(child, value, known, of_expected=of_expected).weight
+    return weight * count_leaves(child, value, known, of_expected=of_expected).weight
 
 
-def weight_chosen(node: PlanNode, chosen: PlanNode) -> float:
+def get_chosen_weight(node: PlanNode, chosen: PlanNode) -> float:
     """Return the weight of an alternative of the schema relative to that of the place itself."""
     return chosen.rules.weight / node.rules.weight if chosen is not node and node.rules.weight else 1.0
 
@@ -345,39 +345,43 @@ def upper_bound(node: PlanNode, value: JsonValue, known: dict[tuple[PlanNode, in
         value: any value.
         known: caches the results for containers.
     """
-    return max(weight_chosen(node, variant) for variant in _variants(node)) * _bound_in(node, value, known)
+    return max(get_chosen_weight(node, variant) for variant in _get_variants(node)) * _compute_bound(
+        node, value, known
+    )
 
 
-def _bound_in(node: PlanNode, value: JsonValue, known: dict[tuple[PlanNode, int], float]) -> float:
+def _compute_bound(node: PlanNode, value: JsonValue, known: dict[tuple[PlanNode, int], float]) -> float:
     if type(value) is not dict and type(value) is not list:
         return 1.0
     ident = node, id(value)
     if ident not in known:
         most = 1.0
-        for variant in _variants(node):
+        for variant in _get_variants(node):
             total = 0.0
-            for child, member in _members(variant, value):
-                total += max(each.rules.weight for each in _variants(child)) * _bound_in(child, member, known)
+            for child, member in _iter_members(variant, value):
+                total += max(each.rules.weight for each in _get_variants(child)) * _compute_bound(
+                    child, member, known
+                )
             most = max(most, total)
         known[ident] = most
     return known[ident]
 
 
-def _variants(node: PlanNode) -> list[PlanNode]:
+def _get_variants(node: PlanNode) -> list[PlanNode]:
     """Return a node and its alternatives by the schema, if they may weigh differently."""
     if node.varies_by_kind:
-        return _variants(node.kinds["full"])  # weights don't depend on the kind
+        return _get_variants(node.kinds["full"])  # weights don't depend on the kind
     # Apart from their weights they count the same.
     return [node, *node.alternatives] if node.plan.weighted else [node]
 
 
-def _members(node: PlanNode, value: JsonValue) -> Iterator[tuple[PlanNode, JsonValue]]:
+def _iter_members(node: PlanNode, value: JsonValue) -> Iterator[tuple[PlanNode, JsonValue]]:
     if type(value) is dict:
         return zip(map(node.children.__getitem__, value), value.values())
     return zip(repeat(node.children[ELEMENT]), value)
 
 
-def weight_between(base: PlanNode, node: PlanNode) -> float:
+def get_weight_between(base: PlanNode, node: PlanNode) -> float:
     """Return the weight of a node relative to that of its ancestor `base`."""
     if base.weight:
         return node.weight / base.weight

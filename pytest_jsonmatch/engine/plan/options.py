@@ -99,7 +99,7 @@ def read_numeric(where: str, tolerance: Any) -> Spec:
 
 def read_share(where: str, value: Any) -> float:
     """Return a number from 0 to 1."""
-    return _number(where, value, 1)
+    return _read_number(where, value, 1)
 
 
 def read_match_threshold(where: str, value: Any) -> float | None:
@@ -135,10 +135,10 @@ def read_weight(where: str, value: Any) -> float:
     ...
     pytest_jsonmatch.ConfigurationError: x-eval-weight is 2000000; it must be a number from 0 to 1,000,000
     """
-    return _number(where, value, LARGEST_WEIGHT)
+    return _read_number(where, value, LARGEST_WEIGHT)
 
 
-def _number(where: str, value: Any, largest: float) -> float:
+def _read_number(where: str, value: Any, largest: float) -> float:
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= largest:
         return float(value)
     raise ConfigurationError(f"{where} is {value!r}; it must be a number from 0 to {largest:,.0f}")
@@ -294,27 +294,27 @@ def merge_options(base: Options, given: Mapping[str, Any]) -> Options:
         if name in EVALUATION_TYPES or (value is None and written in OPTION_ALIASES):
             continue  # source 4's configurations have null for options that are not set
         if name not in OPTION_NAMES:
-            raise ConfigurationError(f"unknown option {written!r}{_meant_by(written)}")
+            raise ConfigurationError(f"unknown option {written!r}{_suggest_option(written)}")
         if name in changes:
             raise ConfigurationError(f"{written!r} and {name!r} are the same option; give one")
-        changes[name] = _CHECKS.get(name, _choice)(name, value)
-    changes |= _fitting_extras(base, changes)
+        changes[name] = _CHECKS.get(name, _read_choice)(name, value)
+    changes |= _infer_extras(base, changes)
     refuse_two_thresholds(changes)
     if not changes.keys().isdisjoint(THRESHOLDS):
         changes = dict.fromkeys(THRESHOLDS) | changes  # one replaces the other
     if "skip" in changes:
         changes["skip"] = (*base.skip, *changes["skip"])
-    comparators = given_comparators(given)
+    comparators = read_comparators(given)
     if comparators:
-        changes["compare"] = lay_over(base.compare, comparators)
+        changes["compare"] = merge_comparators(base.compare, comparators)
     if "compare" in given:
-        called = _compare("compare", given["compare"])
+        called = _read_compare("compare", given["compare"])
         integer = ("integer",) if "number" in called else ()
         changes["called"] = tuple(sorted({*base.called, *called, *integer}))
     return replace(base, **changes)
 
 
-def _fitting_extras(base: Options, changes: Mapping[str, Any]) -> dict[str, str]:
+def _infer_extras(base: Options, changes: Mapping[str, Any]) -> dict[str, str]:
     """Return what `extra` and `reduce` imply for each other: extras can't change a ratio."""
     extra, reduce = changes.get("extra"), changes.get("reduce")
     if extra == "count" and reduce == "ratio":
@@ -327,7 +327,7 @@ def _fitting_extras(base: Options, changes: Mapping[str, Any]) -> dict[str, str]
     return {"extra": "ignore"} if reduce == "ratio" and extra is None else {}
 
 
-def _meant_by(written: str) -> str:
+def _suggest_option(written: str) -> str:
     """Return the end of the message about an unknown option."""
     known = (*OPTION_NAMES, "repair", "validate", "judge")
     # The list of known words has one name for each option; source 4's words only if they are near.
@@ -337,7 +337,7 @@ def _meant_by(written: str) -> str:
     return did_you_mean(written, known) if meant is None else f"; did you mean {meant!r}?"
 
 
-def given_comparators(given: Mapping[str, Any]) -> dict[str, Spec]:
+def read_comparators(given: Mapping[str, Any]) -> dict[str, Spec]:
     """Return the comparators by JSON type that options name, in `compare` or in source 4's words.
 
     "float" means pairs of numbers of which at least one has a fraction; it leaves integers as they are.
@@ -345,10 +345,12 @@ def given_comparators(given: Mapping[str, Any]) -> dict[str, Spec]:
     Raises:
         ConfigurationError: one is given twice, or is invalid.
 
-    >>> given_comparators({"string_evaluation_type": {"evaluation_type": "levenshtein"}})
+    >>> read_comparators({"string_evaluation_type": {"evaluation_type": "levenshtein"}})
     {'string': 'levenshtein'}
     """
-    comparators: dict[str, Spec] = dict(_compare("compare", given["compare"])) if "compare" in given else {}
+    comparators: dict[str, Spec] = (
+        dict(_read_compare("compare", given["compare"])) if "compare" in given else {}
+    )
     for written, kind in EVALUATION_TYPES.items():
         if given.get(written) is not None:
             if kind in comparators or (kind == "float" and "compare" in given and "number" in comparators):
@@ -359,10 +361,10 @@ def given_comparators(given: Mapping[str, Any]) -> dict[str, Spec]:
     return comparators
 
 
-def lay_over(base: Mapping[str, Spec], comparators: Mapping[str, Spec]) -> dict[str, Spec]:
+def merge_comparators(base: Mapping[str, Spec], comparators: Mapping[str, Spec]) -> dict[str, Spec]:
     """Return comparators by type with others over them; one for numbers applies to integers too.
 
-    >>> lay_over({"number": "relative", "integer": "binary"}, {"number": "numeric"})
+    >>> merge_comparators({"number": "relative", "integer": "binary"}, {"number": "numeric"})
     {'number': 'numeric'}
     """
     laid_over = {**base, **comparators}
@@ -374,19 +376,19 @@ def lay_over(base: Mapping[str, Spec], comparators: Mapping[str, Spec]) -> dict[
     return laid_over
 
 
-def _choice(name: str, value: Any) -> str:
+def _read_choice(name: str, value: Any) -> str:
     if isinstance(value, str) and value in CHOICES[name]:
         return value
     raise ConfigurationError(f"{name} is {value!r}; it must be {' or '.join(map(repr, CHOICES[name]))}")
 
 
-def _arrays(name: str, value: Any) -> Alignment:
+def _read_arrays(name: str, value: Any) -> Alignment:
     alignment = read_alignment(name, value)
     # A key given for all arrays applies to those whose elements can have it.
     return alignment if isinstance(alignment, str) else ByKey("if_objects", alignment.key)
 
 
-def _target_key(name: str, value: Any) -> str:
+def _read_target_key(name: str, value: Any) -> str:
     if isinstance(value, str):
         return value
     raise ConfigurationError(
@@ -394,7 +396,7 @@ def _target_key(name: str, value: Any) -> str:
     )
 
 
-def _compare(name: str, value: Any) -> Mapping[str, Spec]:
+def _read_compare(name: str, value: Any) -> Mapping[str, Spec]:
     if not isinstance(value, (str, Mapping)):
         kinds = ", ".join(COMPARED_TYPES)
         raise ConfigurationError(
@@ -412,13 +414,13 @@ def _compare(name: str, value: Any) -> Mapping[str, Spec]:
     return dict(value)
 
 
-def _schema(name: str, value: Any) -> SchemaNode | None:
+def _read_schema(name: str, value: Any) -> SchemaNode | None:
     if value is None or isinstance(value, SchemaNode):
         return value
     raise ConfigurationError(f"{name} is given with each comparison, not with a metric")
 
 
-def _field_rules(name: str, value: Any) -> Mapping[str, Mapping[str, Any]]:
+def _read_field_rules(name: str, value: Any) -> Mapping[str, Mapping[str, Any]]:
     if not isinstance(value, Mapping):
         words = ", ".join(FIELD_WORDS)
         raise ConfigurationError(f"{name} is {value!r}; it must map path patterns to rules ({words})")
@@ -456,7 +458,7 @@ def read_rule(where: str, value: Any) -> dict[str, Any]:
     return rule
 
 
-def _skipped(name: str, value: Any) -> tuple[str, ...]:
+def _read_skip(name: str, value: Any) -> tuple[str, ...]:
     if not isinstance(value, (list, tuple)) or not all(isinstance(text, str) for text in value):
         raise ConfigurationError(
             f"{name} is {value!r}; it must be a list of path patterns, such as ['**.created_at']"
@@ -466,7 +468,7 @@ def _skipped(name: str, value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _accept(name: str, value: Any) -> Mapping[str, Any]:
+def _read_accept_option(name: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise ConfigurationError(f"{name} is {value!r}; it must map path patterns to what else is right")
     for pattern, given in value.items():
@@ -475,15 +477,15 @@ def _accept(name: str, value: Any) -> Mapping[str, Any]:
 
 
 _CHECKS: Final[Mapping[str, Callable[[str, Any], object]]] = {
-    "arrays": _arrays,
+    "arrays": _read_arrays,
     "array_threshold": read_share,
     "leaf_threshold": FIELD_WORDS["leaf_threshold"],
     "match_threshold": FIELD_WORDS["match_threshold"],
-    "target_key": _target_key,
-    "compare": _compare,
+    "target_key": _read_target_key,
+    "compare": _read_compare,
     "transform": read_transforms,
-    "fields": _field_rules,
-    "skip": _skipped,
-    "accept": _accept,
-    "schema": _schema,
+    "fields": _read_field_rules,
+    "skip": _read_skip,
+    "accept": _read_accept_option,
+    "schema": _read_schema,
 }

@@ -276,7 +276,7 @@ class Registry:
                 f"{kind} {name!r} is registered already; pass overwrite=True to replace it"
             )
         own[name] = value
-        count_change()
+        note_change()
 
     def _find(self, kind: str, name: object) -> Any:
         if not isinstance(name, str):
@@ -317,17 +317,17 @@ def register(name: str, fn: ComparatorFunction, overwrite: bool = False) -> None
     register_comparator(name, fn, overwrite=overwrite or free)
 
 
-def registry_state() -> int:
+def get_registry_state() -> int:
     """Return a number that changes whenever a look-up might: plans compiled earlier are then out of date."""
     return _changes[0]
 
 
-def count_change() -> None:
+def note_change() -> None:
     """Make plans compiled earlier out of date."""
     _changes[0] += 1
 
 
-def active_registry() -> Registry:
+def get_active_registry() -> Registry:
     """Return the registry that names are looked up in now."""
     return _layers[-1]
 
@@ -338,18 +338,18 @@ def session_registry() -> Iterator[Registry]:
 
     >>> with session_registry() as registry:
     ...     registry.metric("mine", {"base": "field_match"})
-    ...     active_registry().find_metric("mine")[0]
+    ...     get_active_registry().find_metric("mine")[0]
     'mine'
-    >>> active_registry().find_metric("mine")
+    >>> get_active_registry().find_metric("mine")
     Traceback (most recent call last):
     ...
     pytest_jsonmatch.ConfigurationError: unknown metric 'mine'...
     """
     layer = Registry(_layers[-1])
     _layers.append(layer)
-    count_change()
+    note_change()
     try:
         yield layer
     finally:
         _layers.remove(layer)
-        count_change()
+        note_change()

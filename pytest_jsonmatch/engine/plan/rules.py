@@ -10,13 +10,13 @@ from pytest_jsonmatch.engine.plan.accept import read_accept
 from pytest_jsonmatch.engine.plan.binding import TypeTable, bind_comparator, bind_transforms
 from pytest_jsonmatch.engine.plan.options import (
     COMPARED_TYPES,
-    given_comparators,
-    lay_over,
+    merge_comparators,
     merge_options,
     read_alignment,
+    read_comparators,
 )
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
-from pytest_jsonmatch.engine.plan.valuerules import thresholds_of, value_rules
+from pytest_jsonmatch.engine.plan.valuerules import make_thresholds, make_value_rules
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
@@ -50,7 +50,7 @@ def bind_words(words: Mapping[str, Any], registry: Registry, where: str) -> dict
     if "leaf_threshold" in rule or "match_threshold" in rule:
         # One word, so that of two rules that match the stronger one decides.
         given = [rule.pop(word, None) for word in ("leaf_threshold", "match_threshold")]
-        rule["thresholds"] = thresholds_of(*given)
+        rule["thresholds"] = make_thresholds(*given)
     if "accept" in rule:
         rule["accept"] = read_accept(f"{where}accept", rule["accept"])
     return rule
@@ -72,7 +72,7 @@ OpenRules: TypeAlias = tuple[FieldRule, ...]
 """The rules that may match at a place or below it."""
 
 
-def rules_of(options: Options, registry: Registry) -> OpenRules:
+def make_field_rules(options: Options, registry: Registry) -> OpenRules:
     """Return field rules, and those of `accept`, as they are at the root, the strongest last.
 
     Of two patterns that match, the one with more literal segments wins, then the later one.
@@ -106,7 +106,7 @@ ValueKind: TypeAlias = 'Literal["full", "empty", "scalar"]'
 KINDS: Final[tuple[ValueKind, ...]] = ("full", "empty", "scalar")
 
 
-def kind_of(value: JsonValue) -> ValueKind:
+def get_kind(value: JsonValue) -> ValueKind:
     """Return the kind of a value."""
     if type(value) is dict or type(value) is list:
         return "full" if value else "empty"
@@ -149,22 +149,24 @@ class PlanBase:
         """Makes the same plan in another process, where results are read; None if nothing can."""
         self.nodes = 0
         self.nulls_absent: bool = options.nulls == "absent"
-        self.thresholds: Thresholds = thresholds_of(options.leaf_threshold, options.match_threshold)
+        self.thresholds: Thresholds = make_thresholds(options.leaf_threshold, options.match_threshold)
         self.transforms: Transforms = bind_transforms(options.transform, registry, "transform")
         if read_as_json in self.transforms:
             example = 'fields={"calls[].arguments": {"transform": ["parse_json"]}}'
             raise ConfigurationError(f"transform: 'parse_json' needs a place, such as {example}")
         self._tables: dict[str, TypeTable] = {}
-        self.types: TypeTable = self._table(options.compare)
+        self.types: TypeTable = self._get_table(options.compare)
         self.default_types: TypeTable = self.types
-        self.open_rules: OpenRules = rules_of(options, registry)
+        self.open_rules: OpenRules = make_field_rules(options, registry)
         self.by_schema: dict[SchemaNode, Mapping[str, Any]] = {IGNORED: IGNORED.rules}
         """The rules of the schema's places, as field rules have them, and the comparators of their types."""
-        for place in _places(self.schema):
+        for place in _iter_schema_nodes(self.schema):
             # A schema's comparators by type rank between the metric's and the call's.
-            compare = lay_over(lay_over(preset.compare, place.type_default), given_comparators(given))
+            compare = merge_comparators(
+                merge_comparators(preset.compare, place.type_default), read_comparators(given)
+            )
             words = bind_words(place.rules, registry, "x-eval-")
-            self.by_schema[place] = {**self._tables_of(place, compare), **words}
+            self.by_schema[place] = {**self._make_tables(place, compare), **words}
         rules = [*(rule.words for rule in self.open_rules), *self.by_schema.values()]
         self.weighted: bool = any(words.get("weight", 1.0) != 1.0 for words in rules)
         self.reads_texts: bool = any(words.get("reads_text", False) for words in rules)
@@ -178,7 +180,7 @@ class PlanBase:
 
         self._value_rules: dict[Any, ValueRules] = {}
 
-    def rules_of(
+    def get_value_rules(
         self,
         schema: SchemaNode | None,
         strongest: Mapping[str, Any],
@@ -199,7 +201,7 @@ class PlanBase:
         found = self._value_rules.get(key)
         if found is None:
             words = {**({} if schema is None else self.by_schema[schema]), **strongest}
-            found = value_rules(
+            found = make_value_rules(
                 words, above or self, self.options.arrays, nulls_absent=self.nulls_absent, checked=checked
             )
             self._value_rules[key] = found
@@ -210,12 +212,12 @@ class PlanBase:
             raise TypeError("plans are compiled where they are used; send options instead")
         return self.recipe, ()
 
-    def _tables_of(self, place: SchemaNode, compare: dict[str, Spec]) -> dict[str, TypeTable]:
+    def _make_tables(self, place: SchemaNode, compare: dict[str, Spec]) -> dict[str, TypeTable]:
         """Return the table of a place and those below it, and that of the place alone, if they exist."""
-        tables = {"default_types": self._table(compare)} if place.type_default else {}
+        tables = {"default_types": self._get_table(compare)} if place.type_default else {}
         declared = place.types & {"integer", "number"}
         if place.enum is not None:
-            tables["types"] = self._table(dict.fromkeys(COMPARED_TYPES, "binary"), ())
+            tables["types"] = self._get_table(dict.fromkeys(COMPARED_TYPES, "binary"), ())
         elif len(declared) == 1:
             # If one type is declared, it decides, not whether a value happens to have a fraction.
             integer = compare.pop("integer", None)
@@ -224,10 +226,10 @@ class PlanBase:
             called = set(self.options.called) - {"integer", "number"}
             if declared <= set(self.options.called):
                 called |= {"integer", "number"}
-            tables["types"] = self._table(compare, sorted(called))
+            tables["types"] = self._get_table(compare, sorted(called))
         return tables
 
-    def _table(self, compare: Mapping[str, Spec], called: Collection[str] | None = None) -> TypeTable:
+    def _get_table(self, compare: Mapping[str, Spec], called: Collection[str] | None = None) -> TypeTable:
         called = self.options.called if called is None else called
         key = f"{compare!r} {called!r}"
         if key not in self._tables:
@@ -239,7 +241,7 @@ IGNORED: Final = SchemaNode(rules={"skip": True})
 """Members that a schema allows with `additionalProperties: true`: a metric that rejects others skips them."""
 
 
-def _places(schema: SchemaNode | None) -> Iterable[SchemaNode]:
+def _iter_schema_nodes(schema: SchemaNode | None) -> Iterable[SchemaNode]:
     """Return the places of a schema, each once, though it may contain itself."""
     waiting = [] if schema is None else [schema]
     seen: dict[SchemaNode, None] = {}

@@ -53,7 +53,7 @@ class Thresholds(NamedTuple):
             return 0.0
         return 1.0 if score >= self.match else score
 
-    def applied_to(self, score: UserScore) -> UserScore:
+    def wrap(self, score: UserScore) -> UserScore:
         """Return the function that scores two values and applies the thresholds."""
         return (
             score if self == NO_THRESHOLDS else lambda expected, actual: self.apply(score(expected, actual))
@@ -63,12 +63,12 @@ class Thresholds(NamedTuple):
 NO_THRESHOLDS: Final = Thresholds()
 
 
-def thresholds_of(leaf_threshold: float | None, match_threshold: float | None) -> Thresholds:
+def make_thresholds(leaf_threshold: float | None, match_threshold: float | None) -> Thresholds:
     """Return the thresholds that the options or words of these names give; at most one of them is a number.
 
     A threshold of 1 is reached by a score of 1 only, any other one within rounding, and none by a score of 0.
 
-    >>> thresholds_of(None, 0.6).apply(0.6), thresholds_of(None, 0.6).apply(0.5)
+    >>> make_thresholds(None, 0.6).apply(0.6), make_thresholds(None, 0.6).apply(0.5)
     (1.0, 0.0)
     """
     threshold = leaf_threshold if match_threshold is None else match_threshold
@@ -109,7 +109,7 @@ class ValueRules:
     accept: Acceptance | None
     """What is accepted besides the expected value; None if nothing is."""
 
-    def prepare(self, value: JsonValue) -> JsonValue:
+    def try_transform(self, value: JsonValue) -> JsonValue:
         """Return a value after the transforms here, or unchanged if a user's transform fails."""
         is_container = type(value) is dict or type(value) is list
         if value is MISSING or (self.explicit_comparator is None if is_container else not self.transforms):
@@ -117,11 +117,11 @@ class ValueRules:
         if type(value) is Matcher:
             return value
         try:
-            return self.whole(value)
+            return self.transform_all(value)
         except Exception:  # noqa: BLE001 - user code; the scorer has made an error entry of it already
             return value
 
-    def whole(self, value: JsonValue) -> JsonValue:
+    def transform_all(self, value: JsonValue) -> JsonValue:
         """Return a value as a comparator takes it whole: every scalar transformed, absent nulls left out.
 
         Raises whatever a user's transform raises.
@@ -136,13 +136,13 @@ class ValueRules:
         """Return whether actual may lack a value of expected here without penalty."""
         return self.accept is not None and self.accept.optional and type(value) is not Matcher
 
-    def comparator_for(self, expected: JsonValue, actual: JsonValue) -> tuple[str | None, Mapping[str, Any]]:
+    def find_comparator(self, expected: JsonValue, actual: JsonValue) -> tuple[str | None, Mapping[str, Any]]:
         """Return the name and parameters of the comparator for two values of one type here."""
         bound = self.explicit_comparator or self.types.find(expected, actual)
         return (None, {}) if bound is None else (bound.comparator.name, bound.params)
 
 
-def value_rules(
+def make_value_rules(
     words: Mapping[str, Any], above: Inherited, align: Alignment, *, nulls_absent: bool, checked: bool
 ) -> ValueRules:
     """Return the rules of a place.
@@ -159,8 +159,8 @@ def value_rules(
     types = words.get("types", default_types)
     transforms: Transforms = words.get("transform", above.transforms)
     written: Bound | None = words.get("compare")
-    transform = _chained(transforms, may_make_containers=written is not None)
-    explicit = written.after_transforms(_safe(transform)) if written and transforms else written
+    transform = _chain(transforms, may_make_containers=written is not None)
+    explicit = written.after_transforms(_make_safe(transform)) if written and transforms else written
     compare = explicit or types
     skip = words.get("skip", False)
     is_safe = not (skip or checked or any(isinstance(change, UserFunction) for change in transforms))
@@ -168,7 +168,7 @@ def value_rules(
     reflexive = types.reflexive if written is None else written.comparator.reflexive
     of_numbers = written or types.bound["integer"]
     thresholds: Thresholds = words.get("thresholds", above.thresholds)
-    score = thresholds.applied_to(compare.score) if is_fast else compare.score
+    score = thresholds.wrap(compare.score) if is_fast else compare.score
     accepts: list[Accept] = [words[word] for word in ("accept", "also") if word in words]
     made = ValueRules(
         default_types=default_types,
@@ -184,19 +184,19 @@ def value_rules(
         nulls_absent=nulls_absent,
         strict_numbers=of_numbers.params.get("strict_number_type") is True,
         equal_means_match=is_safe and reflexive,
-        fast_score=_after(transform, transforms, score) if is_fast else None,
+        fast_score=_compose(transform, transforms, score) if is_fast else None,
         accept=None,
     )
     if not accepts:
         return made
-    accept = accepts[0].extended(accepts[1]) if len(accepts) > 1 else accepts[0]
-    values = [made.prepare(each.value) for each in accept.alternatives]
+    accept = accepts[0].merge(accepts[1]) if len(accepts) > 1 else accepts[0]
+    values = [made.try_transform(each.value) for each in accept.alternatives]
     acceptance = Acceptance(accept, values, score, fast=is_fast, whole=explicit is not None)
-    fast_score = _after(transform, transforms, acceptance.score) if is_fast and accept.is_fast else None
+    fast_score = _compose(transform, transforms, acceptance.score) if is_fast and accept.is_fast else None
     return replace(made, accept=acceptance, fast_score=fast_score)
 
 
-def _chained(transforms: Transforms, *, may_make_containers: bool) -> CompiledTransform:
+def _chain(transforms: Transforms, *, may_make_containers: bool) -> CompiledTransform:
     """Return the function that applies transforms to a scalar."""
 
     def transform(value: JsonValue) -> JsonValue:
@@ -210,7 +210,7 @@ def _chained(transforms: Transforms, *, may_make_containers: bool) -> CompiledTr
     return transform
 
 
-def _safe(transform: CompiledTransform) -> CompiledTransform:
+def _make_safe(transform: CompiledTransform) -> CompiledTransform:
     """Return a transform that leaves a value unchanged if it fails."""
 
     def safe(value: JsonValue) -> JsonValue:
@@ -222,7 +222,7 @@ def _safe(transform: CompiledTransform) -> CompiledTransform:
     return safe
 
 
-def _after(transform: CompiledTransform, transforms: Transforms, score: UserScore) -> UserScore:
+def _compose(transform: CompiledTransform, transforms: Transforms, score: UserScore) -> UserScore:
     """Return the function that scores two values after their transforms."""
     if not transforms:
         return score

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
-from pytest_jsonmatch.engine.plan.fitting import fits, nearest_place, places_in
+from pytest_jsonmatch.engine.plan.fitting import find_nearest_path, iter_paths, matches_somewhere
 from pytest_jsonmatch.engine.result.containers import alignments_of, containers_of
 from pytest_jsonmatch.engine.result.figures import (
     aggregates,
@@ -196,11 +196,13 @@ class MatchResult:
         [('totl', 'total')]
         """
         schema = self._plan.schema
-        return [text for text in patterns if not fits(parse_pattern(text), self._documents, schema)]
+        return [
+            text for text in patterns if not matches_somewhere(parse_pattern(text), self._documents, schema)
+        ]
 
     def nearest_path(self, pattern: str) -> str | None:
         """Return the schema path that was likely meant by an unmatched pattern; None if none is near."""
-        return nearest_place(parse_pattern(pattern), places_in(self._documents, self._plan.schema))
+        return find_nearest_path(parse_pattern(pattern), iter_paths(self._documents, self._plan.schema))
 
     @property
     def valid(self) -> bool | None:

@@ -143,13 +143,13 @@ def _units(walk: Walk, scope: _Scope) -> None:
     expected, actual = scope.expected, {} if scope.actual is MISSING else scope.actual
     if walk.own.plan.nulls_absent:
         expected, actual = without_nulls(expected), without_nulls(actual)
-    node, where = scope.node.chosen(scope.expected, scope.actual), scope.where
+    node, where = scope.node.choose(scope.expected, scope.actual), scope.where
     walk.visited.enter(node, expected)
     members = [(key, one, actual.get(key, MISSING)) for key, one in expected.items()]
     if node.plan.options.extra == "count":
         members += [(key, MISSING, other) for key, other in actual.items() if key not in expected]
     for key, one, other in members:
-        child, place = node.children[key].chosen(one, other), Place(where, key, key)
+        child, place = node.children[key].choose(one, other), Place(where, key, key)
         if child.rules.skip:
             walk.skip(child, place, one, other)
         elif one is MISSING:
@@ -203,7 +203,7 @@ def _scope(plan: Plan, node: PlanNode, expected: JsonValue, actual: JsonValue) -
     where = ROOT
     for segment in plan.target:
         # Results below a target keep the paths of the whole document.
-        node = node.chosen(expected, actual).children[ELEMENT if type(segment) is int else segment]
+        node = node.choose(expected, actual).children[ELEMENT if type(segment) is int else segment]
         where = Place(where, segment, segment)
         expected, actual = value_at(expected, (segment,)), value_at(actual, (segment,))
     if plan.target and expected is MISSING:

@@ -185,12 +185,12 @@ class FieldResult(NamedTuple):
     @property
     def expected_compared(self) -> JsonValue:
         """The value in expected after transforms: what was compared."""
-        return self.node.rules.prepare(self.expected)
+        return self.node.rules.try_transform(self.expected)
 
     @property
     def actual_compared(self) -> JsonValue:
         """The value in actual after transforms: what was compared."""
-        return self.node.rules.prepare(self.actual)
+        return self.node.rules.try_transform(self.actual)
 
     @property
     def comparator(self) -> str | None:
@@ -202,7 +202,7 @@ class FieldResult(NamedTuple):
             return None
         if type(self.expected) is Matcher:
             return MATCHER
-        return self.node.rules.comparator_for(self.expected_compared, self.actual_compared)[0]
+        return self.node.rules.find_comparator(self.expected_compared, self.actual_compared)[0]
 
     @property
     def expected_leaves(self) -> int:
@@ -238,7 +238,7 @@ class FieldResult(NamedTuple):
         if self.status == OMISSION:
             return "missing"
         if self.status == HALLUCINATION:
-            return "not in the schema" if self.node.beyond_schema() else "not in expected"
+            return "not in the schema" if self.node.is_beyond_schema() else "not in expected"
         if self.status not in {MATCH, MISMATCH}:
             return None
         if type(self.expected) is Matcher:
@@ -247,10 +247,10 @@ class FieldResult(NamedTuple):
         accept = self.node.rules.accept
         # For two containers, the walk decides member by member what is accepted.
         if accept is not None and accept.scores_scalars and type(expected) not in CONTAINERS:
-            reason = accept.reason(accept.best_of(expected, actual))
+            reason = accept.format_reason(accept.find_best_scalar(expected, actual))
             if reason is not None:
                 return reason
-        name, params = self.node.rules.comparator_for(expected, actual)
+        name, params = self.node.rules.find_comparator(expected, actual)
         why = explain_match if self.status == MATCH else explain
         return why(name or "exact", params, expected, actual)
 

@@ -43,7 +43,7 @@ def check_listed(node: PlanNode, where: Place, value: JsonValue, *, of_expected:
         UnlistedFieldError: actual has one.
     """
     if node.varies:
-        node = node.chosen(value, MISSING)
+        node = node.choose(value, MISSING)
     if node.rules.skip:
         return
     if node.unlisted:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
-from pytest_jsonmatch.engine.plan.node import Leaves, leaves_of, refuse_matchers, weight_between
+from pytest_jsonmatch.engine.plan.node import Leaves, count_leaves, get_weight_between, refuse_matchers
 from pytest_jsonmatch.engine.score.field import (
     BATCH_ERROR,
     HALLUCINATION,
@@ -99,7 +99,7 @@ class Places:
         if self._plan.weighted:
             base = self._base
             weighed = [
-                found.sums if base is None else found.sums_at(weight_between(base, found.node))
+                found.sums if base is None else found.sums_at(get_weight_between(base, found.node))
                 for found in self.findings
             ]
             return total_of((*weighed, *self.parts))
@@ -135,11 +135,11 @@ class Places:
         """Score a place where a matcher decides: one leaf, whatever actual has there."""
         rating = self._rated(node, self._ask_once(where, expected.score, expected, actual))
         if self._pairing and type(actual) in CONTAINERS:
-            self.whole(node, rating.score, expected, actual)
+            self.score_whole(node, rating.score, expected, actual)
         else:
             self.add(node, where, rating, expected, actual)
 
-    def whole(self, node: PlanNode, score: float, expected: JsonValue, actual: JsonValue) -> None:
+    def score_whole(self, node: PlanNode, score: float, expected: JsonValue, actual: JsonValue) -> None:
         """Score a place that is right as a whole, for all its leaves: for the similarity of two elements."""
         total = self._weight(node) * score * self.own.leaf_count(node, expected, actual)
         self.parts.append(Sums(total, 0.0, 0.0, perfect=False))
@@ -151,14 +151,15 @@ class Places:
         one, other, bound = expected, actual, node.rules.explicit_comparator
         if bound is not None or (type(one) not in CONTAINERS and type(other) not in CONTAINERS):
             try:
-                one, other = node.rules.whole(one), node.rules.whole(other)
+                one, other = node.rules.transform_all(one), node.rules.transform_all(other)
             except Exception as error:  # noqa: BLE001 - a user's transform: its failure is a result
                 failed = Detail(error=f"its transform raised {error_text(error)}")
                 self.add(node, where, Rating(MISMATCH, 0.0, failed), expected, actual)
                 return
         kind, other_kind = type(one), type(other)
         if bound is None and kind is not other_kind and not (kind in NUMBERS and other_kind in NUMBERS):
-            bound = None if kind in CONTAINERS or other_kind in CONTAINERS else node.rules.types.of_any(one)
+            are_scalars = kind not in CONTAINERS and other_kind not in CONTAINERS
+            bound = node.rules.types.find_for_any(one) if are_scalars else None
             if bound is None:
                 self._mistyped(node, where, expected, actual)
                 return
@@ -209,7 +210,7 @@ class Places:
 
     def _weight(self, node: PlanNode) -> float:
         """Return the weight of a place in this walk."""
-        return weight_between(self._base, node) if self._base and self._plan.weighted else 1.0
+        return get_weight_between(self._base, node) if self._base and self._plan.weighted else 1.0
 
     def _ask_once(
         self, where: Place, score: Callable[..., Returned], one: JsonValue, other: JsonValue
@@ -258,7 +259,7 @@ class Places:
         """Return the leaves of a mistyped value."""
         if type(value) not in CONTAINERS:
             return _ONE_LEAF
-        leaves = leaves_of(node, value, self.own.leaves, of_expected=of_expected)
+        leaves = count_leaves(node, value, self.own.leaves, of_expected=of_expected)
         return _ONE_LEAF if not leaves.number and self._plan.options.empties == "if_absent" else leaves
 
     def empty(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:

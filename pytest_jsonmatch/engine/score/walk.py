@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, final
 from pytest_jsonmatch.engine.align.arrays import Aligner
 from pytest_jsonmatch.engine.align.context import Arrays, Cell, compute_similarity
 from pytest_jsonmatch.engine.align.keys import find_key, pair_by_key
-from pytest_jsonmatch.engine.plan.node import leaves_of, weight_between, without_nulls
+from pytest_jsonmatch.engine.plan.node import count_leaves, get_weight_between, without_nulls
 from pytest_jsonmatch.engine.score.field import (
     HALLUCINATION,
     MATCH,
@@ -65,7 +65,7 @@ class Walk(Places):
         may_apply = accept is not None and accept.may_apply(kind, type(actual))
         undecided = node
         if node.varies and not may_apply:
-            node = node.chosen(expected, actual)
+            node = node.choose(expected, actual)
             may_apply = accept is None and not without_accept and node.rules.accept is not None
         rules = node.rules
         if may_apply:
@@ -196,7 +196,7 @@ class Walk(Places):
     def _take(self, node: PlanNode, sums: Sums, questions: dict[Place, Asked], left_out: float) -> None:
         """Add the sums of nested arrays."""
         if self._plan.weighted and self._base is not None:
-            weight = weight_between(self._base, node)
+            weight = get_weight_between(self._base, node)
             sums, left_out = sums.times(weight), left_out * weight
         self.parts.append(sums)
         self.left_out += left_out
@@ -213,7 +213,7 @@ class Walk(Places):
             return
         is_itself_missing = where.expected_key is not MISSING and where.actual_key is not MISSING
         if_absent = empties == "if_absent" and is_itself_missing
-        if if_absent and not leaves_of(node, value, own.leaves, of_expected=lacking).number:
+        if if_absent and not count_leaves(node, value, own.leaves, of_expected=lacking).number:
             # It counts once, its empty containers do not, and members of it may be skipped.
             self.alone(node, where, expected, actual)
             if not value:
@@ -238,7 +238,7 @@ class Walk(Places):
 
     def _accepting(self, undecided: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
         """Score a place where more than the expected value is right, each value in a separate walk."""
-        node = undecided if undecided.rules.accept is not None else undecided.chosen(expected, actual)
+        node = undecided if undecided.rules.accept is not None else undecided.choose(expected, actual)
         accept = node.rules.accept
         applies = accept is not None and (actual is not MISSING or accept.optional)
         if node.rules.skip or expected is MISSING or accept is None or not applies:
@@ -257,12 +257,13 @@ class Walk(Places):
 
         choice = self.own.choices.get(where)
         if choice is None:
-            choice = self.own.choices[where] = accept.best(node.rules.prepare(actual), score(0), score)
+            compared = node.rules.try_transform(actual)
+            choice = self.own.choices[where] = accept.find_best(compared, score(0), score)
         if self._pairing and (choice.number or choice.predicate is not None):
-            self.whole(undecided, choice.score, expected, actual)
+            self.score_whole(undecided, choice.score, expected, actual)
             return
         if choice.predicate is not None:
-            detail = Detail(reason=accept.reason(choice))
+            detail = Detail(reason=accept.format_reason(choice))
             self.add(node, where, Rating(MATCH, 1.0, detail), expected, actual)
             return
         if choice.error is not None:
@@ -270,10 +271,10 @@ class Walk(Places):
             return
         start, value = len(self.findings), values[choice.number]
         self.place(undecided, where._replace(choice=choice.number), value, actual, without_accept=True)
-        own = undecided.chosen(value, actual).rules
+        own = undecided.choose(value, actual).rules
         if choice.number and (type(value) not in CONTAINERS or own.explicit_comparator is not None):
             for at, found in enumerate(self.findings[start:], start):
-                detail = (found.detail or Detail())._replace(reason=accept.reason(choice))
+                detail = (found.detail or Detail())._replace(reason=accept.format_reason(choice))
                 self.findings[at] = found._replace(expected=expected, detail=detail)
 
 
