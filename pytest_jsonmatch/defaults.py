@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 METRIC: Final = "leaf_f1"
-"""With the threshold below it requires that every leaf is equal and nothing is invented."""
+"""With the threshold below it requires that every leaf is equal and nothing is extra."""
 THRESHOLD: Final = 1.0
 MAX_COUNT: Final = 10_000
 """At most this many runs of a golden case, and calls of producers side by side."""

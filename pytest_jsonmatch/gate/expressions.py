@@ -28,33 +28,33 @@ SHARES: Final[Mapping[str, str]] = {
     "flip_rate": "how often one of two runs of a repeated case passes and the other does not",
     "valid_rate": "the share of the validated answers that their schema allows",
     "parse_rate": "the share of the answers given as text that have JSON in them",
-    "omitted_rate": "the share of the leaves of expected that are omitted, over all cases together",
-    "invented_rate": "the share of the leaves of actual that are invented, over all cases together",
+    "missing_rate": "the share of the expected leaves that are missing, over all cases together",
+    "extra_rate": "the share of the actual leaves that are extra, over all cases together",
     "completeness": "the share of the collected cases that ran to their end",
 }
 """Figures from 0 to 1, with their meaning."""
 COUNTS: Final[Mapping[str, str]] = {
     "matches": "results that match",
     "mismatches": "results on both sides that score less than 1",
-    "omitted": "results that are missing from actual",
-    "invented": "results that only actual has",
+    "missing": "results that are missing from actual",
+    "extra": "results that only actual has",
     "batch_errors": "results that a batch comparator failed on",
     "errors": "errors of comparators, and cases that failed before they compared",
 }
 """Figures that are counts, with what they count."""
 _OF_RESULTS: Final = (
-    *("omitted_rate", "invented_rate"),
-    *("matches", "mismatches", "omitted", "invented"),
+    *("missing_rate", "extra_rate"),
+    *("matches", "mismatches", "missing", "extra"),
 )
 """Figures over all results together, or over those of some fields."""
-OF_EXTRAS: Final = frozenset({"invented_rate", "invented"})
+OF_EXTRAS: Final = frozenset({"extra_rate", "extra"})
 """Figures that exist only where values that only actual has are counted."""
 NAMES_OF_RESULTS: Final[Mapping[str, str]] = {
     "score": "mean_score",
-    "omitted": "omissions",
-    "invented": "hallucinations",
-    "omitted_rate": "omission_rate",
-    "invented_rate": "hallucination_rate",
+    "missing": "omissions",
+    "extra": "hallucinations",
+    "missing_rate": "omission_rate",
+    "extra_rate": "hallucination_rate",
 }
 """The names of figures in results, where they differ; gates also read those of the last four."""
 _SPELLINGS: Final = {name: word for word, name in NAMES_OF_RESULTS.items() if word != "score"}

@@ -19,8 +19,8 @@ _RATIOS: Final[Mapping[str, Callable[[FieldAggregation], tuple[float, float]]]] 
     "precision": lambda sums: (sums.weighted_score, sums.actual_weight),
     "recall": lambda sums: (sums.weighted_score, sums.expected_weight),
     "f1": lambda sums: (2 * sums.weighted_score, sums.expected_weight + sums.actual_weight),
-    "omitted_rate": lambda sums: (sums.omissions, sums.expected_leaves),
-    "invented_rate": lambda sums: (sums.hallucinations, sums.actual_leaves),
+    "missing_rate": lambda sums: (sums.omissions, sums.expected_leaves),
+    "extra_rate": lambda sums: (sums.hallucinations, sums.actual_leaves),
 }
 
 
@@ -54,7 +54,7 @@ def leaf_rows(cases: Sequence[Case], *names: str, pattern: str | None = None) ->
 
     Args:
         cases: the cases of a run.
-        *names: any of `FIGURES`, "omitted_rate" and "invented_rate".
+        *names: any of `FIGURES`, "missing_rate" and "extra_rate".
         pattern: a path pattern; None for all fields.
     """
     wanted = None if pattern is None else parse_pattern(pattern)

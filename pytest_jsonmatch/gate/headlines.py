@@ -153,7 +153,7 @@ def _both(now: Scores, then: Scores, before: RunResult, after: RunResult) -> tup
     """Return the scores of a field in two runs, over the cases that have it in either.
 
     A run that compared the case but has no result for the field scores 1 there: nothing was expected, and
-    nothing was invented.
+    nothing was extra.
     """
     cases = {*now, *then}
     sides = []

@@ -46,9 +46,9 @@ class Difference(NamedTuple):
     """An expected and an actual value of a field that differ."""
 
     expected: str | None = None
-    """As JSON text, cut around the first difference; None if nothing is expected there: it is invented."""
+    """As JSON text, cut around the first difference; None if nothing is expected there: it is extra."""
     actual: str | None = None
-    """Likewise; None if it is omitted."""
+    """Likewise; None if it is missing."""
     times: int = 1
     """How often the pair occurs."""
     score: float = 0.0

@@ -157,7 +157,7 @@ class _Seen:
     right: Counter[str] = field(default_factory=Counter)
     """By system: how often its answers were right there."""
     wrong: Counter[str] = field(default_factory=Counter)
-    omitted: int = 0
+    missing: int = 0
     """How often a wrong answer had nothing there."""
     golds: Counter[int] = field(default_factory=Counter)
     """Gold values, hashed."""
@@ -165,7 +165,7 @@ class _Seen:
     @property
     def nothing(self) -> float:
         """How likely a wrong answer has nothing there."""
-        return (self.omitted + 1) / (self.wrong.total() + 2)
+        return (self.missing + 1) / (self.wrong.total() + 2)
 
     @property
     def alike(self) -> float:
@@ -252,7 +252,7 @@ class Auditor:
             for path in _around(leaf.path):
                 seen = self._seen[path]
                 (seen.right if leaf.status == MATCH else seen.wrong)[system] += 1
-                seen.omitted += leaf.status == OMISSION
+                seen.missing += leaf.status == OMISSION
         return {} if all(leaf.status == MATCH for leaf in leaves) else disagreements(result)
 
     def _settle(self, disputes: list[_Dispute], compare: RecordComparer) -> None:

@@ -1,4 +1,4 @@
-"""Score one place: compare two values, or note one that is missing, invented or of the wrong type."""
+"""Score one place: compare two values, or note one that is missing, extra or of the wrong type."""
 
 from __future__ import annotations
 
