@@ -68,11 +68,11 @@ def pytest_configure(config: pytest.Config) -> None:
     if hasattr(config, "workerinput"):  # the controller counts the reports of workers
         return
     config.pluginmanager.register(session.finished, "jsonmatch-finished")
-    if settings.record is not None:
+    if settings.record is not None or settings.replay is not None:
         from pytest_jsonmatch.session.cases import open_writer
 
-        session.writer = open_writer(config, settings.record)
-        session.finished.keep_outputs = session.writer.write
+        session.writer = open_writer(config, settings)
+        session.finished.keep_outputs = session.writer and session.writer.write
     if settings.asks_of_run:
         from pytest_jsonmatch.session import verdict
 

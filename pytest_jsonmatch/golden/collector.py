@@ -210,11 +210,16 @@ class GoldenFile(pytest.Module):
             plan = self.rules.comparer_of(case).plan
             case.check_files(may_lack_expected=updater is not None and updater.writes_new)
             case.check_matchers(plan)
-            if case.producer is not None and not case.has_actual and self.rules.outputs is None:
+            if case.producer is not None and not case.has_actual and self.asks(item):
                 find_producer(case)
         except JsonMatchError as error:
             self._faults[item.name] = error
         return item.name not in self._faults
+
+    def asks(self, item: pytest.Item) -> bool:
+        """Return whether a case gets a new answer, and not a kept one."""
+        outputs = self.rules.outputs
+        return outputs is None or (outputs.asks and f"{self.nodeid}::{item.name}" not in outputs)
 
     def is_faultless(self, item: pytest.Item) -> bool:
         """Tell whether `is_sound` has found nothing wrong with a test."""
@@ -236,7 +241,7 @@ class GoldenFile(pytest.Module):
         """
         __tracebackhide__ = True
         outputs, case = self.rules.outputs, self.cases.get(item.originalname)
-        if outputs is None or case is None:
+        if outputs is None or case is None or self.asks(item):
             return
         try:
             actual = outputs.find(nodeid)
@@ -355,7 +360,8 @@ def case_to_produce(item: pytest.Item) -> GoldenCase | None:
         return None
     may_be_skipped = item.get_closest_marker("skip") or item.get_closest_marker("skipif")
     is_run = all(mark.kwargs.get("run", True) for mark in item.iter_markers("xfail"))
-    return case if is_run and not may_be_skipped and file.is_faultless(item) else None
+    is_asked = is_run and not may_be_skipped and file.asks(item)
+    return case if is_asked and file.is_faultless(item) else None
 
 
 def _located(case: GoldenCase, field: FieldResult) -> tuple[Position, str]:

@@ -59,10 +59,10 @@ class OutputWriter:
 
     Until then they are in a file beside it that no other run writes to, `FILE.TIME.partial`. So a run that
     crashes or is interrupted loses nothing, and the file is always that of one whole run: an older one, until
-    a run with answers has finished. Register it as a plugin.
+    a run with answers has finished. With `adds`, lines are added to the file itself. Register it as a plugin.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, option: str = "--jsonmatch-record", *, adds: bool = False) -> None:
         """Raise ConfigurationError if there can't be such a file."""
         if path.is_dir():
             raise ConfigurationError(f"{path} is a folder; name a file")
@@ -71,18 +71,28 @@ class OutputWriter:
                 f"No such file or directory: {str(path.parent)!r}; make the folder first"
             )
         self.path = path
+        self._option, self._adds = option, adds
         self.problem: str = ""
         """Why the answers could not be written; empty as long as they can."""
         self._note = ""
         self._file: BinaryIO | None = None
 
     def pytest_sessionstart(self) -> None:
-        """Open the partial file."""
+        """Open the file: the partial one, or the file itself, without a last line that was cut."""
         try:
-            self._file = self.path.with_name(f"{self.path.name}.{time_ns()}.partial").open("xb")
+            if self._adds:
+                self._file = self.path.open("ab")
+                found = self.path.read_bytes()
+                size = sum(map(len, _lines(found)))
+                if size > len(found):
+                    self._file.write(b"\n")
+                elif size < len(found):
+                    self._file.truncate(size)
+            else:
+                self._file = self.path.with_name(f"{self.path.name}.{time_ns()}.partial").open("xb")
         except OSError as error:
             reason = f"{self.path} can't be written: {error.strerror}"
-            raise pytest.UsageError(f"--jsonmatch-record: {reason}") from None
+            raise pytest.UsageError(f"{self._option}: {reason}") from None
 
     def write(self, lines: Iterable[str]) -> None:
         """Write lines, each made by `output_line`; stop for good at one that can't be written."""
@@ -112,9 +122,9 @@ class OutputWriter:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Say why the file is missing, or is not from this run."""
         if self.problem:
-            terminalreporter.write_line(f"--jsonmatch-record: {self.problem}", red=True)
+            terminalreporter.write_line(f"{self._option}: {self.problem}", red=True)
         elif self._note:
-            terminalreporter.write_line(f"--jsonmatch-record: {self._note}", yellow=True)
+            terminalreporter.write_line(f"{self._option}: {self._note}", yellow=True)
 
     def pytest_unconfigure(self) -> None:
         """Close the file, and remove it if it is empty, even if the session has not finished."""
@@ -132,22 +142,30 @@ class OutputWriter:
             file.close()
             if not partial.stat().st_size:
                 partial.unlink()
+            elif self._adds:
+                pass
             elif is_whole:
                 rename(partial, self.path)
             else:
-                self._note = f"the run did not finish; its answers so far are in {partial}"
+                self._note = (
+                    "the run did not finish; to make the answers that are missing, use "
+                    f"--jsonmatch-replay={partial},missing"
+                )
         except OSError as error:
             self._give_up(file, error)
 
     def _give_up(self, file: BinaryIO, error: OSError) -> None:
-        """Stop writing and remove the partial file; a file that was there before stays as it is."""
+        """Stop writing and remove the partial file; what was in the file before stays as it is."""
         self._file = None
         with suppress(OSError):  # closing tries to write what is left once more
             file.close()
-        with suppress(OSError):
-            Path(file.name).unlink()
-        reason = (error.strerror or str(error)).lower()
         left = "; the file of an earlier run stays as it was" if self.path.exists() else ""
+        if self._adds:
+            left = "; it holds the answers so far"
+        else:
+            with suppress(OSError):
+                Path(file.name).unlink()
+        reason = (error.strerror or str(error)).lower()
         self.problem = f"{self.path} can't be written: {reason}{left}"
 
 
@@ -155,20 +173,29 @@ class OutputWriter:
 class Outputs:
     """The answers in a file."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, asks: bool = False) -> None:
         """Read the file; if a case has several lines, the last counts.
+
+        Args:
+            path: the file.
+            asks: whether missing answers are made: then the file may be missing, and its last line cut.
 
         Raises:
             ConfigurationError: the file can't be read, or has a line that was not recorded.
         """
-        self.path = path
+        self.path, self.asks = path, asks
         try:
-            lines = path.read_bytes().split(b"\n")
+            data = path.read_bytes() if path.exists() or not asks else b""
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise ConfigurationError(f"{path} can't be read: {reason}") from None
+        lines = _lines(data) if asks else data.split(b"\n")
         entries = [_read(line, f"{path}:{number}") for number, line in enumerate(lines, 1) if line.strip()]
         self._entries: dict[str, dict[str, Any]] = {entry["case"]: entry for entry in entries}
+
+    def __contains__(self, nodeid: str) -> bool:
+        """Return whether there is an answer of a case."""
+        return "error" not in self._entries.get(nodeid, {"error": ""})
 
     def find(self, nodeid: str) -> object:
         """Return a case's answer, with what it took if that was kept.
@@ -183,6 +210,18 @@ class Outputs:
             raise LookupError(f"{self.path.name} has no output of {nodeid}: {entry['error']}")
         value = entry["text"] if "text" in entry else entry["actual"]
         return answer_of(value, Spent(**entry["spent"])) if "spent" in entry else value
+
+
+def _lines(data: bytes) -> list[bytes]:
+    """Return the lines of a file, each with its end, and without a last one that was cut."""
+    lines = data.splitlines(keepends=True)
+    if lines and not lines[-1].endswith(b"\n"):
+        with suppress(ConfigurationError):
+            _read(lines[-1], "")
+            lines.append(b"\n")
+            return lines
+        lines.pop()
+    return lines
 
 
 def _read(line: bytes, place: str) -> dict[str, Any]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.collector import CaseRules
     from pytest_jsonmatch.golden.outputs import Outputs, OutputWriter
     from pytest_jsonmatch.golden.update import Request, Updater
+    from pytest_jsonmatch.session.options import Settings
     from pytest_jsonmatch.session.session import Session
 
 
@@ -24,12 +25,16 @@ _MAX_SOURCE: Final = 4000
 """A report shows at most this many characters of an input, and of an answer."""
 
 
-def open_writer(config: pytest.Config, record: str) -> OutputWriter:
-    """Open the file of `--jsonmatch-record`."""
+def open_writer(config: pytest.Config, settings: Settings) -> OutputWriter | None:
+    """Open the file for new answers; return None if they are not kept."""
     from pytest_jsonmatch.golden.outputs import OutputWriter
 
-    with usage_errors("--jsonmatch-record"):
-        writer = OutputWriter(config.invocation_params.dir / record)
+    path, adds = settings.replay or (settings.record, False)
+    if path is None or (settings.replay and not adds):
+        return None
+    option = "--jsonmatch-replay" if adds else "--jsonmatch-record"
+    with usage_errors(option):
+        writer = OutputWriter(config.invocation_params.dir / path, option, adds=adds)
     config.pluginmanager.register(writer, "jsonmatch-record")
     return writer
 
@@ -47,30 +52,33 @@ def _made(session: Session) -> CaseRules:
 
     settings = session.settings
 
+    outputs: Outputs | None = None
+    if settings.replay is not None:
+        from pytest_jsonmatch.golden.outputs import Outputs
+
+        path, adds = settings.replay
+        with usage_errors("--jsonmatch-replay"):
+            outputs = Outputs(session.config.invocation_params.dir / path, asks=adds)
+    keeps_answers = settings.record is not None or (outputs is not None and outputs.asks)
+
     def keep(case: GoldenCase, actual: object) -> None:
         test = session.test
         if test is not None and settings.html is not None:
             with test.adding() as payload:
                 payload.input, payload.answer = texts_of(case, value_of(actual))
-        if test is not None and settings.record is not None:
+        if test is not None and keeps_answers and (outputs is None or test.nodeid not in outputs):
             from pytest_jsonmatch.golden.outputs import output_line
 
             with test.adding() as payload:
                 payload.outputs.append(output_line(test.nodeid, actual))
 
-    outputs: Outputs | None = None
-    if settings.replay is not None:
-        from pytest_jsonmatch.golden.outputs import Outputs
-
-        with usage_errors("--jsonmatch-replay"):
-            outputs = Outputs(session.config.invocation_params.dir / settings.replay)
     return CaseRules(
         check_case,
         comparer_of,
         session.case_files.folders,
         settings.repeat,
         _updater(session) if settings.writes_cases else None,
-        None if settings.record is None and settings.html is None else keep,
+        keep if keeps_answers or settings.html is not None else None,
         outputs,
         session.has_only_gates,
         lambda: outputs is None and session.has_own_fixtures,

@@ -108,6 +108,12 @@ def _update(raw: str) -> tuple[str, ...]:
     )
 
 
+def _replay(raw: str) -> tuple[str, bool]:
+    """Return the file of answers, and whether those that are missing are made and added to it."""
+    path = raw.removesuffix(",missing")
+    return path, path != raw
+
+
 def _baseline_name(raw: str) -> str:
     """Return the name of a baseline without `.jsonl`, which its file always has."""
     name = raw.removesuffix(".jsonl")
@@ -213,7 +219,12 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
     ),
     "judge-mode": {"choices": _JUDGE_MODES, "help": "ask the judge, or take verdicts from its file only"},
     "record": _given("FILE", "save the answer of every golden case to a JSON Lines file"),
-    "replay": _given("FILE", "score the answers that --jsonmatch-record saved, and make no new ones"),
+    "replay": _given(
+        "FILE",
+        "score the answers that --jsonmatch-record saved, and make no new ones; with FILE,missing make those "
+        "that it lacks, and add them",
+        type=_replay,
+    ),
     "update": _given(
         "WHICH",
         "write answers into golden files as expected values: of new, failed (the default) or all cases; with "
@@ -240,7 +251,8 @@ class Settings(NamedTuple):
     files: tuple[str, ...]
     summary: str
     record: str | None
-    replay: str | None
+    replay: tuple[str, bool] | None
+    """The file of answers, and whether those that it lacks are made and added."""
     update: Literal["new", "failed", "all"] | None
     dry_run: bool
     review: bool
@@ -312,7 +324,8 @@ class Settings(NamedTuple):
             raise pytest.UsageError("--jsonmatch-max-drop needs --jsonmatch-baseline")
         if asked("record") is not None and asked("replay") is not None:
             raise pytest.UsageError(
-                "--jsonmatch-record and --jsonmatch-replay: choose one; a replay makes no new answers"
+                "--jsonmatch-record and --jsonmatch-replay: choose one; to add missing answers to FILE, use "
+                "--jsonmatch-replay=FILE,missing"
             )
         for override in config.getoption("override_ini") or ():  # of which old releases of pytest do not warn
             name = override.partition("=")[0]

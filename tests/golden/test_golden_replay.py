@@ -94,6 +94,100 @@ def test_a_case_without_a_record_is_an_error_that_names_it(suite, write):
         E*AssertionError: out.jsonl has no output of sub/a.golden.yaml::text?small?: record it, *""")
 
 
+PRODUCER = """\
+def ask(n):
+    with open("calls.txt", "a") as file:
+        file.write(str(n))
+    if n == 3 and BROKEN:
+        raise TimeoutError("try again")
+    return {"n": n}
+"""
+ASKED = """\
+producer: client:ask
+cases:
+  - { id: one, input: 1, expected: { n: 1 } }
+  - { id: two, input: 2, expected: { n: 2 } }
+  - { id: three, input: 3, expected: { n: 3 } }
+  - { id: four, input: 4, expected: { n: 5 } }
+"""
+
+
+@pytest.fixture
+def asked(pytester, write, golden):
+    """Run cases with `--jsonmatch-replay=out.jsonl,missing`; return what was asked, and the outcome."""
+    golden(ASKED)
+    pytester.makeini("[pytest]\npythonpath = .\n")
+
+    def run(*arguments, broken=False):
+        write("client.py", PRODUCER.replace("BROKEN", str(broken)))
+        calls = pytester.path / "calls.txt"
+        calls.write_text("")
+        outcome = pytester.runpytest_subprocess("--jsonmatch-replay=out.jsonl,missing", *arguments)
+        return "".join(sorted(calls.read_text())), outcome
+
+    return run
+
+
+@pytest.mark.parametrize("more", [[], ["--jsonmatch-concurrency=2"], ["-p", "xdist", "-n", "2"]])
+def test_only_missing_answers_are_asked_for_and_added(pytester, asked, more):
+    calls, outcome = asked(*more, broken=True)
+    assert calls == "1234"
+    outcome.assert_outcomes(passed=2, failed=1, errors=1)
+    assert sorted(entry["case"][15:] for entry in lines(pytester)) == ["four", "one", "two"]
+    calls, outcome = asked(*more)
+    assert calls == "3"
+    outcome.assert_outcomes(passed=3, failed=1)
+    calls, outcome = asked(*more)
+    assert calls == ""
+    outcome.assert_outcomes(passed=3, failed=1)
+    assert [len(lines(pytester)), len(list(pytester.path.glob("out*")))] == [4, 1]
+
+
+def test_a_kept_answer_needs_no_producer_but_a_missing_one_does(pytester, write, golden, asked):
+    asked("-k", "one")
+    golden(ASKED.replace("client:ask", "gone:ask"))
+    _, outcome = asked()
+    outcome.assert_outcomes(passed=1, errors=3)
+    outcome.stdout.fnmatch_lines(["*the producer 'gone:ask' can't be imported: *"])
+
+
+def test_a_run_that_broke_off_is_finished(pytester, write, asked):
+    write(
+        "stop.py",
+        "def pytest_runtest_logstart(nodeid):\n    if 'three' in nodeid: raise KeyboardInterrupt\n",
+    )
+    calls, _ = asked("-p", "stop")
+    assert calls == "12"
+    found = pytester.path / "out.jsonl"
+    found.write_text(found.read_text() + '{"case": "a.golden.yaml::three", "act')
+    calls, outcome = asked()
+    assert calls == "34"
+    outcome.assert_outcomes(passed=3, failed=1)
+    assert [entry["actual"]["n"] for entry in lines(pytester)] == [1, 2, 3, 4]
+
+
+def test_a_partial_file_of_a_recording_goes_on(pytester, write, asked):
+    write("out.jsonl", '{"case": "a.golden.yaml::one", "actual": {"n": 1}}')  # without an end of line
+    calls, _ = asked()
+    assert calls == "234"
+    assert len(lines(pytester)) == 4
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no limit of this kind")
+def test_on_a_full_disk_the_answers_so_far_stay(pytester, write, asked):
+    write(
+        "out.jsonl", json.dumps({"case": "a.golden.yaml::one", "actual": {"n": 1}, "x": "x" * 19_900}) + "\n"
+    )
+    write("conftest.py", FULL_DISK)
+    _, outcome = asked("-p", "no:cacheprovider")
+    assert outcome.ret == pytest.ExitCode.TESTS_FAILED
+    outcome.stdout.fnmatch_lines(["--jsonmatch-replay: *can't be written: *; it holds the answers so far"])
+    write("conftest.py", "")
+    calls, _ = asked()
+    assert "1" not in calls
+    assert [entry["actual"]["n"] for entry in lines(pytester)] == [1, 2, 3, 4]
+
+
 def test_recorded_answers_are_kept_and_replayed_too(pytester, golden):
     golden("actual: { n: 1 }\nexpected: { n: 1 }\n")
     pytester.runpytest("--jsonmatch-record=out.jsonl").assert_outcomes(passed=1)
@@ -123,7 +217,7 @@ def test_what_a_run_kept_that_did_not_end_stays_beside_the_file(pytester, write,
     assert (pytester.path / "out.jsonl").read_text() == "old"
     (partial,) = pytester.path.glob("*.partial")
     assert json.loads(partial.read_text())["case"] == "a.golden.yaml::a"
-    outcome.stdout.fnmatch_lines([f"--jsonmatch-record: the run did not finish; *{partial.name}"])
+    outcome.stdout.fnmatch_lines([f"--jsonmatch-record: the run did not finish; *{partial.name},missing"])
 
 
 FULL_DISK = """
@@ -171,10 +265,16 @@ def test_on_a_full_disk_a_run_that_passes_fails(pytester, write, golden):
             ["--jsonmatch-replay=cut.jsonl"],
             "*cut.jsonl:2 is not complete: the file was cut; delete the line, *",
         ),
+        (
+            ["--jsonmatch-replay=bad.jsonl,missing"],
+            "*bad.jsonl:2 is not an output that --jsonmatch-record wrote",
+        ),
+        (["--jsonmatch-replay=here,missing"], "*--jsonmatch-replay: *here can't be read: is a directory"),
+        (["--jsonmatch-replay=no/out.jsonl,missing"], "*--jsonmatch-replay: No such file or directory: *"),
         (["--jsonmatch-record="], "*--jsonmatch-record: *is a folder; name a file"),
         (["--jsonmatch-record=here"], "*--jsonmatch-record: *here is a folder; *"),
         (["--jsonmatch-record=no/folder/out.jsonl"], "*--jsonmatch-record: *No such file*"),
-        (["--jsonmatch-record=a", "--jsonmatch-replay=b"], "*choose one; a replay makes no new answers"),
+        (["--jsonmatch-record=a", "--jsonmatch-replay=b"], "*choose one; *--jsonmatch-replay=FILE,missing"),
     ],
 )
 def test_what_is_wrong_is_told_before_anything_runs(pytester, write, golden, arguments, message):
