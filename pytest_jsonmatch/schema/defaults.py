@@ -145,7 +145,9 @@ def _default_of(node: dict[str, Any]) -> Any:
     names = [written] if isinstance(written, str) else written
     if "enum" in node or "const" in node:
         return "binary"
-    if not isinstance(names, list) or not names or not {"array", "object"}.isdisjoint(names):
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        return None
+    if not {"array", "object"}.isdisjoint(names):
         return None
     # A nullable string is compared as a string: every comparator gives null against anything else 0.
     defaults = [_changed.get(name, _BUILTIN.get(name)) for name in names if name != "null" or len(names) == 1]

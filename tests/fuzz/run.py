@@ -21,10 +21,10 @@ from pathlib import Path
 
 # The repository's root, so that this checkout is what is tried; and what laws take from other folders of tests.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-sys.path.append(str(Path(__file__).resolve().parents[1] / "golden"))
-sys.path.append(str(Path(__file__).resolve().parents[1] / "reference"))
+sys.path += [str(Path(__file__).resolve().parents[1] / name) for name in ("golden", "reference", "schema")]
 
 import edits  # noqa: F401 - importing it enters its laws
+import evalschemas  # noqa: F401
 import goldens  # noqa: F401
 import pairs  # noqa: F401
 import resultfiles  # noqa: F401

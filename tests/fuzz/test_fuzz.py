@@ -17,11 +17,13 @@ for name in (
     "laws",
     "texts",
     "edits",
+    "evalschemas",
     "goldens",
     "pairs",
     "resultfiles",
     "suite",
     "test_golden_editor",
+    "test_schema_laws",
 ):
     del sys.modules[name]
 for name in ("compare", "figures", "generate", "reference", "schemas"):
@@ -37,6 +39,13 @@ def outside_of_pytest(monkeypatch):
 @pytest.mark.parametrize("name", run.LAWS)
 def test_law(name, outside_of_pytest):
     run.check_law(name, 0)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in run.LAWS if name != "an_update_writes_what_came_and_nothing_else"]
+)
+def test_a_law_can_be_tried_on_bytes(name, outside_of_pytest):
+    run.LAWS[name].hypothesis.fuzz_one_input(bytes(range(256)) * 4)
 
 
 def test_files_of_json_test_suite_are_taken_and_refused_by_their_names(tmp_path):

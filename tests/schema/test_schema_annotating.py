@@ -44,6 +44,8 @@ def test_leaves_get_the_default_of_their_type() -> None:
         ({"type": ["string", "object"]}, None),
         ({"type": "null"}, "exact"),
         ({}, None),
+        # No valid type: left for the reader of the schema to report.
+        ({"type": [["string"], "null"]}, None),
         ({"enum": ["a", "b"]}, "binary"),
         ({"const": 1}, "binary"),
     ],
