@@ -114,9 +114,11 @@ def _evaluate(parser: Parser) -> None:
 @_command(
     "show a result file, of pytest or evaluate",
     "jsonmatch report results.jsonl --html report.html --gate 'f1 >= 0.9'",
+    "jsonmatch report shard*.jsonl --gate 'f1 >= 0.9'",
 )
 def _report(parser: Parser) -> None:
-    add(parser, "RESULT", "a result file", type=Path)
+    told = "a result file; several are the parts (shards) of one run"
+    add(parser, "RESULT", told, dest="results", type=Path, nargs="+")
     add_options(parser, "--gate", "--by", "--html", "--markdown")
     add_options(parser, verbose="show all fields and cases")
 

@@ -1,4 +1,4 @@
-"""`jsonmatch report`: a result file as text, HTML or Markdown."""
+"""`jsonmatch report`: a result file, or the shards of a run, as text, HTML or Markdown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.output import as_text, look_of, write_files, write_output
 from pytest_jsonmatch.cli.rules import gates_of
-from pytest_jsonmatch.engine.value.errors import did_you_mean
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
 from pytest_jsonmatch.report.build import build
@@ -18,13 +18,15 @@ from pytest_jsonmatch.report.text import report_lines
 from pytest_jsonmatch.results.file import read_results
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytest_jsonmatch.results.run import RunResult
 
 
 def run(options: Namespace) -> int:
     """Run `jsonmatch report`."""
     gates = gates_of(options.gates)
-    results = read_results(options.result)
+    results = _merged(options.results)
     _check_tags(results, options.by)
     checks = check_gates([(gate, True) for gate in gates], results)
     notes = []
@@ -32,7 +34,7 @@ def run(options: Namespace) -> int:
         notes.append(f"{count(errors, 'error')}, listed by `jsonmatch evaluate`")
     report = build(
         results,
-        options.result.name,
+        options.results[0].name if len(options.results) == 1 else count(len(options.results), "result file"),
         gates=checks,
         by=options.by,
         notes=notes,
@@ -43,6 +45,19 @@ def run(options: Namespace) -> int:
     look = look_of(options)
     write_output(as_text(report_lines(report, look), look))
     return FINE if all(check.passed for check in checks) else NOT_FINE
+
+
+def _merged(paths: Sequence[Path]) -> RunResult:
+    """Return the run of one result file, or of the shards in several."""
+    first, *others = paths
+    results = read_results(first)
+    for path in others:
+        try:
+            results = results.merge(read_results(path))
+        except ConfigurationError as error:
+            before = "the file" if path == others[0] else "the files"
+            raise CommandError(f"{path}: can't be merged with {before} before it: {error}") from None
+    return results
 
 
 def _check_tags(results: RunResult, names: Sequence[str]) -> None:

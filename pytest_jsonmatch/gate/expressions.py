@@ -67,6 +67,8 @@ OPERATORS: Final[Mapping[str, Callable[[float, float], bool]]] = {
     ">": operator.gt,
     "<": operator.lt,
 }
+EACH_VALUE: Final = "=*"
+"""The end of a tag in a gate that each value of the tag must pass."""
 _SLACK: Final = 1e-12
 
 _NUMBER: Final = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
@@ -114,7 +116,8 @@ class Gate:
         field: a path pattern that selects fields; None if the figure is not of fields.
         is_micro: whether the figure is over all results together, rather than the mean of the cases.
         is_significant: whether the end of the figure's interval must pass, and not just the figure.
-        tag: the tag that selects cases, such as `source=phone`; None for all.
+        tag: the tag that selects cases, such as `source=phone`; `source=*` for each value by itself; None
+            for all.
     """
 
     text: str

@@ -9,10 +9,17 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.answer import FIGURES as SPENT
 from pytest_jsonmatch.answer import Spent, spent_figure
-from pytest_jsonmatch.engine.value.errors import nearest
+from pytest_jsonmatch.engine.value.errors import did_you_mean, nearest
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.gate.expressions import COUNTS, NAMES_OF_RESULTS, OF_EXTRAS, Gate, parse_gate
+from pytest_jsonmatch.gate.expressions import (
+    COUNTS,
+    EACH_VALUE,
+    NAMES_OF_RESULTS,
+    OF_EXTRAS,
+    Gate,
+    parse_gate,
+)
 from pytest_jsonmatch.gate.figures import case_rows, leaf_rows
 from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.session import Check
@@ -71,6 +78,8 @@ def check_gate(gate: Gate, results: RunResult, *, required: bool = True, confide
     """
     if not results.total_records and not required:
         return _check(gate, None, None, "nothing was compared")
+    if gate.tag is not None and gate.tag.endswith(EACH_VALUE):
+        return _check_each_value(gate, results, required=required, confidence=confidence)
     if gate.tag is not None:
         everything, results = results, results.tagged(gate.tag)
         if not results.total_records:
@@ -93,6 +102,34 @@ def check_gate(gate: Gate, results: RunResult, *, required: bool = True, confide
         name, values = next(iter(several.items()))
         told += f'; one is tags["{name}={values[0]}"]'
     return replace(checked, note=f"{checked.note}, {told}" if checked.note else told)
+
+
+def _check_each_value(gate: Gate, results: RunResult, *, required: bool, confidence: float) -> Check:
+    """Check a gate on each value of a tag; return the check of the value with the least margin."""
+    name = (gate.tag or "").removesuffix(EACH_VALUE)
+    tags = [tag for tag in results.tags if tag.partition("=")[0] == name]
+    if not tags:
+        if not results.total_records and not required:
+            return _check(gate, None, None, "nothing was compared")
+        names = {tag.partition("=")[0] for tag in results.tags}
+        told = f"no {results.noun} has a tag {name!r}{did_you_mean(name, names)}"
+        return _check(gate, None, passed=False, note=told)
+    checks = {
+        tag: check_gate(replace(gate, tag=tag), results, required=required, confidence=confidence)
+        for tag in tags
+    }
+    failed = [tag for tag, check in checks.items() if not check.passed]
+
+    def margin(tag: str) -> tuple[bool, float]:
+        check = checks[tag]
+        return check.value is not None, check.margin or 0.0
+
+    lowest = min(failed or tags, key=margin)
+    values = {tag: "–" if check.value is None else f"{check.value:.3g}" for tag, check in checks.items()}
+    named = [f"{tag} {values[tag]}" for tag in sorted(failed, key=margin)]
+    note = f"{len(failed)} of {count(len(tags), 'value')} failed: {listed(named)}" if failed else ""
+    note = note or f"{count(len(tags), 'value')}, the nearest to the limit is {lowest}"
+    return replace(checks[lowest], subject=gate.text, figure=gate.name, note=note)
 
 
 def _significant(gate: Gate, results: RunResult, confidence: float) -> Check:

@@ -506,7 +506,8 @@ class RunResult:
 
         Raises:
             ConfigurationError: corpora were scored with different metrics, options, schemas or rules; runs of
-                tests have a case in common; or one is a corpus and the other is not.
+                tests have a case in common, or are of different commits; or one is a corpus and the other
+                is not.
         """
         if self.totals is None and other.totals is None:
             return self._merged_cases(other)
@@ -540,7 +541,19 @@ class RunResult:
             raise ConfigurationError(
                 f"runs of tests merge only if no case is in both, and {min(common)!r} is"
             )
-        return RunResult.of_cases(sorted((*self.cases, *other.cases), key=attrgetter("id")))
+        if self.commit != other.commit:
+            commits = " and ".join(each.commit or "no commit" for each in (self, other))
+            raise ConfigurationError(f"runs of tests merge only if they are of one commit: {commits}")
+        return RunResult.of_cases(
+            sorted((*self.cases, *other.cases), key=attrgetter("id")),
+            created=min(filter(None, (self.created, other.created)), default=""),
+            commit=self.commit,
+            versions={**other.versions, **self.versions},
+            # How many cases there were together is unknown: each part may have deselected those of the other.
+            narrowed=tuple(dict.fromkeys((*self.narrowed, *other.narrowed, "merged"))),
+            judged=self.judged or other.judged,
+            has_only_gates=self.has_only_gates and other.has_only_gates,
+        )
 
     # -- output --------------------------------------------------------------------------------------------
 

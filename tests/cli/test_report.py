@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_jsonmatch import compare_json
+from pytest_jsonmatch import compare_corpus, compare_json
 from pytest_jsonmatch.engine.result.figures import FieldAggregation
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.file import to_text
@@ -76,6 +76,41 @@ def test_gates_decide_the_exit_code(files, command):
         ],
     )
     assert command("report run.json --markdown r.md --gate f1>=0.9").code == 1
+
+
+def test_shards_are_judged_as_one_run(write, command, folder):
+    right, wrong = ({"x": 1}, {"x": 1}), ({"x": 2}, {"x": 1})
+    write(one_json=to_text(results_of(a=right, b=right)), two_json=to_text(results_of(c=right, d=wrong)))
+    ran = command("report two.json one.json --gate f1>=0.8 --html page.html")
+    assert ran.code == 1
+    assert gates_in(ran.out.splitlines()) == ["failed f1>=0.8: 0.75, margin -0.05 (mean of 4 cases)"]
+    assert "fields of 4 cases" in ran.out.lower()
+    assert "4 cases" in (folder / "page.html").read_text("utf-8")
+    ran = command("report two.json one.json --gate f1>=0.7")
+    assert (ran.code, ran.err) == (0, "")
+
+
+def test_how_many_cases_shards_had_is_unknown(write, command):
+    write(one_json=to_text(results_of(a=(1, 1))), two_json=to_text(results_of(c=(1, 1))))
+    ran = command("report one.json two.json --gate completeness==1")
+    assert ran.code == 1
+    assert "the number of cases is unknown (merged)" in ran.out
+
+
+def test_shards_of_another_run_are_refused(write, refused):
+    one = results_of(a=(1, 1), b=(1, 1))
+    other = replace(results_of(c=(1, 1)), commit="1234")
+    write(
+        one_json=to_text(one),
+        two_json=to_text(results_of(b=(1, 1))),
+        three_json=to_text(other),
+        corpus_json=to_text(compare_corpus(ANSWERS, GOLD, id_field="id")),
+    )
+    said = refused("report one.json two.json")
+    assert "two.json: can't be merged with the file before it: " in said
+    assert "no case is in both, and 'b' is" in said
+    assert "only if they are of one commit: no commit and 1234" in refused("report one.json three.json")
+    assert "corpus.json: can't be merged" in refused("report one.json corpus.json")
 
 
 def test_batch_errors_fail_a_gated_run_unless_a_gate_allows_them(write, command):

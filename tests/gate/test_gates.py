@@ -116,6 +116,28 @@ def test_a_tag_that_no_case_has():
     assert note == "no case has this tag; did you mean 'source=mail'?"
 
 
+def test_each_value_of_a_tag_by_itself():
+    sources = ("mail", "fax", "mail", "scan")
+    cases = [
+        replace(case, tags={"source": source}) for case, source in zip(RESULTS.cases, sources, strict=True)
+    ]
+    run = RunResult.of_cases(cases)
+    failed = checked('tags["source=*"].f1 >= 0.7', run)
+    assert (failed.passed, failed.value, failed.margin) == (False, 0.0, -0.7)
+    assert failed.note == "2 of 3 values failed: source=scan 0, source=fax 0.6"
+    passed = checked('tags["source=*"].f1 >= 0', run)
+    assert (passed.passed, passed.value) == (True, 0.0)
+    assert passed.note == "3 values, the nearest to the limit is source=scan"
+    at_most = checked('tags["source=*"].cases["*-*"].mismatches <= 0', run)
+    assert (at_most.passed, at_most.value, at_most.note) == (
+        False,
+        None,
+        "2 of 3 values failed: source=scan –, source=fax 1",
+    )
+    assert checked('tags["sorce=*"].f1 >= 0', run).note == "no case has a tag 'sorce'; did you mean 'source'?"
+    assert check_gate(parse_gate('tags["a=*"].f1 >= 0'), RunResult.of_cases(), required=False).passed is None
+
+
 def test_nothing_is_never_good_enough_if_it_was_asked_for():
     gate = parse_gate("f1 >= 0")
     assert check_gate(gate, RunResult.of_cases()).passed is False
