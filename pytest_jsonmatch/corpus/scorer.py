@@ -15,7 +15,7 @@ from pytest_jsonmatch.engine.plan.fitting import collect_patterns, matches_somew
 from pytest_jsonmatch.engine.result.figures import errors_of, plain_matches
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.result.validity import validity_of
-from pytest_jsonmatch.engine.score.documents import written
+from pytest_jsonmatch.engine.score.documents import write_all
 from pytest_jsonmatch.engine.score.field import FieldResult
 from pytest_jsonmatch.engine.score.passes import VisitedPlaces
 from pytest_jsonmatch.engine.value.convert import MISSING, flat_copy, to_json_value
@@ -411,7 +411,7 @@ class _Scorer:
     def _processed(self, read: _ReadPair, outcome: Outcome) -> Outcome:
         """Return the outcome after all post-processors; one that fails has no effect."""
         pair = read.pair
-        outcome = written(self._plan, outcome, read.expected, read.actual)
+        outcome = write_all(self._plan, outcome, read.expected, read.actual)
         results: list[FieldResult] = list(outcome.findings)
         for process in self._task.post_process:
             name = getattr(process, "__name__", repr(process))

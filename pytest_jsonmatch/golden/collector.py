@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, final
 import pytest
 
 from pytest_jsonmatch.answer import value_of
-from pytest_jsonmatch.engine.score.field import instance_trail
+from pytest_jsonmatch.engine.score.field import get_instance_keys
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import (
     ComparatorError,
@@ -367,7 +367,7 @@ def case_to_produce(item: pytest.Item) -> GoldenCase | None:
 def _located(case: GoldenCase, field: FieldResult) -> tuple[Position, str]:
     """Return the place of a field in the golden file, and "file:line" in the file that holds it."""
     side: Side = "actual" if field.expected_key is MISSING else "expected"
-    return case.locate_expected(instance_trail(field.place, side))
+    return case.locate_expected(get_instance_keys(field.place, side))
 
 
 def repetition_of(item: pytest.Item) -> Repetition | None:

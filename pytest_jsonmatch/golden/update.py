@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.atomic import write_file
-from pytest_jsonmatch.engine.score.field import instance_trail
+from pytest_jsonmatch.engine.score.field import get_instance_keys
 from pytest_jsonmatch.engine.value.convert import MISSING, value_at
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, JsonParseError
@@ -223,7 +223,7 @@ def _around(wrong: list[FieldResult], side: Side) -> set[Steps]:
     """Return the places on one side at or below which something is wrong."""
     places: set[Steps] = set()
     for leaf in wrong:
-        trail = instance_trail(leaf.place, side)
+        trail = get_instance_keys(leaf.place, side)
         if MISSING in trail:
             trail = trail[: trail.index(MISSING)]
         # From the leaf upwards, until a known place.

@@ -8,7 +8,7 @@ from dataclasses import replace
 from sys import maxsize
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_jsonmatch.engine.score.field import instance_trail
+from pytest_jsonmatch.engine.score.field import get_instance_keys
 from pytest_jsonmatch.engine.value.convert import MISSING, value_at
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import count
@@ -282,7 +282,7 @@ def _path(field: FieldResult, result: MatchResult, look: Look) -> str:
 
     Of an element of only one side it is that side's, as `[→ actual]` if expected has another element there.
     """
-    path, trails = "", [instance_trail(field.place, side) for side in ("expected", "actual")]
+    path, trails = "", [get_instance_keys(field.place, side) for side in ("expected", "actual")]
     for at, (expected, actual) in enumerate(zip(*trails, strict=True)):
         key = actual if expected is MISSING else expected
         if type(key) is not int:

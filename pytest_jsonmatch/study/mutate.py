@@ -12,7 +12,7 @@ from itertools import pairwise
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.score.field import BATCH_ERROR, LEAVES, MATCH, SKIPPED, instance_trail
+from pytest_jsonmatch.engine.score.field import BATCH_ERROR, LEAVES, MATCH, SKIPPED, get_instance_keys
 from pytest_jsonmatch.engine.value.convert import MISSING, value_at, with_value
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
@@ -285,7 +285,7 @@ class Tried:
         by_gates = by_gates or not any(limits.values())
         skipped = [leaf for leaf in results_of(right) if leaf.status == SKIPPED]
         self.notes |= {f"{leaf.path}: a rule skips it": None for leaf in skipped}
-        trails = [instance_trail(leaf.place, "expected") for leaf in skipped]
+        trails = [get_instance_keys(leaf.place, "expected") for leaf in skipped]
         for mutation in mutations(expected):
             if any(mutation.trail[: len(trail)] == trail for trail in trails):
                 continue
@@ -328,7 +328,7 @@ def _rule(mutation: Mutation, result: MatchResult, limits: Mapping[str, Any]) ->
         least = ", ".join(f"{name} {limit:g}" for name, limit in limits.items() if type(limit) is float)
         return f"`threshold` {least.removeprefix('score ') or 'of fields'}"
     for leaf in results_of(result):
-        if instance_trail(leaf.place, "expected") == mutation.trail:
+        if get_instance_keys(leaf.place, "expected") == mutation.trail:
             if leaf.actual is MISSING or (leaf.reason or "").startswith("accepted"):
                 return "`accept`"
             one, other = leaf.expected_compared, leaf.actual_compared
@@ -337,7 +337,7 @@ def _rule(mutation: Mutation, result: MatchResult, limits: Mapping[str, Any]) ->
             comparator, params = leaf.node.rules.find_comparator(one, other)
             return f"`{comparator}` {_params(params)}".rstrip()
     trails = [
-        instance_trail(leaf.place, "actual" if leaf.expected is MISSING else "expected")
+        get_instance_keys(leaf.place, "actual" if leaf.expected is MISSING else "expected")
         for leaf in results_of(result)
         if leaf.node.rules.skip
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.score.field import LEAFLESS, MATCH, instance_trail
+from pytest_jsonmatch.engine.score.field import LEAFLESS, MATCH, get_instance_keys
 from pytest_jsonmatch.engine.value.convert import MISSING, value_at
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 
@@ -57,7 +57,7 @@ def results_of(result: MatchResult) -> Iterator[FieldResult]:
 
 def _topmost(leaf: FieldResult, expected: JsonValue) -> tuple[Steps, Steps]:
     """Return where a leaf is on both sides, or else the topmost value around it that one of them lacks."""
-    places = instance_trail(leaf.place, "expected"), instance_trail(leaf.place, "actual")
+    places = get_instance_keys(leaf.place, "expected"), get_instance_keys(leaf.place, "actual")
     place: list[Any] = []
     source: list[Any] = []
     for of_expected, of_actual in zip(*places):

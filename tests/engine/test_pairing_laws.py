@@ -28,10 +28,10 @@ from pytest_jsonmatch.engine.align.solve import assign_lists
 from pytest_jsonmatch.engine.plan.compile import Plan
 from pytest_jsonmatch.engine.plan.registry import session_registry
 from pytest_jsonmatch.engine.result.figures import COUNTED, plain_matches
-from pytest_jsonmatch.engine.score.documents import score, written
+from pytest_jsonmatch.engine.score.documents import score, write_all
 from pytest_jsonmatch.engine.score.field import ROOT
 from pytest_jsonmatch.engine.score.passes import Pass
-from pytest_jsonmatch.engine.score.walk import measuring
+from pytest_jsonmatch.engine.score.walk import make_measure
 from pytest_jsonmatch.engine.value.matchers import to_expected
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.sums import total_of
@@ -221,7 +221,7 @@ class Elements(NamedTuple):
         return grid
 
     def walked(self, at: int, to: int) -> Cell:
-        return measuring(Pass(self.plan, {}), self.plan.root, ROOT, self.expected, self.actual)(at, to)
+        return make_measure(Pass(self.plan, {}), self.plan.root, ROOT, self.expected, self.actual)(at, to)
 
     def cells(self) -> list[tuple[int, int]]:
         return [(at, to) for at in range(len(self.expected)) for to in range(len(self.actual))]
@@ -347,11 +347,11 @@ def test_few_pairs_are_walked(size, more, walks, monkeypatch):
     made = []
     for body in BODIES.values():
 
-        def measuring(grid, *cell, measure=body.measure):
+        def counting(grid, *cell, measure=body.measure):
             made.append(grid.walked)
             return measure(grid, *cell)
 
-        monkeypatch.setattr(body, "measure", measuring)
+        monkeypatch.setattr(body, "measure", counting)
     rng = random.Random(size)
     expected = [{**order, "d": long_text(rng)} for order in orders(rng, size)]
     actual = [{**order, "d": order["d"][:-1], "e": 1} for order in expected]
@@ -581,7 +581,7 @@ def test_rows_add_up_to_what_was_counted(metric, arrays, given_options, expected
         outcome = score(plan, expected, actual)
     except JsonMatchError:
         assume(False)
-    whole = written(plan, outcome, expected, actual)
+    whole = write_all(plan, outcome, expected, actual)
     rows = Counter((each.node.place.path, each.status) for each in whole.findings)
     counted = Counter((each.node.place.path, each.status) for each in outcome.findings)
     plain = plain_matches(outcome.visited, outcome.findings)

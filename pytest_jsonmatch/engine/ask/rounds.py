@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, final
 from pytest_jsonmatch.engine.ask.prepare import prepare
 from pytest_jsonmatch.engine.compare.base import BatchItem, ComparatorResult
 from pytest_jsonmatch.engine.score.documents import score
-from pytest_jsonmatch.engine.score.field import instance_path
-from pytest_jsonmatch.engine.score.places import score_from
+from pytest_jsonmatch.engine.score.field import format_instance_path
+from pytest_jsonmatch.engine.score.places import read_score
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, error_text
 from pytest_jsonmatch.engine.value.text import count
 
@@ -165,10 +165,10 @@ def _item_of(asked: Asked, record: str | int | None, number: int) -> BatchItem:
         id=str(number) if record is None else f"{record}:{number}",
         record=record,
         path=finding.node.path,
-        expected_path=instance_path(place, "expected"),
-        actual_path=instance_path(place, "actual"),
-        expected_parent=None if around is None else instance_path(around, "expected"),
-        actual_parent=None if around is None else instance_path(around, "actual"),
+        expected_path=format_instance_path(place, "expected"),
+        actual_path=format_instance_path(place, "actual"),
+        expected_parent=None if around is None else format_instance_path(around, "expected"),
+        actual_parent=None if around is None else format_instance_path(around, "actual"),
         expected=finding.expected,
         actual=finding.actual,
         expected_compared=finding.expected_compared,
@@ -213,7 +213,7 @@ def _checked(answer: object) -> BatchAnswer:
     if isinstance(answer, BaseException):
         return f"could not score this item: {error_text(answer)}"
     returned = answer.score if isinstance(answer, ComparatorResult) else answer
-    number = score_from(returned)
+    number = read_score(returned)
     if number is None:
         return f"returned {returned!r} for this item, which is not a score in [0, 1]"
     if not isinstance(answer, ComparatorResult):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.score.field import LEAFLESS, Place, instance_path, instance_trail
+from pytest_jsonmatch.engine.score.field import LEAFLESS, Place, format_instance_path, get_instance_keys
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.engine.value.sums import Sums, total_of
@@ -91,8 +91,8 @@ def containers_of(findings: Iterable[FieldResult]) -> list[ContainerResult]:
     return [
         ContainerResult(
             _schema_path(place),
-            None if place.expected_key is MISSING else instance_path(place, "expected"),
-            None if place.actual_key is MISSING else instance_path(place, "actual"),
+            None if place.expected_key is MISSING else format_instance_path(place, "expected"),
+            None if place.actual_key is MISSING else format_instance_path(place, "actual"),
             kind,
             sums.expected,
             sums.actual,
@@ -107,7 +107,7 @@ def containers_of(findings: Iterable[FieldResult]) -> list[ContainerResult]:
 def _schema_path(place: Place) -> str:
     keys = [
         actual if expected is MISSING else expected
-        for expected, actual in zip(instance_trail(place, "expected"), instance_trail(place, "actual"))
+        for expected, actual in zip(get_instance_keys(place, "expected"), get_instance_keys(place, "actual"))
     ]
     return format_path([ELEMENT if type(key) is int else key for key in keys])
 
@@ -144,8 +144,8 @@ def _alignment(aligned: Aligned, figures: dict[Place, float]) -> ArrayAlignment:
     paired, partners = {i for i, _ in aligned.pairs}, {j for _, j in aligned.pairs}
     return ArrayAlignment(
         aligned.node.path,
-        instance_path(aligned.place, "expected"),
-        instance_path(aligned.place, "actual"),
+        format_instance_path(aligned.place, "expected"),
+        format_instance_path(aligned.place, "actual"),
         kind="unordered" if aligned.node.rules.align == "unordered" else "key",
         pairs=tuple((i, j, figures.get(Place(aligned.place, i, j), 1.0)) for i, j in aligned.pairs),
         unmatched_expected=tuple(i for i in range(len(aligned.expected)) if i not in paired),

@@ -15,7 +15,7 @@ from pytest_jsonmatch.engine.result.figures import (
     short_score,
 )
 from pytest_jsonmatch.engine.result.notebook import data_frame, field_rows, fields_html
-from pytest_jsonmatch.engine.score.documents import written
+from pytest_jsonmatch.engine.score.documents import write_all
 from pytest_jsonmatch.engine.score.field import MATCH, SKIPPED, STATUSES
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
@@ -114,7 +114,7 @@ class MatchResult:
 
     def _written(self) -> Outcome:
         """Return the outcome with all findings, in the order of the document, and keep it."""
-        self._outcome = written(self._plan, self._outcome, *self._documents)
+        self._outcome = write_all(self._plan, self._outcome, *self._documents)
         return self._outcome
 
     def __getstate__(self) -> dict[str, Any]:
@@ -124,7 +124,7 @@ class MatchResult:
 
     def findings(self) -> Sequence[FieldResult]:
         """Return all findings without keeping them, for loops over very many comparisons."""
-        return written(self._plan, self._outcome, *self._documents).findings
+        return write_all(self._plan, self._outcome, *self._documents).findings
 
     @cached_property
     def field_results(self) -> Sequence[FieldResult]:

@@ -18,7 +18,7 @@ from pytest_jsonmatch.engine.score.field import (
     Place,
     Rating,
 )
-from pytest_jsonmatch.engine.score.oddities import check_listed, key_warnings
+from pytest_jsonmatch.engine.score.oddities import check_listed, find_key_warnings
 from pytest_jsonmatch.engine.score.passes import Outcome, Pass
 from pytest_jsonmatch.engine.score.walk import Walk
 from pytest_jsonmatch.engine.value.convert import MAX_DEPTH, MISSING, json_type, value_at
@@ -59,7 +59,7 @@ def score(
         Sums, findings, and how arrays were aligned.
 
     Raises:
-        RootTypeError: the metric compares objects, and one side is no object.
+        RootTypeError: the metric compares objects, and one side is not an object.
         TargetPathError: expected has nothing where `target_key` points.
         GoldValidationError: expected has a member that the schema does not list.
         UnlistedFieldError: actual has such a member, and the metric rejects it.
@@ -68,7 +68,7 @@ def score(
     if plan.is_whole:
         scope = _Scope(plan.root, ROOT, expected, actual)
     else:
-        scope = _scope(plan, plan.root, expected, actual)
+        scope = _find_scope(plan, plan.root, expected, actual)
     if plan.schema is not None:
         check_listed(scope.node, scope.where, scope.expected)
         if (
@@ -77,34 +77,34 @@ def score(
             and scope.actual is not MISSING
         ):
             check_listed(scope.node, scope.where, scope.actual, of_expected=False)
-    own = Pass(plan, answers, units=_is_units(plan, scope), rounds=rounds)
-    walk = _walked(Walk(own), scope)
+    own = Pass(plan, answers, units=_has_units(plan, scope), rounds=rounds)
+    walk = _run_walk(Walk(own), scope)
     return Outcome(
         plan.root,
         walk.findings,
         walk.matches,
-        walk.sums(),
+        walk.compute_sums(),
         walk.alignments,
         walk.visited,
         own if walk.matches else None,
         walk.questions,
-        key_warnings(walk.alignments) if walk.alignments else (),
+        find_key_warnings(walk.alignments) if walk.alignments else (),
     )
 
 
-def written(plan: Plan, outcome: Outcome, expected: JsonValue, actual: JsonValue) -> Outcome:
+def write_all(plan: Plan, outcome: Outcome, expected: JsonValue, actual: JsonValue) -> Outcome:
     """Return an outcome with the findings of all leaves, including plain matches.
 
     Args:
         plan: the plan of the outcome.
         outcome: what `score` returned.
-        expected: the value that was scored.
-        actual: likewise.
+        expected: the expected value that was given to `score`.
+        actual: the actual value that was given to `score`.
     """
     if outcome.own is None:
         return outcome
     walk = Walk(outcome.own, details=True)
-    _walked(walk, _scope(plan, outcome.root, expected, actual))
+    _run_walk(walk, _find_scope(plan, outcome.root, expected, actual))
     return outcome._replace(findings=walk.findings, matches=0, alignments=walk.alignments, own=None)
 
 
@@ -118,14 +118,14 @@ class _Scope(NamedTuple):
     actual: JsonValue
 
 
-def _walked(walk: Walk, scope: _Scope) -> Walk:
+def _run_walk(walk: Walk, scope: _Scope) -> Walk:
     """Return the walk after it is done."""
     walk.visited.enter(scope.node, None)
     try:
         if walk.own.units:
-            _units(walk, scope)
+            _score_units(walk, scope)
         else:
-            walk.place(*scope)
+            walk.score_place(*scope)
     except RecursionError as error:
         message = (
             f"the comparison of two values with up to {MAX_DEPTH} levels does not fit into what is left of "
@@ -137,7 +137,7 @@ def _walked(walk: Walk, scope: _Scope) -> Walk:
     return walk
 
 
-def _units(walk: Walk, scope: _Scope) -> None:
+def _score_units(walk: Walk, scope: _Scope) -> None:
     """Score the members of two objects, each as one unit: what is below it gets a separate walk."""
     # If actual lacks the target, it lacks every key of it.
     expected, actual = scope.expected, {} if scope.actual is MISSING else scope.actual
@@ -151,20 +151,20 @@ def _units(walk: Walk, scope: _Scope) -> None:
     for key, one, other in members:
         child, place = node.children[key].choose(one, other), Place(where, key, key)
         if child.rules.skip:
-            walk.skip(child, place, one, other)
+            walk.add_skipped(child, place, one, other)
         elif one is MISSING:
-            walk.add(child, place, Rating(HALLUCINATION), one, other)
+            walk.add_finding(child, place, Rating(HALLUCINATION), one, other)
         elif other is MISSING:
             optional = child.rules.may_lack(one)
-            walk.add(child, place, Rating(SKIPPED if optional else OMISSION), one, other)
+            walk.add_finding(child, place, Rating(SKIPPED if optional else OMISSION), one, other)
         else:
-            _unit(walk, child, place, one, other)
+            _score_unit(walk, child, place, one, other)
 
 
-def _unit(walk: Walk, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
+def _score_unit(walk: Walk, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
     """Score one member of both objects as a unit, by a separate walk of what is in it."""
     inner = Walk(walk.own, details=True)
-    inner.place(node, where, expected, actual)
+    inner.score_place(node, where, expected, actual)
     walk.questions.update(inner.questions)
     below = inner.findings
     if len(below) == 1 and below[0].node is node and not (below[0].detail and below[0].detail.leaves):
@@ -186,11 +186,11 @@ def _unit(walk: Walk, node: PlanNode, where: Place, expected: JsonValue, actual:
             # A type mismatch of the unit itself needs no list of differences below it.
             detail = (first.detail or Detail())._replace(leaves=None, weights=None)
         rating = Rating(MISMATCH, 0.0, detail)
-    walk.add(node, where, rating, expected, actual)
+    walk.add_finding(node, where, rating, expected, actual)
 
 
-def _is_units(plan: Plan, scope: _Scope) -> bool:
-    """Tell whether top-level keys are units; they are not if actual lacks a target that is {} in expected."""
+def _has_units(plan: Plan, scope: _Scope) -> bool:
+    """Return whether top-level keys are units: not if actual lacks a target that is {} in expected."""
     if plan.options.granularity != "fields" or type(scope.expected) is not dict:
         return False
     if scope.actual is MISSING:
@@ -198,7 +198,7 @@ def _is_units(plan: Plan, scope: _Scope) -> bool:
     return type(scope.actual) is dict
 
 
-def _scope(plan: Plan, node: PlanNode, expected: JsonValue, actual: JsonValue) -> _Scope:
+def _find_scope(plan: Plan, node: PlanNode, expected: JsonValue, actual: JsonValue) -> _Scope:
     """Return what is compared: the whole documents, or the values at the target."""
     where = ROOT
     for segment in plan.target:

@@ -28,7 +28,7 @@ BATCH_ERROR: Final = "batch_error"
 STATUSES: Final = (MATCH, MISMATCH, OMISSION, HALLUCINATION, SKIPPED, PENDING, BATCH_ERROR)
 """Every status a result can have."""
 LEAFLESS: Final = frozenset({SKIPPED, PENDING, BATCH_ERROR})
-"""Statuses that count in no figure."""
+"""Statuses that count in no score."""
 LEAVES: Final = {MATCH: (1, 1), MISMATCH: (1, 1), OMISSION: (1, 0), HALLUCINATION: (0, 1)}
 """How many leaves of expected and of actual a status normally counts; other statuses count none."""
 
@@ -45,9 +45,9 @@ class Place(NamedTuple):
     expected_key: PlaceKey
     """Its key or index in expected's container, or `MISSING`; None for the root."""
     actual_key: PlaceKey
-    """Likewise in actual's."""
+    """Its key or index in actual's container."""
     choice: int = 0
-    """The number of the accepted value that stands for the expected one here; 0: the expected one."""
+    """The number of the accepted value that is compared here; 0: the expected value."""
 
     @property
     def key(self) -> PlaceKey:
@@ -58,7 +58,7 @@ class Place(NamedTuple):
 ROOT: Final = Place(None, None, None)
 
 
-def instance_trail(place: Place | None, side: Side) -> tuple[Any, ...]:
+def get_instance_keys(place: Place | None, side: Side) -> tuple[Any, ...]:
     """Return the keys and indices that lead to a place on one side."""
     keys: list[Any] = []
     while place is not None and place.parent is not None:
@@ -67,9 +67,9 @@ def instance_trail(place: Place | None, side: Side) -> tuple[Any, ...]:
     return tuple(reversed(keys))
 
 
-def instance_path(place: Place | None, side: Side) -> str:
+def format_instance_path(place: Place | None, side: Side) -> str:
     """Return the path of a place on one side."""
-    return format_path(instance_trail(place, side))
+    return format_path(get_instance_keys(place, side))
 
 
 MATCHER: Final = "matcher"
@@ -121,7 +121,7 @@ class FieldResult(NamedTuple):
     expected_key: PlaceKey
     """Its key or index there in expected; None for the root, `MISSING` if expected has nothing."""
     actual_key: PlaceKey
-    """Likewise in actual."""
+    """The same in actual."""
     status: str
     """One of `STATUSES`."""
     score: float
@@ -149,7 +149,7 @@ class FieldResult(NamedTuple):
 
     @property
     def sums(self) -> Sums:
-        """Return what it adds to all figures."""
+        """Return what it adds to the sums of the comparison."""
         return self.sums_at(self.node.weight)
 
     def sums_at(self, weight: float) -> Sums:
@@ -166,16 +166,16 @@ class FieldResult(NamedTuple):
     @property
     def expected_path(self) -> str | None:
         """The instance path in expected, such as `items[0].price`; None if expected has nothing there."""
-        return None if self.expected_key is MISSING else instance_path(self.place, "expected")
+        return None if self.expected_key is MISSING else format_instance_path(self.place, "expected")
 
     @property
     def actual_path(self) -> str | None:
         """The instance path in actual; None if actual has nothing there."""
-        return None if self.actual_key is MISSING else instance_path(self.place, "actual")
+        return None if self.actual_key is MISSING else format_instance_path(self.place, "actual")
 
     def short_path(self) -> str:
         """Return the instance path in expected, else in actual."""
-        return instance_path(self.place, "actual" if self.expected_key is MISSING else "expected")
+        return format_instance_path(self.place, "actual" if self.expected_key is MISSING else "expected")
 
     @property
     def weight(self) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_jsonmatch.engine.align.keys import read_key_value
-from pytest_jsonmatch.engine.score.field import Place, instance_path, instance_trail
+from pytest_jsonmatch.engine.score.field import Place, format_instance_path, get_instance_keys
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import GoldValidationError, UnlistedFieldError, did_you_mean
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
 
-def refused(node: PlanNode, where: Place, *, of_expected: bool) -> JsonMatchError:
+def make_unlisted_error(node: PlanNode, where: Place, *, of_expected: bool) -> JsonMatchError:
     """Return the error for a member that the schema does not list."""
-    keys = instance_trail(where, "expected" if of_expected else "actual")
+    keys = get_instance_keys(where, "expected" if of_expected else "actual")
     path = format_path(keys)
     hint = did_you_mean(str(node.segment), [] if node.parent is None else node.parent.listed())
     if of_expected:
@@ -47,7 +47,7 @@ def check_listed(node: PlanNode, where: Place, value: JsonValue, *, of_expected:
     if node.rules.skip:
         return
     if node.unlisted:
-        raise refused(node, where, of_expected=of_expected)
+        raise make_unlisted_error(node, where, of_expected=of_expected)
     if (type(value) is dict or type(value) is list) and node.rules.explicit_comparator is None:
         nulls_absent = node.plan.options.nulls == "absent"
         for key, item in value.items() if type(value) is dict else enumerate(value):
@@ -58,7 +58,7 @@ def check_listed(node: PlanNode, where: Place, value: JsonValue, *, of_expected:
                 check_listed(below, Place(where, key, key), item, of_expected=of_expected)
 
 
-def key_warnings(arrays: Iterable[Aligned]) -> tuple[str, ...]:
+def find_key_warnings(arrays: Iterable[Aligned]) -> tuple[str, ...]:
     """Return a sentence for each keyed array's schema path and side with elements that nothing can match."""
     odd: dict[tuple[str, str, Side], list[str]] = {}
     for array in arrays:
@@ -72,7 +72,7 @@ def key_warnings(arrays: Iterable[Aligned]) -> tuple[str, ...]:
             seen: set[JsonValue] = {MISSING}
             for at, item in enumerate(values):
                 if (value := read_key_value(member, item, key)) in seen:
-                    path = instance_path(Place(array.place, at, at), side)
+                    path = format_instance_path(Place(array.place, at, at), side)
                     odd.setdefault((array.node.path, key, side), []).append(path)
                 seen.add(value)
     return tuple(

@@ -160,7 +160,7 @@ class Outcome(NamedTuple):
 
     @property
     def has_figures(self) -> bool:
-        """Tell whether anything counts: batch errors may have left nothing."""
+        """Return whether anything counts: batch errors may have left nothing."""
         if self.sums.expected or self.sums.actual:
             return True
         return not any(each.status == BATCH_ERROR for each in self.findings)

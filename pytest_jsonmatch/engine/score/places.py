@@ -94,7 +94,7 @@ class Places:
         self.questions: dict[Place, Asked] = {}
         self.visited: VisitedPlaces = VisitedPlaces()
 
-    def sums(self) -> Sums:
+    def compute_sums(self) -> Sums:
         """Return the sums of all findings."""
         if self._plan.weighted:
             base = self._base
@@ -115,36 +115,36 @@ class Places:
         sums = Sums(math.fsum(scores), expected, actual, perfect)
         return total_of((sums, *self.parts)) if self.parts else sums
 
-    def add(
+    def add_finding(
         self, node: PlanNode, where: Place, rating: Rating, expected: JsonValue, actual: JsonValue
     ) -> None:
         """Add a finding."""
-        self.findings.append(finding_at(node, where, rating, expected, actual))
+        self.findings.append(make_finding(node, where, rating, expected, actual))
 
-    def skip(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
-        """Add a finding that counts in no figure."""
-        self.add(node, where, _SKIPS, expected, actual)
+    def add_skipped(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
+        """Add a finding that counts in no score."""
+        self.add_finding(node, where, _SKIPS, expected, actual)
 
-    def alone(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
+    def add_one_sided(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
         """Add an omission or a hallucination of one leaf."""
         if actual is MISSING or self.own.count_extra:
             status = OMISSION if actual is MISSING else HALLUCINATION
-            self.add(node, where, Rating(status), expected, actual)
+            self.add_finding(node, where, Rating(status), expected, actual)
 
-    def matcher(self, node: PlanNode, where: Place, expected: Matcher, actual: JsonValue) -> None:
+    def score_matcher(self, node: PlanNode, where: Place, expected: Matcher, actual: JsonValue) -> None:
         """Score a place where a matcher decides: one leaf, whatever actual has there."""
-        rating = self._rated(node, self._ask_once(where, expected.score, expected, actual))
+        rating = self._rate(node, self._ask_once(where, expected.score, expected, actual))
         if self._pairing and type(actual) in CONTAINERS:
             self.score_whole(node, rating.score, expected, actual)
         else:
-            self.add(node, where, rating, expected, actual)
+            self.add_finding(node, where, rating, expected, actual)
 
     def score_whole(self, node: PlanNode, score: float, expected: JsonValue, actual: JsonValue) -> None:
         """Score a place that is right as a whole, for all its leaves: for the similarity of two elements."""
-        total = self._weight(node) * score * self.own.leaf_count(node, expected, actual)
+        total = self._get_weight(node) * score * self.own.leaf_count(node, expected, actual)
         self.parts.append(Sums(total, 0.0, 0.0, perfect=False))
 
-    def leaf(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
+    def score_leaf(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
         """Score two values that are present and not entered, of whatever types."""
         if node.rules.explicit_comparator is not None and type(expected) in CONTAINERS:
             refuse_matchers(node.rules.explicit_comparator, node.path, expected)
@@ -154,19 +154,19 @@ class Places:
                 one, other = node.rules.transform_all(one), node.rules.transform_all(other)
             except Exception as error:  # noqa: BLE001 - a user's transform: its failure is a result
                 failed = Detail(error=f"its transform raised {error_text(error)}")
-                self.add(node, where, Rating(MISMATCH, 0.0, failed), expected, actual)
+                self.add_finding(node, where, Rating(MISMATCH, 0.0, failed), expected, actual)
                 return
         kind, other_kind = type(one), type(other)
         if bound is None and kind is not other_kind and not (kind in NUMBERS and other_kind in NUMBERS):
             are_scalars = kind not in CONTAINERS and other_kind not in CONTAINERS
             bound = node.rules.types.find_for_any(one) if are_scalars else None
             if bound is None:
-                self._mistyped(node, where, expected, actual)
+                self._add_mistyped(node, where, expected, actual)
                 return
         if bound is not None:
             score, is_fast = bound.score, bound.table is not None
         elif kind is other_kind and node.rules.equal_means_match and one == other:
-            self.add(node, where, _MATCHES, expected, actual)
+            self.add_finding(node, where, _MATCHES, expected, actual)
             return
         else:
             by_type = node.rules.types.by_type
@@ -182,7 +182,7 @@ class Places:
             return
         answer = self.own.answers.get(where)
         if answer is None:
-            found = finding_at(node, where, _WAITS, expected, actual)
+            found = make_finding(node, where, _WAITS, expected, actual)
             self.questions[where] = Asked(where, returned, found)
             if self._base is None:
                 self.findings.append(found)
@@ -191,24 +191,24 @@ class Places:
         if type(answer) is str:
             failed = Detail(comparator=returned.batch.name, error=answer)
             self._leave_out(node)
-            self.add(node, where, Rating(BATCH_ERROR, 0.0, failed), expected, actual)
+            self.add_finding(node, where, Rating(BATCH_ERROR, 0.0, failed), expected, actual)
         else:
             self._add_rated(node, where, answer, expected, actual)
 
     def _add_rated(
         self, node: PlanNode, where: Place, returned: Any, expected: JsonValue, actual: JsonValue
     ) -> None:
-        rating = self._rated(node, returned)
+        rating = self._rate(node, returned)
         if rating.status == SKIPPED:
             self._leave_out(node)
-        self.add(node, where, rating, expected, actual)
+        self.add_finding(node, where, rating, expected, actual)
 
     def _leave_out(self, node: PlanNode) -> None:
         """Leave a leaf of both sides out of the similarity of two elements."""
         if self._pairing:
-            self.left_out += self._weight(node)
+            self.left_out += self._get_weight(node)
 
-    def _weight(self, node: PlanNode) -> float:
+    def _get_weight(self, node: PlanNode) -> float:
         """Return the weight of a place in this walk."""
         return get_weight_between(self._base, node) if self._base and self._plan.weighted else 1.0
 
@@ -224,7 +224,7 @@ class Places:
                 known[where] = error.with_traceback(None)
         return known[where]
 
-    def _rated(self, node: PlanNode, returned: Any) -> Rating:
+    def _rate(self, node: PlanNode, returned: Any) -> Rating:
         """Return the rating of two values, given what their comparator returned."""
         detail: Detail | None = None
         if isinstance(returned, Exception):
@@ -236,7 +236,7 @@ class Places:
                 detail = Detail(reason=returned.reason, comparator=returned.comparator)
             returned = returned.score
         if type(returned) is not float or not 0.0 <= returned <= 1.0:
-            number = score_from(returned)
+            number = read_score(returned)
             if number is None:
                 wrong = Detail(error=f"returned {returned!r}, which is not a score in [0, 1]")
                 return Rating(MISMATCH, 0.0, wrong)
@@ -244,33 +244,33 @@ class Places:
         score = node.rules.thresholds.apply(returned)
         return Rating(MATCH if score == 1.0 else MISMATCH, score, detail)
 
-    def _mistyped(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
+    def _add_mistyped(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
         """Add one mismatch that counts the leaves of both sides."""
         if type(expected) not in CONTAINERS and type(actual) not in CONTAINERS:
-            self.add(node, where, _DIFFERS, expected, actual)
+            self.add_finding(node, where, _DIFFERS, expected, actual)
             return
         counts_actual = self.own.count_extra or type(actual) not in CONTAINERS
-        own = self._leaves(node, expected, of_expected=True)
-        other = self._leaves(node, actual, of_expected=False) if counts_actual else _NO_LEAVES
+        own = self._count_leaves(node, expected, of_expected=True)
+        other = self._count_leaves(node, actual, of_expected=False) if counts_actual else _NO_LEAVES
         detail = Detail(leaves=(own.number, other.number), weights=(own.weight, other.weight))
-        self.add(node, where, Rating(MISMATCH, 0.0, detail), expected, actual)
+        self.add_finding(node, where, Rating(MISMATCH, 0.0, detail), expected, actual)
 
-    def _leaves(self, node: PlanNode, value: JsonValue, *, of_expected: bool) -> Leaves:
+    def _count_leaves(self, node: PlanNode, value: JsonValue, *, of_expected: bool) -> Leaves:
         """Return the leaves of a mistyped value."""
         if type(value) not in CONTAINERS:
             return _ONE_LEAF
         leaves = count_leaves(node, value, self.own.leaves, of_expected=of_expected)
         return _ONE_LEAF if not leaves.number and self._plan.options.empties == "if_absent" else leaves
 
-    def empty(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
+    def score_empty(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
         """Score two empty containers of one kind."""
         if self._plan.options.empties == "leaf":
-            self.add(node, where, _MATCHES, expected, actual)
+            self.add_finding(node, where, _MATCHES, expected, actual)
         else:
             self.visited.enter(node, ())
 
 
-def finding_at(
+def make_finding(
     node: PlanNode, where: Place, rating: Rating, expected: JsonValue, actual: JsonValue
 ) -> FieldResult:
     """Return a finding."""
@@ -281,7 +281,7 @@ def finding_at(
     )
 
 
-def score_from(returned: Any) -> float | None:
+def read_score(returned: Any) -> float | None:
     """Return the number that a comparator of a user returned; None if it is no score in [0, 1]."""
     number = math.nan
     if hasattr(type(returned), "__float__"):  # numpy scalars and bools have it; strings do not

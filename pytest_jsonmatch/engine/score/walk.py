@@ -50,7 +50,7 @@ class Walk(Places):
 
     __slots__ = ()
 
-    def place(
+    def score_place(
         self,
         node: PlanNode,
         where: Place,
@@ -69,31 +69,31 @@ class Walk(Places):
             may_apply = accept is None and not without_accept and node.rules.accept is not None
         rules = node.rules
         if may_apply:
-            self._accepting(undecided, where, expected, actual)
+            self._score_accepting(undecided, where, expected, actual)
         elif rules.skip:
-            self.skip(node, where, expected, actual)
+            self.add_skipped(node, where, expected, actual)
         elif expected is MISSING or actual is MISSING:
-            self._one_sided(node, where, expected, actual)
+            self._score_one_sided(node, where, expected, actual)
         elif kind is Matcher:
-            self.matcher(undecided, where, expected, actual)
+            self.score_matcher(undecided, where, expected, actual)
         elif rules.explicit_comparator is not None or kind is not type(actual) or kind not in CONTAINERS:
-            self.leaf(node, where, expected, actual)
+            self.score_leaf(node, where, expected, actual)
         elif not expected and not actual:
-            self.empty(node, where, expected, actual)
+            self.score_empty(node, where, expected, actual)
         elif kind is dict:
-            self._object(node, where, expected, actual)
+            self._score_object(node, where, expected, actual)
         else:
-            self._array(node, where, expected, actual)
+            self._score_array(node, where, expected, actual)
 
-    def _object(
+    def _score_object(
         self, node: PlanNode, where: Place, expected: dict[str, JsonValue], actual: dict[str, JsonValue]
     ) -> None:
         """Score the members of two objects, in the order of expected, then of actual."""
         if self._plan.nulls_absent:
-            whole, other_whole = expected, actual
-            expected, actual = without_nulls(whole), without_nulls(other_whole)
+            with_nulls, other_with_nulls = expected, actual
+            expected, actual = without_nulls(with_nulls), without_nulls(other_with_nulls)
             if not expected and not actual:
-                self.empty(node, where, whole, other_whole)
+                self.score_empty(node, where, with_nulls, other_with_nulls)
                 return
         self.visited.enter(node, expected)
         children, get, findings = node.children, actual.get, self.findings
@@ -109,16 +109,16 @@ class Walk(Places):
             written += 1
             absent += other is MISSING
             if kind is dict or kind is list:
-                self.place(child, Place(where, key, key), one, other)
+                self.score_place(child, Place(where, key, key), one, other)
             else:
-                self._member(child, where, (key, key), one, other)
+                self._score_member(child, where, (key, key), one, other)
         self.matches += len(expected) - written
         if self.own.count_extra and len(actual) > len(expected) - absent:
             for key, other in actual.items():
                 if key not in expected:
-                    self._member(children[key], where, (key, key), MISSING, other)
+                    self._score_member(children[key], where, (key, key), MISSING, other)
 
-    def _member(
+    def _score_member(
         self,
         node: PlanNode,
         around: Place,
@@ -133,7 +133,7 @@ class Walk(Places):
         key, other_key = keys
         rules = node.rules
         if rules.fast_score is None or type(expected) in NO_SCALARS or type(actual) in CONTAINERS:
-            self.place(node, Place(around, key, other_key), expected, actual)
+            self.score_place(node, Place(around, key, other_key), expected, actual)
             return
         if actual is MISSING:
             found = node, around, key, MISSING, OMISSION, 0.0, expected, MISSING, None
@@ -143,13 +143,13 @@ class Walk(Places):
             try:
                 score: float = rules.fast_score(expected, actual)
             except ValueError:  # texts too long for an edit distance
-                self.leaf(node, Place(around, key, other_key), expected, actual)
+                self.score_leaf(node, Place(around, key, other_key), expected, actual)
                 return
             status = MATCH if score == 1.0 else MISMATCH
             found = node, around, key, other_key, status, score, expected, actual, None
         self.findings.append(new_finding(found))
 
-    def _array(
+    def _score_array(
         self, node: PlanNode, where: Place, expected: list[JsonValue], actual: list[JsonValue]
     ) -> None:
         """Score the elements of two arrays: by position, by key, or paired."""
@@ -158,13 +158,13 @@ class Walk(Places):
         known = own.alike if self._pairing else own.nested
         if is_part:
             if where in known:
-                self._take(node, *known[where])
+                self._add_sums(node, *known[where])
                 return
             walk = Walk(own, base=node, pairing=self._pairing)
         walk.visited.enter(node, expected)
         pairs = own.pairs.get(where)
         if pairs is None and node.rules.align == "unordered":
-            measure = measuring(own, node, where, expected, actual)
+            measure = make_measure(own, node, where, expected, actual)
             if own.aligner is None:
                 own.aligner = Aligner(own.plan, count_extra=own.count_extra, rounds=own.rounds)
             pairing = own.aligner.pair(Arrays(node, expected, actual), measure)
@@ -179,21 +179,21 @@ class Walk(Places):
             own.pairs[where] = pairs
             walk.alignments.append(Aligned(node, where, pairs, expected, actual))
         findings, details, plain = walk.findings, walk._details, element.rules.equal_means_match
-        for at, to, one, other in _side_by_side(pairs, expected, actual, count_extra=own.count_extra):
+        for at, to, one, other in _iter_sides(pairs, expected, actual, count_extra=own.count_extra):
             kind = type(one)
             if kind is dict or kind is list:
-                walk.place(element, Place(where, at, to), one, other)
+                walk.score_place(element, Place(where, at, to), one, other)
             elif not plain or kind is not type(other) or one != other:
-                walk._member(element, where, (at, to), one, other)
+                walk._score_member(element, where, (at, to), one, other)
             elif details:
                 findings.append(new_finding((element, where, at, to, MATCH, 1.0, one, other, None)))
             else:
                 walk.matches += 1
         if is_part:
-            known[where] = walk.sums(), walk.questions, walk.left_out
-            self._take(node, *known[where])
+            known[where] = walk.compute_sums(), walk.questions, walk.left_out
+            self._add_sums(node, *known[where])
 
-    def _take(self, node: PlanNode, sums: Sums, questions: dict[Place, Asked], left_out: float) -> None:
+    def _add_sums(self, node: PlanNode, sums: Sums, questions: dict[Place, Asked], left_out: float) -> None:
         """Add the sums of nested arrays."""
         if self._plan.weighted and self._base is not None:
             weight = get_weight_between(self._base, node)
@@ -202,27 +202,27 @@ class Walk(Places):
         self.left_out += left_out
         self.questions.update(questions)
 
-    def _one_sided(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
+    def _score_one_sided(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
         """Score a value that only one side has, and all below it."""
         own, empties, lacking = self.own, self._plan.options.empties, actual is MISSING
         value = expected if lacking else actual
         if (
             type(value) is not dict and type(value) is not list
         ) or node.rules.explicit_comparator is not None:
-            self.alone(node, where, expected, actual)
+            self.add_one_sided(node, where, expected, actual)
             return
         is_itself_missing = where.expected_key is not MISSING and where.actual_key is not MISSING
         if_absent = empties == "if_absent" and is_itself_missing
         if if_absent and not count_leaves(node, value, own.leaves, of_expected=lacking).number:
             # It counts once, its empty containers do not, and members of it may be skipped.
-            self.alone(node, where, expected, actual)
+            self.add_one_sided(node, where, expected, actual)
             if not value:
                 return
             if lacking:
                 self.visited.enter(node, None)
         members = without_nulls(value) if self._plan.nulls_absent else value
         if not members and empties == "leaf":
-            self.alone(node, where, expected, actual)
+            self.add_one_sided(node, where, expected, actual)
             return
         if lacking:
             self.visited.enter(node, members)
@@ -232,28 +232,32 @@ class Walk(Places):
         for key, item in members.items() if type(members) is dict else enumerate(members):
             child = node.children[key if type(key) is str else ELEMENT]
             keys, sides = ((key, MISSING), (item, MISSING)) if lacking else ((MISSING, key), (MISSING, item))
-            self._member(child, where, keys, *sides)
+            self._score_member(child, where, keys, *sides)
 
     # -- separate walks ------------------------------------------------------------------------------------
 
-    def _accepting(self, undecided: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
+    def _score_accepting(
+        self, undecided: PlanNode, where: Place, expected: JsonValue, actual: JsonValue
+    ) -> None:
         """Score a place where more than the expected value is right, each value in a separate walk."""
         node = undecided if undecided.rules.accept is not None else undecided.choose(expected, actual)
         accept = node.rules.accept
         applies = accept is not None and (actual is not MISSING or accept.optional)
         if node.rules.skip or expected is MISSING or accept is None or not applies:
-            self.place(node, where, expected, actual, without_accept=True)
+            self.score_place(node, where, expected, actual, without_accept=True)
             return
         if actual is MISSING:
-            self.add(node, where, Rating(SKIPPED, 0.0, Detail(reason="optional")), expected, actual)
+            self.add_finding(node, where, Rating(SKIPPED, 0.0, Detail(reason="optional")), expected, actual)
             return
         values = expected, *(each.value for each in accept.alternatives)
 
         def score(number: int) -> float:
             walk = Walk(self.own, base=node)
-            walk.place(undecided, where._replace(choice=number), values[number], actual, without_accept=True)
+            walk.score_place(
+                undecided, where._replace(choice=number), values[number], actual, without_accept=True
+            )
             self.questions.update(walk.questions)
-            return figures_of(walk.sums(), self._plan.options.reduce).score
+            return figures_of(walk.compute_sums(), self._plan.options.reduce).score
 
         choice = self.own.choices.get(where)
         if choice is None:
@@ -264,13 +268,13 @@ class Walk(Places):
             return
         if choice.predicate is not None:
             detail = Detail(reason=accept.format_reason(choice))
-            self.add(node, where, Rating(MATCH, 1.0, detail), expected, actual)
+            self.add_finding(node, where, Rating(MATCH, 1.0, detail), expected, actual)
             return
         if choice.error is not None:
-            self.add(node, where, Rating(MISMATCH, 0.0, Detail(error=choice.error)), expected, actual)
+            self.add_finding(node, where, Rating(MISMATCH, 0.0, Detail(error=choice.error)), expected, actual)
             return
         start, value = len(self.findings), values[choice.number]
-        self.place(undecided, where._replace(choice=choice.number), value, actual, without_accept=True)
+        self.score_place(undecided, where._replace(choice=choice.number), value, actual, without_accept=True)
         own = undecided.choose(value, actual).rules
         if choice.number and (type(value) not in CONTAINERS or own.explicit_comparator is not None):
             for at, found in enumerate(self.findings[start:], start):
@@ -278,7 +282,7 @@ class Walk(Places):
                 self.findings[at] = found._replace(expected=expected, detail=detail)
 
 
-def measuring(
+def make_measure(
     own: Pass, node: PlanNode, where: Place, expected: list[JsonValue], actual: list[JsonValue]
 ) -> Measure:
     """Return a function that scores two elements of arrays, given their indices."""
@@ -286,25 +290,25 @@ def measuring(
 
     def measure(at: int, to: int) -> Cell:
         walk = Walk(own, base=element, pairing=True)
-        walk.place(element, Place(where, at, to), expected[at], actual[to])
-        score = walk.sums().score
+        walk.score_place(element, Place(where, at, to), expected[at], actual[to])
+        score = walk.compute_sums().score
         leaf_count = own.leaf_count(element, expected[at], actual[to]) - walk.left_out
         return Cell(compute_similarity(score, leaf_count), score, tuple(walk.questions.values()))
 
     return measure
 
 
-def _side_by_side(
+def _iter_sides(
     pairs: IndexPairs | None, expected: list[JsonValue], actual: list[JsonValue], *, count_extra: bool
 ) -> Iterator[tuple[int, int, JsonValue, JsonValue]]:
     """Return the elements of two arrays in the order of expected, then of actual."""
     if pairs is not None:
-        return _paired(pairs, expected, actual, count_extra=count_extra)
+        return _iter_pairs(pairs, expected, actual, count_extra=count_extra)
     numbers = range(max(len(expected), len(actual)) if count_extra else len(expected))
     return zip(numbers, numbers, chain(expected, repeat(MISSING)), chain(actual, repeat(MISSING)))
 
 
-def _paired(
+def _iter_pairs(
     pairs: IndexPairs, expected: list[JsonValue], actual: list[JsonValue], *, count_extra: bool
 ) -> Iterator[tuple[int, int, JsonValue, JsonValue]]:
     partner = dict(pairs)
