@@ -384,7 +384,9 @@ def anchors(document: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
-@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/changes.md", "docs/testing.md", "docs/tour.md"])
+@pytest.mark.parametrize(
+    "page", ["AGENTS.md", "CONTRIBUTING.md", "docs/changes.md", "docs/testing.md", "docs/tour.md"]
+)
 def test_pages_for_contributors_name_files_that_exist(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     named = set(re.findall(r"`((?:\w+/)*\w+\.py)`", text)) - {"test_example.py"}  # a name inside an example
@@ -394,6 +396,12 @@ def test_pages_for_contributors_name_files_that_exist(page: str) -> None:
         for path in (ROOT / name).rglob("*.py")
     ]
     assert [name for name in sorted(named) if not any(f"/{name}" in path for path in there)] == []
+
+
+def test_agents_names_every_folder_of_the_package() -> None:
+    text = (ROOT / "AGENTS.md").read_text(encoding="utf-8")
+    rooms = {path.parent.name for path in (ROOT / "pytest_jsonmatch").glob("*/__init__.py")}
+    assert [room for room in sorted(rooms) if not re.search(rf"`(pytest_jsonmatch/)?{room}`", text)] == []
 
 
 def test_contributing_is_short() -> None:
