@@ -120,7 +120,8 @@ def annotate_xeval(schema: dict[str, Any], gold: Iterable[object] | None = None)
     if gold is not None:
         from pytest_jsonmatch.schema.proposals import propose_rules
 
-        propose_rules(schema, [to_json_value(record, side="expected") for record in rows_of(gold)])
+        records = enumerate(rows_of(gold), 1)
+        propose_rules(schema, [(at, to_json_value(record, side="expected")) for at, record in records])
     _annotate(schema)
     return schema
 

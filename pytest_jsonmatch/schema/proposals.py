@@ -21,7 +21,7 @@ Proposal: TypeAlias = "tuple[str, dict[str, Any]]"
 
 # With fewer different texts, a format may be a coincidence.
 _FEWEST_TEXTS: Final = 3
-# An enumeration has at most this many values, each of which occurs this often on average.
+# An enumeration has at most this many values, each of which occurs this often on average, in as many records.
 _MOST_VALUES: Final = 20
 _OCCURRENCES: Final = 5
 # With fewer elements in arrays of several, unique values may be a coincidence.
@@ -78,13 +78,17 @@ _FORMATS: Final = (
 )
 
 
-def propose_rules(node: object, values: Sequence[Any]) -> None:
+def propose_rules(node: object, found: Sequence[tuple[int, Any]]) -> None:
     """Write into a schema, in place, the rules that all values at a place allow, and why.
+
+    Args:
+        node: the schema of the place.
+        found: the values, each with the number of its record.
 
     A place with a rule of its own, an `enum` or alternatives is left as it is.
 
     >>> leaf = {"type": "string"}
-    >>> propose_rules(leaf, ["03/04/2024", "25/04/2024", "01/05/2024"])
+    >>> propose_rules(leaf, [(1, "03/04/2024"), (2, "25/04/2024"), (3, "01/05/2024")])
     >>> leaf["x-eval-compare"]
     {'date': {'order': 'dmy'}}
     >>> leaf["$comment"]
@@ -92,19 +96,21 @@ def propose_rules(node: object, values: Sequence[Any]) -> None:
     """
     if not isinstance(node, dict) or not node.keys().isdisjoint(_DECIDED):
         return
-    values = [value for value in values if value is not None]
+    found = [(at, value) for at, value in found if value is not None]
+    values = [value for _, value in found]
     properties, items = node.get("properties"), node.get("items")
     if isinstance(properties, dict):
-        objects = [value for value in values if type(value) is dict]
+        objects = [(at, value) for at, value in found if type(value) is dict]
         for name, below in properties.items():
-            propose_rules(below, [value[name] for value in objects if name in value])
+            propose_rules(below, [(at, value[name]) for at, value in objects if name in value])
     if isinstance(items, dict):
-        arrays = [value for value in values if type(value) is list]
-        propose_rules(items, [element for array in arrays for element in array])
+        arrays = [(at, value) for at, value in found if type(value) is list]
+        propose_rules(items, [(at, element) for at, array in arrays for element in array])
         if "x-eval-align" not in node:
-            _add(node, _key_rule(arrays))
+            _add(node, _key_rule([array for _, array in arrays]))
     if set(map(type, values)) == {str}:
-        _add(node, _format_rule(values) or _enumeration(values, node.get("type")))
+        records = len({at for at, _ in found})
+        _add(node, _format_rule(values) or _enumeration(values, records, node.get("type")))
 
 
 def _add(node: dict[str, Any], proposal: Proposal | None) -> None:
@@ -144,9 +150,10 @@ def _readings(form: _Format, params: dict[str, Any], texts: list[str]) -> list[A
     return [None]
 
 
-def _enumeration(texts: list[str], types: object) -> Proposal | None:
+def _enumeration(texts: list[str], records: int, types: object) -> Proposal | None:
     distinct = sorted(set(texts))
-    if not 2 <= len(distinct) <= min(_MOST_VALUES, len(texts) / _OCCURRENCES):
+    most = min(_MOST_VALUES, len(texts) / _OCCURRENCES)
+    if records < _OCCURRENCES or not 2 <= len(distinct) <= most:
         return None
     may_be_null = isinstance(types, list) and "null" in types
     why = f"proposed: {len(texts)} values are only {len(distinct)} different ones"
@@ -156,8 +163,8 @@ def _enumeration(texts: list[str], types: object) -> Proposal | None:
 def _key_rule(arrays: list[list[Any]]) -> Proposal | None:
     """Propose the member that identifies the elements of each array, or list those that could."""
     elements = [element for array in arrays for element in array]
-    several = sum(len(array) for array in arrays if len(array) > 1)
-    if several < _FEWEST_ELEMENTS or set(map(type, elements)) != {dict}:
+    several = [len(array) for array in arrays if len(array) > 1]
+    if len(several) < 2 or sum(several) < _FEWEST_ELEMENTS or set(map(type, elements)) != {dict}:
         return None
     unique = [name for name in elements[0] if all(_identifies(name, array) for array in arrays)]
     keys = list(filter(_KEY_NAME.fullmatch, unique))

@@ -88,6 +88,7 @@ def test_an_enumeration():
     }
     assert proposed([*statuses, None])["enum"] == ["closed", "open", None]
     assert "enum" not in proposed(statuses[:-1])
+    assert "enum" not in proposed([{"of": statuses}])["properties"]["of"]["items"]  # all in one record
     assert "enum" not in proposed(["EUR"] * 10)
 
 
@@ -116,7 +117,7 @@ def rows(*names, arrays=2, size=3):
         ),
         (rows(), None, None),
         (rows("sku", size=1, arrays=20), None, None),
-        (rows("sku", arrays=1), None, None),
+        (rows("sku", arrays=1, size=9), None, None),
         ([*rows("sku"), [{"sku": "a"}, {"sku": "a"}]], None, None),
         ([*rows("sku"), [{"sku": None}]], None, None),
         ([*rows("sku"), [{}]], None, None),
