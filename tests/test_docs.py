@@ -5,6 +5,8 @@ How a fenced block is run depends on its language; docs/testing.md ("Examples") 
 
 from __future__ import annotations
 
+import ast
+import builtins
 import difflib
 import doctest
 import importlib
@@ -404,6 +406,54 @@ def test_agents_names_every_folder_of_the_package() -> None:
     assert [room for room in sorted(rooms) if not re.search(rf"`(pytest_jsonmatch/)?{room}`", text)] == []
 
 
+TOUR = ROOT / "docs" / "tour.md"
+
+
+def definitions(source: Path) -> set[str]:
+    """The classes and functions of a module by qualified name; those inside functions have that of the function."""
+    found = set()
+
+    def visit(node: ast.AST, above: str) -> None:
+        for child in ast.iter_child_nodes(node):
+            name = above
+            if isinstance(child, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+                name = f"{above}{child.name}."
+                found.add(name.removesuffix("."))
+            visit(child, name)
+
+    visit(ast.parse(source.read_text(encoding="utf-8")), "")
+    return found
+
+
+def test_the_tour_names_functions_and_classes_that_exist() -> None:
+    package = Path(pytest_jsonmatch.__file__).parent
+    prose = re.sub(r"^```.*?^```$", "", TOUR.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    steps = re.findall(r"`([\w/]+\.py):\s+([\w.]+)`", prose)
+    assert len(steps) > 30
+    assert [
+        f"{file}: {name}"
+        for file, name in steps
+        if not (package / file).is_file() or name not in definitions(package / file)
+    ] == []
+    known = {*dir(builtins), *(name for source in package.rglob("*.py") for name in definitions(source))}
+    named = set(re.findall(r"`(_\w+|[A-Z]\w*[a-z]\w*)`", prose))
+    assert named - known == set()
+
+
+def test_the_rooms_of_the_tour_are_those_of_the_contract() -> None:
+    contract = (ROOT / "pyproject.toml").read_text(encoding="utf-8").partition('id = "rooms"')[2]
+    layers = re.findall(r'^    "(.+)",$', contract.partition("layers = [")[2].partition("]")[0], re.MULTILINE)
+    rows = re.findall(r"^\| (\d+) \| (.+?) \|", TOUR.read_text(encoding="utf-8"), re.MULTILINE)
+    told: dict[int, set[str]] = {}
+    for level, rooms in rows:
+        told.setdefault(int(level), set()).update(re.findall(r"`(\w+)(?:/|\.py)`", rooms))
+    assert told == {level: set(rooms.split(" | ")) for level, rooms in enumerate(layers, start=1)}
+
+
+def test_the_tour_is_short() -> None:
+    assert len(TOUR.read_text(encoding="utf-8").split()) <= 1_500
+
+
 def test_contributing_is_short() -> None:
     assert (ROOT / "CONTRIBUTING.md").stat().st_size <= 8_000
 
@@ -412,6 +462,7 @@ def test_examples_import_public_names_only() -> None:
     private = [
         f"{block.where}: {line}"
         for block in ALL_BLOCKS
+        if block.document != TOUR  # it shows how the package works inside
         for line in block.text.splitlines()
         if re.search(r"\b(?:from|import) pytest_jsonmatch\.(?!(?:schema|study|adapters\.\w+)(?: |$))", line)
     ]
