@@ -30,7 +30,7 @@ import tables
 from scipy.special import gammaln, stdtr
 from scipy.stats import binom
 
-from pytest_jsonmatch.engine.result.figures import FieldAggregation, together
+from pytest_jsonmatch.engine.result.aggregation import FieldAggregation, merge_aggregations
 from pytest_jsonmatch.gate import intervals
 from pytest_jsonmatch.gate.headlines import change_of_runs
 from pytest_jsonmatch.gate.intervals import ratio_interval, wilson
@@ -228,7 +228,7 @@ def scores_by_key(folder: Path, system: str) -> dict[str, dict[str, float]]:
         keys: dict[str, list[FieldAggregation]] = {}
         for path, figures in result.per_field.items():
             keys.setdefault(re.split(r"[.\[]", path, maxsplit=1)[0], []).append(figures)
-        found[document] = {key: together(each).f1 or 0.0 for key, each in keys.items()}
+        found[document] = {key: merge_aggregations(each).f1 or 0.0 for key, each in keys.items()}
     return found
 
 

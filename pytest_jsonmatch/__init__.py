@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         ArrayAlignment as ArrayAlignment,
         ContainerResult as ContainerResult,
     )
-    from pytest_jsonmatch.engine.result.figures import (
+    from pytest_jsonmatch.engine.result.aggregation import (
         ErrorEntry as ErrorEntry,
         FieldAggregation as FieldAggregation,
     )
@@ -109,7 +109,7 @@ _HOMES = {
         "register_transform",
     ),
     "engine.score.field": ("FieldResult",),
-    "engine.result.figures": ("ErrorEntry", "FieldAggregation"),
+    "engine.result.aggregation": ("ErrorEntry", "FieldAggregation"),
     "engine.plan.compile": ("Signature",),
     "engine.result.match": ("MatchResult",),
     "results.record": ("RecordResult", "RunError"),

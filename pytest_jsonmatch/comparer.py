@@ -14,7 +14,7 @@ from pytest_jsonmatch.engine.plan.compile import MAX_NODES, compile_plan
 from pytest_jsonmatch.engine.plan.options import ALIASES
 from pytest_jsonmatch.engine.plan.registry import get_registry_state
 from pytest_jsonmatch.engine.result.match import MatchResult
-from pytest_jsonmatch.engine.result.validity import check_validate, validity_of
+from pytest_jsonmatch.engine.result.validity import check_validate, check_validity
 from pytest_jsonmatch.engine.score.documents import score
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
@@ -130,7 +130,7 @@ class Comparer:
         documents = expected, value = self._documents(expected, value)
         asks = plan.has_batch or plan.prepares
         outcome = answered(plan, expected, value, self.bench(judge)) if asks else score(plan, expected, value)
-        validity = validity_of(plan.schema, value, self.validate)
+        validity = check_validity(plan.schema, value, self.validate)
         return MatchResult(plan, documents, outcome, notes, validity)
 
     def compare_all(

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, settings
 import pytest_jsonmatch
 from pytest_jsonmatch.api import compare_json
 from pytest_jsonmatch.engine.plan.compile import Signature
-from pytest_jsonmatch.engine.result.figures import FieldAggregation, together
+from pytest_jsonmatch.engine.result.aggregation import FieldAggregation, merge_aggregations
 from pytest_jsonmatch.engine.value.sums import Sums
 from pytest_jsonmatch.gate.intervals import Interval, ratio_interval
 from pytest_jsonmatch.gate.samples import Row
@@ -201,7 +201,7 @@ def run_of_records(
         "errors": errors,
         **({} if answers is None else answers._asdict()),
     }
-    total = together(fields.values())
+    total = merge_aggregations(fields.values())
     leaves = Sums(total.weighted_score, total.expected_weight, total.actual_weight, perfect=False)
     figures = {name: mean * (records - unscored) for name, mean in means.items()}
     totals = RunTotals.of_numbers(counts, figures, leaves, fields)

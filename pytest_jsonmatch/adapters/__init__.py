@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, final
 from pytest_jsonmatch import defaults
 from pytest_jsonmatch.api import compare_json
 from pytest_jsonmatch.comparer import Comparer, check_judge
-from pytest_jsonmatch.engine.result.figures import short_score
+from pytest_jsonmatch.engine.result.aggregation import format_score
 from pytest_jsonmatch.engine.score.field import MATCH, SKIPPED
 from pytest_jsonmatch.engine.value.errors import JsonExtractionError
 
@@ -55,7 +55,7 @@ def grade(actual: object, expected: object, options: Mapping[str, Any]) -> Grade
     wrong = [field for field in result.field_results if field.status not in {MATCH, SKIPPED}]
     wrong.sort(key=lambda field: field.score)
     shown = [
-        f"{field.short_path()} {short_score(field.score)}: {field.reason or field.status}" for field in wrong
+        f"{field.short_path()} {format_score(field.score)}: {field.reason or field.status}" for field in wrong
     ]
     rest = len(shown) - _MOST_FIELDS
     reason = "; ".join([*shown[:_MOST_FIELDS], *([f"{rest} more"] if rest > 0 else [])])

@@ -12,9 +12,9 @@ from pytest_jsonmatch.comparer import Comparer
 from pytest_jsonmatch.corpus.records import TEXT, gold_error, read_gold
 from pytest_jsonmatch.engine.ask.rounds import answered_all
 from pytest_jsonmatch.engine.plan.fitting import collect_patterns, matches_somewhere
-from pytest_jsonmatch.engine.result.figures import errors_of, plain_matches
+from pytest_jsonmatch.engine.result.aggregation import count_plain_matches, iter_errors
 from pytest_jsonmatch.engine.result.match import MatchResult
-from pytest_jsonmatch.engine.result.validity import validity_of
+from pytest_jsonmatch.engine.result.validity import check_validity
 from pytest_jsonmatch.engine.score.documents import write_all
 from pytest_jsonmatch.engine.score.field import FieldResult
 from pytest_jsonmatch.engine.score.passes import VisitedPlaces
@@ -26,7 +26,7 @@ from pytest_jsonmatch.engine.value.errors import (
     error_text,
 )
 from pytest_jsonmatch.engine.value.paths import parse_pattern
-from pytest_jsonmatch.engine.value.sums import Figures, figures_of, total_of
+from pytest_jsonmatch.engine.value.sums import Scores, add_sums, compute_scores
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.reading.extract import extract_json, kind_of
 from pytest_jsonmatch.reading.nested import with_texts_read
@@ -225,7 +225,7 @@ class _ReadPair:
     cluster: str = ""
 
 
-_NOTHING: Final = Figures(precision=0.0, recall=0.0, f1=0.0, score=0.0)
+_NOTHING: Final = Scores(precision=0.0, recall=0.0, f1=0.0, score=0.0)
 """The figures of a record whose answer is missing or unreadable, even where nothing is expected."""
 _KEEPS: Final = ("all", "imperfect", "worst", "none")
 
@@ -241,8 +241,8 @@ class _Scorer:
         self._made = ChunkResult()
         self._rules = [parse_pattern(text) for text in collect_patterns(task.options)]
         """Patterns of rules that have matched nothing so far."""
-        self._known: dict[Sums, Figures] = {}
-        self._figures: list[Figures] = []
+        self._known: dict[Sums, Scores] = {}
+        self._figures: list[Scores] = []
         self._sums: list[Sums] = []
         self._unscored_members = tuple(task.unscored(plan.schema).values())
         self._unscored = 0
@@ -258,7 +258,7 @@ class _Scorer:
         made.unmatched = frozenset(pattern.text for pattern in self._rules) if pairs else None
         made.sums.extend(self._figures, self._sums, self._unscored)
         # Post-processors return all results, matches included: no plain matches are left to count.
-        plain = {} if self._task.post_process else plain_matches(self._seen, self._findings)
+        plain = {} if self._task.post_process else count_plain_matches(self._seen, self._findings)
         made.sums.add_results(plain, self._findings)
         if self._task.keep != "worst":
             made.worst = worst_of(made.records)
@@ -335,7 +335,7 @@ class _Scorer:
             outcome = self._processed(read, outcome)
         self._findings += outcome.findings
         if outcome.findings:
-            for error in errors_of(outcome.findings):
+            for error in iter_errors(outcome.findings):
                 self._note(pair, error.reason, error.path, error.comparator)
         if not outcome.has_figures:
             self._unscored += 1
@@ -343,7 +343,7 @@ class _Scorer:
             return
         figures = _NOTHING if read.error is not None else self._known.get(outcome.sums)
         if figures is None:
-            figures = self._known[outcome.sums] = figures_of(outcome.sums, self._plan.options.reduce)
+            figures = self._known[outcome.sums] = compute_scores(outcome.sums, self._plan.options.reduce)
         self._figures.append(figures)
         self._sums.append(outcome.sums)
         self._keep(read, outcome, figures)
@@ -352,7 +352,7 @@ class _Scorer:
         """Find out whether an answer is valid; missing answers are not counted."""
         if read.pair.actual is MISSING and read.actual is MISSING:
             return
-        read.validity = validity_of(self._plan.schema, read.actual, self._task.validate)
+        read.validity = check_validity(self._plan.schema, read.actual, self._task.validate)
         if read.validity is not None:
             counts = self._made.sums.counts
             counts["valid"] += read.validity.valid is True
@@ -373,7 +373,7 @@ class _Scorer:
             error = outcome
         raise gold_error(pair.record_id, pair.where, error)
 
-    def _keep(self, read: _ReadPair, outcome: Outcome, figures: Figures | None) -> None:
+    def _keep(self, read: _ReadPair, outcome: Outcome, figures: Scores | None) -> None:
         """Keep a record if `keep` says so; one without figures is never among the worst."""
         keep, made = self._task.keep, self._made
         if keep == "worst" and figures is not None:
@@ -387,7 +387,7 @@ class _Scorer:
             made.records.append(self._record(read, outcome, figures, fields=fields))
 
     def _record(
-        self, read: _ReadPair, outcome: Outcome, figures: Figures | None, *, fields: bool
+        self, read: _ReadPair, outcome: Outcome, figures: Scores | None, *, fields: bool
     ) -> RecordResult:
         """Return the record to keep, with its comparison if requested."""
         match = MatchResult(self._plan, (read.expected, read.actual), outcome, read.warnings, read.validity)
@@ -424,7 +424,7 @@ class _Scorer:
                 results = cast("list[FieldResult]", changed)
             else:
                 self._note(pair, f"the post-processor {name} returned something other than field results")
-        sums = total_of(each.sums for each in results)
+        sums = add_sums(each.sums for each in results)
         return outcome._replace(findings=results, sums=sums, visited=VisitedPlaces())
 
     def _note(self, pair: Pair, reason: str, path: str | None = None, comparator: str | None = None) -> None:

@@ -11,7 +11,7 @@ from pytest_jsonmatch.results.comparison import by_metric, merged_fields
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.result.figures import FieldAggregation
+    from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
     from pytest_jsonmatch.results.comparison import Case
     from pytest_jsonmatch.results.run import RunResult
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.result.figures import FieldAggregation, together
+from pytest_jsonmatch.engine.result.aggregation import FieldAggregation, merge_aggregations
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
 from pytest_jsonmatch.gate.repeats import flip_rate
 from pytest_jsonmatch.gate.samples import Row
@@ -61,7 +61,9 @@ def leaf_rows(cases: Sequence[Case], *names: str, pattern: str | None = None) ->
     rows: dict[str, list[Row]] = {name: [] for name in names}
     for case in cases:
         fields = merged_fields([case]).items()
-        sums = together(each for path, each in fields if wanted is None or wanted.matches(parse_path(path)))
+        sums = merge_aggregations(
+            each for path, each in fields if wanted is None or wanted.matches(parse_path(path))
+        )
         for name in names:
             part, whole = _RATIOS[name](sums)
             if whole > 0:

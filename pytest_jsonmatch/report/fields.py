@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.result.figures import COUNTS, POSITIONS, SHARES, FieldAggregation
+from pytest_jsonmatch.engine.result.aggregation import COUNTS, POSITIONS, SHARES, FieldAggregation
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.blocks import (
     AnyCell,

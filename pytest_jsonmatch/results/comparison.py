@@ -12,7 +12,7 @@ from os.path import commonprefix
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.answer import Spent
-from pytest_jsonmatch.engine.result.figures import COUNTED, FieldAggregation
+from pytest_jsonmatch.engine.result.aggregation import COUNTED, FieldAggregation
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.text import render, shortened
 from pytest_jsonmatch.limits import reaches

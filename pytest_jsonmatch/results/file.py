@@ -13,10 +13,10 @@ from reprlib import repr as short
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.plan.compile import Signature
-from pytest_jsonmatch.engine.result.figures import RATES, FieldAggregation, together
+from pytest_jsonmatch.engine.result.aggregation import RATES, FieldAggregation, merge_aggregations
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import format_path
-from pytest_jsonmatch.engine.value.sums import Figures, Sums
+from pytest_jsonmatch.engine.value.sums import Scores, Sums
 from pytest_jsonmatch.engine.value.text import count, shortened
 from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.results.comparison import Case
@@ -67,7 +67,7 @@ _EMPTY: Final = RunResult()
 
 
 def _head(results: RunResult) -> dict[str, Any]:
-    total = together(results.all_fields.values())
+    total = merge_aggregations(results.all_fields.values())
     figures = {
         "cases": results.total_records,
         "pass_rate": results.pass_rate,
@@ -97,7 +97,7 @@ def _corpus(results: RunResult, totals: RunTotals) -> dict[str, Any]:
 def _totals(totals: RunTotals) -> dict[str, Any]:
     return {
         "counts": dict(+totals.counts),
-        "sums": {name: totals.figures[name].value for name in Figures._fields},
+        "sums": {name: totals.figures[name].value for name in Scores._fields},
         "leaves": totals.total._asdict(),
         "fields": to_plain(totals.per_field()),
     }

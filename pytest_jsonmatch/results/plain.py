@@ -9,7 +9,7 @@ from functools import cache, partial
 from typing import Any, Final, TypeVar, cast
 
 from pytest_jsonmatch.answer import Spent
-from pytest_jsonmatch.engine.result.figures import FieldAggregation
+from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, Difference
 
 T = TypeVar("T")

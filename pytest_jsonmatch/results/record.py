@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from heapq import nsmallest
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.result.figures import short_score
+from pytest_jsonmatch.engine.result.aggregation import format_score
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -97,7 +97,7 @@ class RecordResult:
 
     def __repr__(self) -> str:
         figures = ", ".join(
-            f"{name}={short_score(getattr(self, name))}" for name in ("precision", "recall", "f1")
+            f"{name}={format_score(getattr(self, name))}" for name in ("precision", "recall", "f1")
         )
         return f"RecordResult({self.record_id!r}, {figures})"
 

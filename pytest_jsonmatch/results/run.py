@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.plan.compile import Signature
 from pytest_jsonmatch.engine.plan.fitting import find_nearest_path
-from pytest_jsonmatch.engine.result.figures import RATES, short_score, together
-from pytest_jsonmatch.engine.result.notebook import data_frame, field_rows, fields_html
+from pytest_jsonmatch.engine.result.aggregation import RATES, format_score, merge_aggregations
+from pytest_jsonmatch.engine.result.notebook import iter_field_rows, make_data_frame, render_fields
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.named import object_named
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
     from os import PathLike
 
-    from pytest_jsonmatch.engine.result.figures import FieldAggregation
+    from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
     from pytest_jsonmatch.engine.result.notebook import By, Library
     from pytest_jsonmatch.results.record import RecordResult
 
@@ -299,10 +299,10 @@ class RunResult:
         """Return the figures over all leaves, or those of some fields; runs of a case count as one."""
         if self.totals is not None:
             fields = self.all_fields
-            return together(fields[path] for path in fields if paths is None or path in paths)
+            return merge_aggregations(fields[path] for path in fields if paths is None or path in paths)
         sums = field_sums(self.cases)
         chosen = [sums[path] for path in sums if paths is None or path in paths]
-        return figures_of(added(chosen)) if chosen else together(())
+        return figures_of(added(chosen)) if chosen else merge_aggregations(())
 
     # -- answers -------------------------------------------------------------------------------------------
 
@@ -347,7 +347,7 @@ class RunResult:
 
     @cached_property
     def _of_fields(self) -> FieldAggregation:
-        return together(self.all_fields.values())
+        return merge_aggregations(self.all_fields.values())
 
     @property
     def omission_rate(self) -> float | None:
@@ -588,9 +588,9 @@ class RunResult:
         """
         is_read = self.kept_cases is not None
         records, leaves = self._rows_of_cases() if is_read else self._rows_of_records()
-        rows = {"record": records, "field": field_rows(self.per_field), "leaf": leaves}
+        rows = {"record": records, "field": iter_field_rows(self.per_field), "leaf": leaves}
         names = ("id", "run", "path", "status", *Difference._fields) if is_read else ()
-        return data_frame(rows, by, library, names)
+        return make_data_frame(rows, by, library, names)
 
     def _rows_of_records(self) -> tuple[_Rows, _Rows]:
         names = ("record_id", "index", "score", "precision", "recall", "f1", "error", "cluster")
@@ -638,7 +638,7 @@ class RunResult:
 
     def _repr_html_(self) -> str:
         """Return the run as notebooks show it."""
-        return fields_html(self._summary(), self.per_field)
+        return render_fields(self._summary(), self.per_field)
 
     def __repr__(self) -> str:
         return f"<RunResult {self._summary()}>"
@@ -649,9 +649,9 @@ class RunResult:
         of = count(self.total_records, self.noun)
         if self.totals is None:
             mean = self.mean("score")
-            return f"{of}, {'no figures' if mean is None else f'score {short_score(mean)}'}{left_out}"
+            return f"{of}, {'no figures' if mean is None else f'score {format_score(mean)}'}{left_out}"
         mean = self.mean_f1
-        figure = "no figures" if mean is None else f"mean F1 {short_score(mean)}"
+        figure = "no figures" if mean is None else f"mean F1 {format_score(mean)}"
         return f"{self.metric}: {of}, {figure}{left_out}"
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.engine.result.figures import POSITIONS, FieldAggregation
+from pytest_jsonmatch.engine.result.aggregation import POSITIONS, FieldAggregation
 from pytest_jsonmatch.engine.score.field import HALLUCINATION, LEAFLESS, MISMATCH, OMISSION
-from pytest_jsonmatch.engine.value.sums import Figures, Sums
+from pytest_jsonmatch.engine.value.sums import Scores, Sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -159,7 +159,7 @@ class RunTotals:  # noqa: PLW1641 - its numbers change, so it has no hash
     perfect: bool = True
     """Whether every counted unit of every record is 1."""
     figures: ExactSums = field(default_factory=_no_sums)
-    """Sums of the records' figures, by the names in `Figures`."""
+    """Sums of the records' figures, by the names in `Scores`."""
     totals: ExactSums = field(default_factory=_no_sums)
     """Over the leaves of all records, by the first three names in `Sums`."""
     fields: dict[tuple[str, float], _FieldSums] = field(default_factory=lambda: defaultdict(_FieldSums))
@@ -182,13 +182,13 @@ class RunTotals:  # noqa: PLW1641 - its numbers change, so it has no hash
                 sums[name].extend((numbers[name],))
         return made
 
-    def extend(self, figures: Sequence[Figures], totals: Sequence[Sums], unscored: int) -> None:
+    def extend(self, figures: Sequence[Scores], totals: Sequence[Sums], unscored: int) -> None:
         """Add records: their figures, the totals behind these, and the number of records without figures."""
         self.counts["records"] += len(totals) + unscored
         self.counts["unscored"] += unscored
         self.counts["perfect_records"] += sum(each.score >= 1.0 for each in figures)
         self.perfect = self.perfect and all(each.perfect for each in totals)
-        for name, column in zip(Figures._fields, zip(*figures)):
+        for name, column in zip(Scores._fields, zip(*figures)):
             self.figures[name].extend(column)
         for name, column in zip(_TOTALS, zip(*totals)):
             self.totals[name].extend(column)
@@ -237,7 +237,7 @@ class RunTotals:  # noqa: PLW1641 - its numbers change, so it has no hash
 
     @property
     def _numbers(self) -> tuple[object, ...]:
-        figures = {name: self.figures[name].value for name in Figures._fields}
+        figures = {name: self.figures[name].value for name in Scores._fields}
         return +self.counts, figures, self.total, self.per_field()
 
     @property

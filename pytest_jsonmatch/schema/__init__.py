@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         register_comparator as register_comparator,
     )
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode as SchemaNode
-    from pytest_jsonmatch.engine.result.figures import FieldAggregation as FieldAggregation
+    from pytest_jsonmatch.engine.result.aggregation import FieldAggregation as FieldAggregation
     from pytest_jsonmatch.engine.score.field import FieldResult as FieldResult
     from pytest_jsonmatch.engine.value.errors import GoldValidationError as GoldValidationError
     from pytest_jsonmatch.schema.defaults import (
@@ -48,7 +48,7 @@ _HOMES = {
     "corpus.postprocess": ("NullHandling", "propagate_batch_errors", "reclassify_nulls"),
     "engine.plan.registry": ("register", "register_comparator"),
     "engine.score.field": ("FieldResult",),
-    "engine.result.figures": ("FieldAggregation",),
+    "engine.result.aggregation": ("FieldAggregation",),
     "results.record": ("RecordResult",),
     "results.run": ("RunResult",),
     "engine.plan.schemanode": ("SchemaNode",),

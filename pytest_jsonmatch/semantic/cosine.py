@@ -54,7 +54,7 @@ def _bind(params: Params) -> Scoring:
         return float(_scores(vectors.product(expected, actual)))
 
     def block(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
-        from pytest_jsonmatch.engine.compare.tables import equality_table
+        from pytest_jsonmatch.engine.compare.scoretables import equality_table
 
         # Equal strings match even if they have no vectors.
         scores: Matrix = _scores(vectors.products(expected, actual))
@@ -62,7 +62,7 @@ def _bind(params: Params) -> Scoring:
         return scores
 
     def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-        from pytest_jsonmatch.engine.compare.tables import string_table
+        from pytest_jsonmatch.engine.compare.scoretables import string_table
 
         return string_table(expected, actual, block)
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_jsonmatch import compare_corpus, compare_json
-from pytest_jsonmatch.engine.result.figures import FieldAggregation
+from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.file import to_text
 from pytest_jsonmatch.results.run import RunResult

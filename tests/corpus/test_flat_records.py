@@ -18,7 +18,7 @@ from pytest_jsonmatch import (
     register_comparator,
     register_transform,
 )
-from pytest_jsonmatch.engine.result.figures import FieldAggregation
+from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
 
 register_comparator("first_letter", lambda expected, actual, params: str(expected)[:1] == str(actual)[:1])
 register_transform("shout", lambda value: value.upper() if isinstance(value, str) else value)

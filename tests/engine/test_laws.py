@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import compare_json
-from pytest_jsonmatch.engine.result.figures import COUNTED
+from pytest_jsonmatch.engine.result.aggregation import COUNTED
 
 STATUSES = ("match", "mismatch", "omission", "hallucination", "skipped", "batch_error")
 METRICS = ("field_match", "field_match_normalized", "json_similarity", "pairwise_f1", "leaf_f1")

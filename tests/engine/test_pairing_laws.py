@@ -27,14 +27,14 @@ from pytest_jsonmatch.engine.align.small import ListGrid
 from pytest_jsonmatch.engine.align.solve import assign_lists
 from pytest_jsonmatch.engine.plan.compile import Plan
 from pytest_jsonmatch.engine.plan.registry import session_registry
-from pytest_jsonmatch.engine.result.figures import COUNTED, plain_matches
+from pytest_jsonmatch.engine.result.aggregation import COUNTED, count_plain_matches
 from pytest_jsonmatch.engine.score.documents import score, write_all
 from pytest_jsonmatch.engine.score.field import ROOT
 from pytest_jsonmatch.engine.score.passes import Pass
 from pytest_jsonmatch.engine.score.walk import make_measure
 from pytest_jsonmatch.engine.value.matchers import to_expected
 from pytest_jsonmatch.engine.value.paths import ELEMENT
-from pytest_jsonmatch.engine.value.sums import total_of
+from pytest_jsonmatch.engine.value.sums import add_sums
 
 STATUSES = ("match", "mismatch", "omission", "hallucination", "skipped", "batch_error")
 BODIES = {"lists": ListGrid, "arrays": ArrayGrid}
@@ -584,10 +584,10 @@ def test_rows_add_up_to_what_was_counted(metric, arrays, given_options, expected
     whole = write_all(plan, outcome, expected, actual)
     rows = Counter((each.node.place.path, each.status) for each in whole.findings)
     counted = Counter((each.node.place.path, each.status) for each in outcome.findings)
-    plain = plain_matches(outcome.visited, outcome.findings)
+    plain = count_plain_matches(outcome.visited, outcome.findings)
     assert rows == counted + Counter({(node.path, "match"): number for node, number in plain.items()})
     assert sum(plain.values()) == outcome.matches
-    assert total_of(each.sums for each in whole.findings) == pytest.approx(outcome.sums, abs=1e-9)
+    assert add_sums(each.sums for each in whole.findings) == pytest.approx(outcome.sums, abs=1e-9)
     assert whole.alignments == outcome.alignments
 
 

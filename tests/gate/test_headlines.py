@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_jsonmatch.engine.result.figures import FieldAggregation
+from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
 from pytest_jsonmatch.gate.baseline import Delta, Mismatch, compare_runs
 from pytest_jsonmatch.gate.headlines import change_of_runs, contest, contests_of, headlines
 from pytest_jsonmatch.gate.intervals import wilson

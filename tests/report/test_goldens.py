@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_jsonmatch.cli.main import main
-from pytest_jsonmatch.engine.result.figures import FieldAggregation
+from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
 from pytest_jsonmatch.results.comparison import Case, CaseRun
 from pytest_jsonmatch.results.file import to_text
 from pytest_jsonmatch.results.run import RunResult

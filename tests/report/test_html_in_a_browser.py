@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pytest_jsonmatch.cli.main import main
-from pytest_jsonmatch.engine.result.figures import FieldAggregation
+from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
 from pytest_jsonmatch.gate.headlines import contest

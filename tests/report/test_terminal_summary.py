@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_jsonmatch.engine.result.figures import FieldAggregation
+from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.look import Look

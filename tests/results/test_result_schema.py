@@ -11,7 +11,7 @@ import jsonschema_rs
 import pytest
 
 from pytest_jsonmatch.answer import Spent
-from pytest_jsonmatch.engine.result.figures import FieldAggregation
+from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, Difference

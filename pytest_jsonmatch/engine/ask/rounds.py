@@ -15,7 +15,7 @@ from pytest_jsonmatch.engine.ask.prepare import prepare
 from pytest_jsonmatch.engine.compare.base import BatchItem, ComparatorResult
 from pytest_jsonmatch.engine.score.documents import score
 from pytest_jsonmatch.engine.score.field import format_instance_path
-from pytest_jsonmatch.engine.score.places import read_score
+from pytest_jsonmatch.engine.score.placescorer import read_score
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, error_text
 from pytest_jsonmatch.engine.value.text import count
 

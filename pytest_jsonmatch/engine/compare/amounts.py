@@ -179,7 +179,7 @@ def _make_amount(params: Params) -> Scoring:
         return numbers.score(expected, actual) if one is None or other is None or one == other else 0.0
 
     def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-        from pytest_jsonmatch.engine.compare.tables import equality_table
+        from pytest_jsonmatch.engine.compare.scoretables import equality_table
 
         one, other = (list(map(currency, values)) for values in (expected, actual))
         agree = equality_table(one, other)

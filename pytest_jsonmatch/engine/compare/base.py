@@ -36,7 +36,7 @@ class ComparatorResult:
     Args:
         score: in [0, 1].
         reason: why, for people; shown in reports.
-        skip: leave this field out of the figures (its status becomes `skipped`).
+        skip: leave this field out of the scores (its status becomes `skipped`).
         comparator: the name to show; by default the name it is registered under.
 
     >>> ComparatorResult(0.5, reason="same month").reason

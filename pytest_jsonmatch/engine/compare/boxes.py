@@ -55,7 +55,7 @@ def _block(expected: Sequence[list[float]], actual: Sequence[list[float]]) -> Ma
     """Return the scores of boxes in the arithmetic of `intersection_over_union`."""
     import numpy as np
 
-    from pytest_jsonmatch.engine.compare.tables import row_blocks
+    from pytest_jsonmatch.engine.compare.scoretables import row_blocks
 
     left, right = (np.array(boxes, dtype=np.float64) for boxes in (expected, actual))
     areas, others = ((side[:, 2] - side[:, 0]) * (side[:, 3] - side[:, 1]) for side in (left, right))
@@ -71,7 +71,7 @@ def _block(expected: Sequence[list[float]], actual: Sequence[list[float]]) -> Ma
 
 
 def _table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-    from pytest_jsonmatch.engine.compare.tables import else_equality
+    from pytest_jsonmatch.engine.compare.scoretables import else_equality
 
     places = [[at for at, value in enumerate(side) if read_box(value)] for side in (expected, actual)]
     return else_equality(expected, actual, places, _block)

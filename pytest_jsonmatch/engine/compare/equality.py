@@ -47,7 +47,7 @@ def equality_of(make_key: Callable[[JsonValue], Hashable]) -> Scoring:
         return 1.0 if make_key(expected) == make_key(actual) else 0.0
 
     def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-        from pytest_jsonmatch.engine.compare.tables import equality_table
+        from pytest_jsonmatch.engine.compare.scoretables import equality_table
 
         return equality_table(expected, actual, make_key)
 
@@ -76,7 +76,7 @@ def scoring_of_sets(members: Callable[[JsonValue], frozenset[Hashable]], formula
     def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
         import numpy as np
 
-        from pytest_jsonmatch.engine.compare.tables import row_blocks, shared_members
+        from pytest_jsonmatch.engine.compare.scoretables import row_blocks, shared_members
 
         left, right = list(map(members, expected)), list(map(members, actual))
         shared = shared_members(left, right)
@@ -86,7 +86,7 @@ def scoring_of_sets(members: Callable[[JsonValue], frozenset[Hashable]], formula
         return shared
 
     def related(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Any:
-        from pytest_jsonmatch.engine.compare.tables import overlaps
+        from pytest_jsonmatch.engine.compare.scoretables import overlaps
 
         return overlaps(list(map(members, expected)), list(map(members, actual)), formula)
 
@@ -132,7 +132,7 @@ def scoring_of_strings(
         return equality_score(expected, actual)
 
     def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-        from pytest_jsonmatch.engine.compare.tables import string_table
+        from pytest_jsonmatch.engine.compare.scoretables import string_table
 
         return string_table(expected, actual, block)
 

@@ -97,7 +97,7 @@ def _of_numbers(
         return equality_score(expected, actual) if left is None or right is None else pair(left, right)
 
     def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-        from pytest_jsonmatch.engine.compare.tables import number_table
+        from pytest_jsonmatch.engine.compare.scoretables import number_table
 
         return number_table(_all_read(expected), _all_read(actual), block, score)
 

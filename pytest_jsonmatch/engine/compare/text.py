@@ -55,7 +55,7 @@ def _make_levenshtein(_params: Params) -> Scoring:
         return normalized_similarity(expected, actual)
 
     def block(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
-        from pytest_jsonmatch.engine.compare.tables import score_table
+        from pytest_jsonmatch.engine.compare.scoretables import score_table
 
         too_long = _longest(expected) * _longest(actual) > _MOST_EDITS
         return (
@@ -94,7 +94,7 @@ def _levenshtein_ceiling(expected: Sequence[JsonValue], actual: Sequence[JsonVal
     )
     if rows * columns <= _FEW_PAIRS or _longest(expected) * _longest(actual) > _MOST_EDITS:
         return None
-    from pytest_jsonmatch.engine.compare.tables import string_table
+    from pytest_jsonmatch.engine.compare.scoretables import string_table
 
     return string_table(expected, actual, _long_bounds)
 
@@ -105,7 +105,7 @@ def _long_bounds(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
     from rapidfuzz.process import cdist
     from scipy.optimize import linear_sum_assignment
 
-    from pytest_jsonmatch.engine.compare.tables import shared_members
+    from pytest_jsonmatch.engine.compare.scoretables import shared_members
 
     words = [[tokens(text) for text in side] for side in (expected, actual)]
     rows, columns = linear_sum_assignment(shared_members(*words), maximize=True)
@@ -201,7 +201,7 @@ def _contains(expected: JsonValue, actual: JsonValue) -> float:
 
 
 def _contains_table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-    from pytest_jsonmatch.engine.compare.tables import score_table
+    from pytest_jsonmatch.engine.compare.scoretables import score_table
 
     return score_table(expected, actual, _contains)
 

@@ -56,7 +56,7 @@ def _rapidfuzz(name: str) -> Comparator:
             import numpy as np
             from rapidfuzz.process import cdist
 
-            from pytest_jsonmatch.engine.compare.tables import equality_table
+            from pytest_jsonmatch.engine.compare.scoretables import equality_table
 
             scores: Matrix = cdist(expected, actual, scorer=ratio, dtype=np.float64) / 100
             return np.maximum(scores, equality_table(expected, actual))

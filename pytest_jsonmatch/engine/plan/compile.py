@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, final
 
+from pytest_jsonmatch.engine.plan.fieldrules import PlanBase
 from pytest_jsonmatch.engine.plan.node import NodeSpec, PlanNode
 from pytest_jsonmatch.engine.plan.options import OPTION_NAMES, PRESETS, Options
 from pytest_jsonmatch.engine.plan.registry import get_active_registry
-from pytest_jsonmatch.engine.plan.rules import PlanBase
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_path
 

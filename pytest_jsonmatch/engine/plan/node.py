@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.engine.plan.rules import (
+from pytest_jsonmatch.engine.plan.fieldrules import (
     IGNORED,
     KINDS,
     advance,
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_jsonmatch.engine.compare.base import Bound
-    from pytest_jsonmatch.engine.plan.rules import OpenRules, PlanBase, ValueKind
+    from pytest_jsonmatch.engine.plan.fieldrules import OpenRules, PlanBase, ValueKind
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.plan.valuerules import ValueRules
     from pytest_jsonmatch.engine.value.convert import JsonValue

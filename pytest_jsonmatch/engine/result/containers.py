@@ -1,4 +1,4 @@
-"""Figures for every object and array of a comparison, and how its arrays were aligned."""
+"""Scores for every object and array of a comparison, and how its arrays were aligned."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 from pytest_jsonmatch.engine.score.field import LEAFLESS, Place, format_instance_path, get_instance_keys
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
-from pytest_jsonmatch.engine.value.sums import Sums, total_of
+from pytest_jsonmatch.engine.value.sums import Sums, add_sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,7 +22,7 @@ _KINDS: Final[dict[type, str]] = {dict: "object", list: "array"}
 @final
 @dataclass(frozen=True, slots=True)
 class ContainerResult:
-    """The figures of one object or array, over all results in it at any depth.
+    """The scores of one object or array, over all results in it at any depth.
 
     >>> from pytest_jsonmatch import compare_json
     >>> result = compare_json({"n": [1, 2]}, {"n": [1], "m": 3}, metric="leaf_f1")
@@ -50,7 +50,7 @@ class ContainerResult:
     """2 Σ score / leaves of both sides, 0/0 being 1."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return paths and figures as plain JSON types."""
+        """Return paths and scores as plain JSON types."""
         return asdict(self)
 
 
@@ -86,8 +86,8 @@ class ArrayAlignment:
         return asdict(self)
 
 
-def containers_of(findings: Iterable[FieldResult]) -> list[ContainerResult]:
-    """Return the figures of every object and array, in the order of the document, the root first."""
+def compute_containers(findings: Iterable[FieldResult]) -> list[ContainerResult]:
+    """Return the scores of every object and array, in the order of the document, the root first."""
     return [
         ContainerResult(
             _schema_path(place),
@@ -100,7 +100,7 @@ def containers_of(findings: Iterable[FieldResult]) -> list[ContainerResult]:
             sums.recall,
             sums.f1,
         )
-        for place, kind, sums in _sums_of(findings)
+        for place, kind, sums in _sum_by_container(findings)
     ]
 
 
@@ -112,7 +112,7 @@ def _schema_path(place: Place) -> str:
     return format_path([ELEMENT if type(key) is int else key for key in keys])
 
 
-def _sums_of(findings: Iterable[FieldResult]) -> list[tuple[Place, str, Sums]]:
+def _sum_by_container(findings: Iterable[FieldResult]) -> list[tuple[Place, str, Sums]]:
     """Return the kind and the sums of every object and array, the root first."""
     parts: dict[Place, tuple[str, list[Sums]]] = {}
     for finding in findings:
@@ -125,29 +125,29 @@ def _sums_of(findings: Iterable[FieldResult]) -> list[tuple[Place, str, Sums]]:
             key, place = place.key, place.parent
         for place, kind in reversed(within):
             parts.setdefault(place, (kind, []))[1].append(sums)
-    return [(place, kind, total_of(inner)) for place, (kind, inner) in parts.items()]
+    return [(place, kind, add_sums(inner)) for place, (kind, inner) in parts.items()]
 
 
-def alignments_of(arrays: Sequence[Aligned], findings: Sequence[FieldResult]) -> list[ArrayAlignment]:
+def describe_alignments(arrays: Sequence[Aligned], findings: Sequence[FieldResult]) -> list[ArrayAlignment]:
     """Return how arrays were aligned, with the F1 of each pair."""
     if not arrays:
         return []
     aligned = {each.place for each in arrays}
-    figures = {each.place: each.sums.f1 for each in findings if each.around in aligned}
-    for place, _, sums in _sums_of(findings):
+    scores = {each.place: each.sums.f1 for each in findings if each.around in aligned}
+    for place, _, sums in _sum_by_container(findings):
         if place.parent in aligned:
-            figures[place._replace(choice=0)] = sums.f1
-    return [_alignment(each, figures) for each in arrays]
+            scores[place._replace(choice=0)] = sums.f1
+    return [_make_alignment(each, scores) for each in arrays]
 
 
-def _alignment(aligned: Aligned, figures: dict[Place, float]) -> ArrayAlignment:
+def _make_alignment(aligned: Aligned, scores: dict[Place, float]) -> ArrayAlignment:
     paired, partners = {i for i, _ in aligned.pairs}, {j for _, j in aligned.pairs}
     return ArrayAlignment(
         aligned.node.path,
         format_instance_path(aligned.place, "expected"),
         format_instance_path(aligned.place, "actual"),
         kind="unordered" if aligned.node.rules.align == "unordered" else "key",
-        pairs=tuple((i, j, figures.get(Place(aligned.place, i, j), 1.0)) for i, j in aligned.pairs),
+        pairs=tuple((i, j, scores.get(Place(aligned.place, i, j), 1.0)) for i, j in aligned.pairs),
         unmatched_expected=tuple(i for i in range(len(aligned.expected)) if i not in paired),
         unmatched_actual=tuple(j for j in range(len(aligned.actual)) if j not in partners),
     )

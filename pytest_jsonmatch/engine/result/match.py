@@ -1,4 +1,4 @@
-"""The result of one comparison: its figures, and the findings behind them."""
+"""The result of one comparison: its scores, and the findings behind them."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
 from pytest_jsonmatch.engine.plan.fitting import find_nearest_path, iter_paths, matches_somewhere
-from pytest_jsonmatch.engine.result.containers import alignments_of, containers_of
-from pytest_jsonmatch.engine.result.figures import (
-    aggregates,
-    errors_of,
+from pytest_jsonmatch.engine.result.aggregation import (
+    aggregate,
+    count_plain_matches,
     f_beta,
-    plain_matches,
-    short_score,
+    format_score,
+    iter_errors,
 )
-from pytest_jsonmatch.engine.result.notebook import data_frame, field_rows, fields_html
+from pytest_jsonmatch.engine.result.containers import compute_containers, describe_alignments
+from pytest_jsonmatch.engine.result.notebook import iter_field_rows, make_data_frame, render_fields
 from pytest_jsonmatch.engine.score.documents import write_all
 from pytest_jsonmatch.engine.score.field import MATCH, SKIPPED, STATUSES
 from pytest_jsonmatch.engine.value.paths import parse_pattern
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
+    from pytest_jsonmatch.engine.result.aggregation import ErrorEntry, FieldAggregation
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment, ContainerResult
-    from pytest_jsonmatch.engine.result.figures import ErrorEntry, FieldAggregation
     from pytest_jsonmatch.engine.result.notebook import By, Library
     from pytest_jsonmatch.engine.result.validity import Validity
     from pytest_jsonmatch.engine.score.field import FieldResult
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @final
 class MatchResult:
-    """The result of one comparison: figures, results per leaf, aggregates per field.
+    """The result of one comparison: scores, results per leaf, aggregates per field.
 
     It has no truth value: `assert compare_json(...)` would pass whatever the score is. Write
     `assert_json_match(...)`, or compare `.score` with what you need.
@@ -75,12 +75,12 @@ class MatchResult:
 
     @property
     def has_figures(self) -> bool:
-        """Whether there is anything to count. If batch errors have left nothing, every figure is None."""
+        """Whether there is anything to count. If batch errors have left nothing, every score is None."""
         return self._outcome.has_figures
 
     @property
     def score(self) -> Figure:
-        """The metric's own figure in [0, 1]: exactly 1.0 if and only if every counted unit scores 1."""
+        """The metric's own score in [0, 1]: exactly 1.0 if and only if every counted unit scores 1."""
         return self.recall if self._plan.options.reduce == "ratio" else self.f1
 
     @property
@@ -109,7 +109,7 @@ class MatchResult:
 
     @property
     def _sums(self) -> Sums:
-        """The sums that all figures are computed from."""
+        """The sums that all scores are computed from."""
         return self._outcome.sums
 
     def _written(self) -> Outcome:
@@ -140,19 +140,19 @@ class MatchResult:
     def per_field(self) -> Mapping[str, FieldAggregation]:
         """Aggregates keyed by schema path (`items[].price`); what was only skipped is not in it."""
         found = self._outcome.findings
-        by_node = aggregates(plain_matches(self._outcome.visited, found), found)
+        by_node = aggregate(count_plain_matches(self._outcome.visited, found), found)
         return {node.path: each for node, each in by_node.items() if each.total or each.batch_errors}
 
     @cached_property
     def containers(self) -> Sequence[ContainerResult]:
         """Precision, recall and F1 of every object and array, in the document's order, the root first."""
-        return containers_of(self._written().findings)
+        return compute_containers(self._written().findings)
 
     @cached_property
     def alignments(self) -> Sequence[ArrayAlignment]:
         """How arrays not compared by position were aligned: pairs of indices, each with its F1."""
         outcome = self._written()
-        return alignments_of(outcome.alignments, outcome.findings)
+        return describe_alignments(outcome.alignments, outcome.findings)
 
     @property
     def documents(self) -> tuple[JsonValue, JsonValue]:
@@ -173,7 +173,7 @@ class MatchResult:
     @property
     def errors(self) -> tuple[ErrorEntry, ...]:
         """The comparators that raised, or scored outside [0, 1], with the path of the field."""
-        return tuple(errors_of(self._outcome.findings))
+        return tuple(iter_errors(self._outcome.findings))
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -231,7 +231,7 @@ class MatchResult:
 
     @property
     def matched_leaves(self) -> float:
-        """The weighted sum of the scores: the numerator of every figure."""
+        """The weighted sum of the scores: the numerator of every score."""
         return _whole(self._sums.score)
 
     @property
@@ -269,16 +269,17 @@ class MatchResult:
         In polars, a column with values of several types becomes JSON text.
         """
         leaves = (each.to_dict() for each in self.field_results)
-        return data_frame({"leaf": leaves, "field": field_rows(self.per_field)}, by, library)
+        return make_data_frame({"leaf": leaves, "field": iter_field_rows(self.per_field)}, by, library)
 
     def _repr_html_(self) -> str:
         """Return the comparison as notebooks show it."""
         counts = ", ".join(f"{number:,} {status}" for status, number in self.counts.items())
         head = (
-            f"{self.metric}: score {short_score(self.score)}, precision {short_score(self.precision)}, "
-            f"recall {short_score(self.recall)}, F1 {short_score(self.f1)} ({counts or 'nothing to compare'})"
+            f"{self.metric}: score {format_score(self.score)}, precision {format_score(self.precision)}, "
+            f"recall {format_score(self.recall)}, F1 {format_score(self.f1)} "
+            f"({counts or 'nothing to compare'})"
         )
-        return fields_html(head, self.per_field)
+        return render_fields(head, self.per_field)
 
     def __bool__(self) -> NoReturn:
         message = (
@@ -290,7 +291,7 @@ class MatchResult:
     def __repr__(self) -> str:
         counts = ", ".join(f"{number} {status}" for status, number in self.counts.items())
         return (
-            f"<MatchResult {self.metric} score={short_score(self.score)}: {counts or 'nothing to compare'}>"
+            f"<MatchResult {self.metric} score={format_score(self.score)}: {counts or 'nothing to compare'}>"
         )
 
 

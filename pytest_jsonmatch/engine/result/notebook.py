@@ -9,20 +9,20 @@ from html import escape
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from pytest_jsonmatch.engine.result.figures import COUNTS, SHARES, short_score
+from pytest_jsonmatch.engine.result.aggregation import COUNTS, SHARES, format_score
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.result.figures import FieldAggregation
+    from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
 
 By = Literal["record", "field", "leaf"]
 Library = Literal["pandas", "polars"]
 _MOST_ROWS: Final = 50
 
 
-def data_frame(
+def make_data_frame(
     rows_by: Mapping[str, Iterable[Mapping[str, Any]]],
     by: str,
     library: Library | None,
@@ -51,40 +51,40 @@ def data_frame(
                 if each == "pandas":
                     return module.DataFrame(columns)
                 # A column of JSON values can hold several types at once; polars keeps those only as text.
-                plain = {name: _plain(values) for name, values in columns.items()}
+                plain = {name: _to_plain(values) for name, values in columns.items()}
                 return module.DataFrame(plain, strict=False)
     missing = "" if library is None else f", and {library!r} is not installed"
     raise ConfigurationError(f"to_dataframe needs pandas or polars{missing}: pip install pandas")
 
 
-def _plain(values: Sequence[Any]) -> Sequence[Any]:
+def _to_plain(values: Sequence[Any]) -> Sequence[Any]:
     kinds = {type(value) for value in values if value is not None}
     if kinds <= {int, float} or (len(kinds) == 1 and not kinds & {dict, list}):
         return values
     return [None if value is None else json.dumps(value, ensure_ascii=False, default=str) for value in values]
 
 
-def field_rows(fields: Mapping[str, FieldAggregation]) -> Iterator[dict[str, Any]]:
-    """Yield the figures of each schema path."""
+def iter_field_rows(fields: Mapping[str, FieldAggregation]) -> Iterator[dict[str, Any]]:
+    """Yield the scores of each schema path."""
     return ({"path": path, "total": each.total, **each.to_dict()} for path, each in fields.items())
 
 
-def fields_html(head: str, fields: Mapping[str, FieldAggregation]) -> str:
-    """Return an HTML table of figures by schema path, the worst first, below a line of text."""
+def render_fields(head: str, fields: Mapping[str, FieldAggregation]) -> str:
+    """Return an HTML table of scores by schema path, the worst first, below a line of text."""
     columns = {**COUNTS, **SHARES}
     worst = sorted(fields, key=lambda path: (fields[path].mean_score or 0.0, path))
     rows = [
         [path, *(getattr(fields[path], name) for name in columns.values())] for path in worst[:_MOST_ROWS]
     ]
-    lines = [f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in row)}</tr>" for row in rows]
+    lines = [f"<tr>{''.join(f'<td>{_format_value(cell)}</td>' for cell in row)}</tr>" for row in rows]
     titles = "".join(f"<th>{title}</th>" for title in ("field", *columns))
     table = f"<table><thead><tr>{titles}</tr></thead><tbody>{''.join(lines)}</tbody></table>" if rows else ""
     more = f"<p>and {len(worst) - len(rows):,} more</p>" if len(worst) > len(rows) else ""
     return f"<div><p>{escape(head)}</p>{table}{more}</div>"
 
 
-def _text(cell: Any) -> str:
+def _format_value(cell: Any) -> str:
     if isinstance(cell, str):
         # Control characters would not show, and directional ones would reverse the text.
         return escape("".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in cell))
-    return "–" if cell is None else f"{cell:,}" if isinstance(cell, int) else short_score(cell)
+    return "–" if cell is None else f"{cell:,}" if isinstance(cell, int) else format_score(cell)

@@ -41,7 +41,7 @@ def check_validate(wanted: object, schema: object) -> None:
         raise ConfigurationError("validate is 'require', but there is no schema to validate against")
 
 
-def validity_of(schema: SchemaNode | None, actual: JsonValue, mode: str) -> Validity | None:
+def check_validity(schema: SchemaNode | None, actual: JsonValue, mode: str) -> Validity | None:
     """Return whether an answer is valid; None if validation is off, or there is no schema.
 
     An answer that could not be read is not valid.

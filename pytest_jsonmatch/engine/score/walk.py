@@ -24,10 +24,10 @@ from pytest_jsonmatch.engine.score.field import (
     new_finding,
 )
 from pytest_jsonmatch.engine.score.passes import Aligned, Pass
-from pytest_jsonmatch.engine.score.places import Places
+from pytest_jsonmatch.engine.score.placescorer import PlaceScorer
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NO_SCALARS, Matcher
 from pytest_jsonmatch.engine.value.paths import ELEMENT
-from pytest_jsonmatch.engine.value.sums import figures_of
+from pytest_jsonmatch.engine.value.sums import compute_scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 @final
-class Walk(Places):
+class Walk(PlaceScorer):
     """One walk, with a method for each kind of place.
 
     It is recursive. 128 levels must fit into Python's stack, so a level of objects or of arrays takes two
@@ -257,7 +257,7 @@ class Walk(Places):
                 undecided, where._replace(choice=number), values[number], actual, without_accept=True
             )
             self.questions.update(walk.questions)
-            return figures_of(walk.compute_sums(), self._plan.options.reduce).score
+            return compute_scores(walk.compute_sums(), self._plan.options.reduce).score
 
         choice = self.own.choices.get(where)
         if choice is None:

@@ -1,4 +1,4 @@
-"""The sums that all figures are computed from, and the three divisions."""
+"""The sums that all scores are computed from, and the three divisions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Figure: TypeAlias = "float | Any"
-"""A figure in [0, 1], or None if batch errors have left nothing to count.
+"""A score in [0, 1], or None if batch errors have left nothing to count.
 
 `Any` replaces None, since type checkers would otherwise require a check before every `result.score >= 0.9`.
 """
@@ -39,49 +39,49 @@ class Sums(NamedTuple):
     @property
     def precision(self) -> float:
         """Σ / A, 1 for 0/0."""
-        return ratio(self.score, self.actual, perfect=self.perfect)
+        return divide_leaves(self.score, self.actual, perfect=self.perfect)
 
     @property
     def recall(self) -> float:
         """Σ / E, 1 for 0/0."""
-        return ratio(self.score, self.expected, perfect=self.perfect)
+        return divide_leaves(self.score, self.expected, perfect=self.perfect)
 
     @property
     def f1(self) -> float:
         """2Σ / (E + A), 1 for 0/0."""
-        return ratio(2 * self.score, self.expected + self.actual, perfect=self.perfect)
+        return divide_leaves(2 * self.score, self.expected + self.actual, perfect=self.perfect)
 
     def times(self, weight: float) -> Sums:
         """Return the sums with all weights multiplied by `weight`."""
         return Sums(self.score * weight, self.expected * weight, self.actual * weight, self.perfect)
 
 
-class Figures(NamedTuple):
-    """The figures of one comparison."""
+class Scores(NamedTuple):
+    """The scores of one comparison."""
 
     precision: float
     recall: float
     f1: float
     score: float
-    """The metric's own figure."""
+    """The metric's own score."""
 
 
-def figures_of(sums: Sums, reduce: str) -> Figures:
-    """Return the figures of one comparison, for a metric with `reduce` "f1" or "ratio"."""
+def compute_scores(sums: Sums, reduce: str) -> Scores:
+    """Return the scores of one comparison, for a metric with `reduce` "f1" or "ratio"."""
     recall, f1 = sums.recall, sums.f1
-    return Figures(sums.precision, recall, f1, recall if reduce == "ratio" else f1)
+    return Scores(sums.precision, recall, f1, recall if reduce == "ratio" else f1)
 
 
-def total_of(parts: Iterable[Sums]) -> Sums:
+def add_sums(parts: Iterable[Sums]) -> Sums:
     """Return the total of sums, independent of their order."""
     scores, expected, actual, perfect = zip(Sums(0.0, 0.0, 0.0, perfect=True), *parts)
     return Sums(math.fsum(scores), math.fsum(expected), math.fsum(actual), all(perfect))
 
 
-def ratio(part: float, whole: float, *, perfect: bool) -> float:
+def divide_leaves(part: float, whole: float, *, perfect: bool) -> float:
     """Return part / whole, at most 1, and 1 for 0/0; rounding makes it 1 only if all is `perfect`.
 
-    >>> ratio(1.0, 4.0, perfect=False), ratio(0.0, 0.0, perfect=True)
+    >>> divide_leaves(1.0, 4.0, perfect=False), divide_leaves(0.0, 0.0, perfect=True)
     (0.25, 1.0)
     """
     if not whole:

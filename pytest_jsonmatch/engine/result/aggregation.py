@@ -1,4 +1,4 @@
-"""Figures by schema path, errors of comparators, and how figures are written."""
+"""Scores by schema path, errors of comparators, and how scores are written."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ COUNTS: Final = {
     "missing": "omissions",
     "extra": "hallucinations",
 }
-"""The columns of tables that count results, in order, with the figure in each."""
+"""The columns of tables that count results, in order, with the score in each."""
 SHARES: Final = {"score": "mean_score", "precision": "precision", "recall": "recall", "F1": "f1"}
 """The columns after these."""
 
@@ -41,7 +41,7 @@ SHARES: Final = {"score": "mean_score", "precision": "precision", "recall": "rec
 @final
 @dataclass(frozen=True, slots=True)
 class FieldAggregation:
-    """The figures of one schema path over any number of results; two aggregations merge into one.
+    """The scores of one schema path over any number of results; two aggregations merge into one.
 
     >>> one = FieldAggregation(
     ...     matches=1, score_sum=1.0, weighted_score=1.0, expected_weight=1.0, actual_weight=1.0
@@ -80,34 +80,34 @@ class FieldAggregation:
     @property
     def precision(self) -> float | None:
         """Weighted score over actual's weighted leaves; None for 0/0."""
-        return _capped(self.weighted_score, self.actual_weight)
+        return _divide(self.weighted_score, self.actual_weight)
 
     @property
     def recall(self) -> float | None:
         """Weighted score over expected's weighted leaves; None for 0/0."""
-        return _capped(self.weighted_score, self.expected_weight)
+        return _divide(self.weighted_score, self.expected_weight)
 
     @property
     def f1(self) -> float | None:
         """Twice the weighted score over both sides' weighted leaves; None for 0/0."""
-        return _capped(2 * self.weighted_score, self.expected_weight + self.actual_weight)
+        return _divide(2 * self.weighted_score, self.expected_weight + self.actual_weight)
 
     @property
     def omission_rate(self) -> float | None:
         """Omissions over expected's leaves; None for 0/0."""
-        return _capped(self.omissions, self.expected_leaves)
+        return _divide(self.omissions, self.expected_leaves)
 
     @property
     def hallucination_rate(self) -> float | None:
         """Hallucinations over actual's leaves; None for 0/0, and if the metric does not count them."""
-        return _capped(self.hallucinations, self.actual_leaves)
+        return _divide(self.hallucinations, self.actual_leaves)
 
     def merge(self, other: FieldAggregation) -> FieldAggregation:
-        """Return the figures of both; the order of merging does not matter."""
+        """Return the scores of both; the order of merging does not matter."""
         return FieldAggregation(*map(sum, zip(self.to_list(), other.to_list())))  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return counts and figures as plain JSON types."""
+        """Return counts and scores as plain JSON types."""
         return {name: getattr(self, name) for name in _SHOWN}
 
     def to_list(self) -> list[float]:
@@ -132,17 +132,17 @@ _EXPECTED_LEAVES, _ACTUAL_LEAVES, _SCORES, _WEIGHTED, _EXPECTED, _ACTUAL = map(
 )
 
 
-def together(several: Iterable[FieldAggregation]) -> FieldAggregation:
-    """Return the figures of several fields together."""
+def merge_aggregations(several: Iterable[FieldAggregation]) -> FieldAggregation:
+    """Return the scores of several fields together."""
     return reduce(FieldAggregation.merge, several, FieldAggregation())
 
 
-def _capped(part: float, whole: float) -> float | None:
+def _divide(part: float, whole: float) -> float | None:
     """Return part / whole, which rounding may not lift above 1; None for 0/0."""
     return min(part / whole, 1.0) if whole else None
 
 
-def plain_matches(visited: VisitedPlaces, findings: Iterable[FieldResult]) -> dict[PlanNode, int]:
+def count_plain_matches(visited: VisitedPlaces, findings: Iterable[FieldResult]) -> dict[PlanNode, int]:
     """Return how many leaves at each schema path match without a finding; 0 if all have findings."""
     matches = visited.places()
     for finding in findings:
@@ -152,7 +152,7 @@ def plain_matches(visited: VisitedPlaces, findings: Iterable[FieldResult]) -> di
     return {place: max(number, 0) for place, number in matches.items()}
 
 
-def aggregates(
+def aggregate(
     matches: Mapping[PlanNode, int], findings: Iterable[FieldResult]
 ) -> dict[PlanNode, FieldAggregation]:
     """Sum plain matches and findings by schema path."""
@@ -197,7 +197,7 @@ class ErrorEntry:
         return f"{self.path}: comparator {self.comparator!r} {self.reason}"
 
 
-def errors_of(findings: Iterable[FieldResult]) -> Iterator[ErrorEntry]:
+def iter_errors(findings: Iterable[FieldResult]) -> Iterator[ErrorEntry]:
     """Yield the errors of comparators in findings, and in the differences below them."""
     for finding in findings:
         detail = finding.detail
@@ -205,7 +205,7 @@ def errors_of(findings: Iterable[FieldResult]) -> Iterator[ErrorEntry]:
             continue
         if detail.error:
             yield ErrorEntry(finding.short_path(), finding.comparator or "?", detail.error)
-        yield from errors_of(detail.differences)
+        yield from iter_errors(detail.differences)
 
 
 def f_beta(precision: float, recall: float, beta: float) -> float:
@@ -218,10 +218,10 @@ def f_beta(precision: float, recall: float, beta: float) -> float:
     return (1 + beta * beta) * precision * recall / weighted if weighted else 0.0
 
 
-def short_score(score: float | None) -> str:
+def format_score(score: float | None) -> str:
     """Return a score with up to four digits, never rounded up to 1 or down to 0; "–" if there is none.
 
-    >>> short_score(0.123456), short_score(0.99999999), short_score(1.0), short_score(None)
+    >>> format_score(0.123456), format_score(0.99999999), format_score(1.0), format_score(None)
     ('0.1235', '0.99999999', '1', '–')
     """
     if score is None:

@@ -25,7 +25,7 @@ from pytest_jsonmatch.engine.score.field import (
 from pytest_jsonmatch.engine.score.passes import Asked, VisitedPlaces
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
 from pytest_jsonmatch.engine.value.errors import error_text
-from pytest_jsonmatch.engine.value.sums import Sums, total_of
+from pytest_jsonmatch.engine.value.sums import Sums, add_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +48,7 @@ _NO_LEAVES: Final = Leaves(0, 0.0)
 _ONE_LEAF: Final = Leaves(1, 1.0)
 
 
-class Places:
+class PlaceScorer:
     """Scores the places of one walk, one at a time, and keeps the findings."""
 
     __slots__ = (
@@ -102,7 +102,7 @@ class Places:
                 found.sums if base is None else found.sums_at(get_weight_between(base, found.node))
                 for found in self.findings
             ]
-            return total_of((*weighed, *self.parts))
+            return add_sums((*weighed, *self.parts))
         expected = actual = self.matches
         scores, perfect = [float(self.matches)], True
         for _, _, _, _, status, score, _, _, detail in self.findings:
@@ -113,7 +113,7 @@ class Places:
                 perfect = perfect and not (own or other)
             scores.append(score)
         sums = Sums(math.fsum(scores), expected, actual, perfect)
-        return total_of((sums, *self.parts)) if self.parts else sums
+        return add_sums((sums, *self.parts)) if self.parts else sums
 
     def add_finding(
         self, node: PlanNode, where: Place, rating: Rating, expected: JsonValue, actual: JsonValue
