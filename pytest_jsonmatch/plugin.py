@@ -49,8 +49,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for plugin in config.pluginmanager.get_plugins() - {sys.modules[__name__]}:
         session.look_for_overrides(plugin)
     session.check_registered()
-    if session.has_only_gates:
-        config.pluginmanager.register(ProducerErrors(lambda: session.test), "jsonmatch-producers")
+    config.pluginmanager.register(ProducerErrors(lambda: session.test), "jsonmatch-producers")
     if settings.concurrency > 1:
         from pytest_jsonmatch.session.ahead import Ahead
 

@@ -30,6 +30,7 @@ SHARES: Final[Mapping[str, str]] = {
     "parse_rate": "the share of the answers given as text that have JSON in them",
     "missing_rate": "the share of the expected leaves that are missing, over all cases together",
     "extra_rate": "the share of the actual leaves that are extra, over all cases together",
+    "answered": "the share of the cases whose producer gave an answer, or of the gold records with one",
     "completeness": "the share of the collected cases that ran to their end",
 }
 """Figures from 0 to 1, with their meaning."""

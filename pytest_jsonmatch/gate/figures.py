@@ -29,10 +29,12 @@ def case_rows(cases: Sequence[Case], name: str) -> list[Row]:
 
     Args:
         cases: the cases of a run.
-        name: one of `FIGURES`, "pass_rate", "flip_rate", "valid_rate" or "parse_rate".
+        name: one of `FIGURES`, "pass_rate", "answered", "flip_rate", "valid_rate" or "parse_rate".
     """
     if name == "pass_rate":
         return [Row(float(case.passed), 1.0, case.unit) for case in cases]
+    if name == "answered":
+        return [Row(case.answered, 1.0, case.unit) for case in cases]
     if name == "flip_rate":
         rates = ((flip_rate(case), case.unit) for case in cases)
         return [Row(rate, 1.0, unit) for rate, unit in rates if rate is not None]

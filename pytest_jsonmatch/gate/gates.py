@@ -176,6 +176,13 @@ def _of_cases(name: str, results: RunResult) -> tuple[float | None, str]:
             return results.completeness, f"{answered:,} of {number} with an answer"
         value, reasons = results.completeness, ", ".join(results.narrowed)
         return value, "" if value is not None else f"the number of cases is unknown ({reasons})"
+    if name == "answered":
+        without = results.total_unanswered
+        if results.is_of_records:
+            value = 1 - without / results.total_records
+        else:
+            value = fsum(case.answered for case in results.cases) / results.total_records
+        return value, f"{count(without)} of {number} unanswered"
     if name == "flip_rate":
         rates = [row.part for row in case_rows(results.cases, name)]
         if results.is_of_records or not rates:

@@ -198,8 +198,6 @@ def _reasons(
     cases = count(len(results.cases), "case")
     if results.is_of_records:
         yield Text(f"{count(results.total_perfect)} of {count(results.total_records, 'record')} with score 1")
-        if results.total_unanswered:
-            yield Text(f"{count(results.total_unanswered)} without an answer")
         if results.total_errors:
             yield Text(count(results.total_errors, "error"))
     elif failed:
@@ -207,7 +205,10 @@ def _reasons(
         yield Text(f"{count(len(failed))} of {cases} {what}", tone)
     elif results.total_records:
         yield Text("no case failed" if is_judged else f"{cases}, without a threshold")
-    if not results.is_of_records and (unscored := sum(not each.run.comparisons for each in failed)):
+    if results.total_unanswered:
+        yield Text(f"{count(results.total_unanswered)} unanswered")
+    before = [each for each in failed if not each.run.comparisons and not each.run.unanswered]
+    if not results.is_of_records and (unscored := len(before)):
         yield Text(f"{count(unscored)} before comparing, which counts as 0")
     if others_failed:
         yield Text(f"{count(others_failed, 'test')} that compared nothing failed too")
@@ -379,7 +380,9 @@ def _confidence(results: RunResult, known: Mapping[str, Interval]) -> str:
 
 
 def _notes(results: RunResult) -> Iterator[str]:
-    """Yield notes on the statistics: what they leave out, comparators that raised, warnings."""
+    """Yield notes on the statistics: cases without an answer, what is left out, errors, warnings."""
+    if note := unanswered_note(results):
+        yield note
     if note := left_out_note(results):
         yield note
     if results.is_partial:
@@ -403,6 +406,24 @@ def _name(comparison: object) -> str:
     """Return the id of a comparison; if it is the test's first and has no name, the test's, to be copied."""
     nodeid, name = comparison.nodeid, comparison.id  # type: ignore[attr-defined]
     return str(nodeid if name == f"{nodeid}#1" else name)
+
+
+def unanswered_note(results: RunResult) -> str:
+    """Return how many cases are unanswered, why, and what they do to the mean score; empty if nothing.
+
+    >>> from pytest_jsonmatch import compare_corpus
+    >>> unanswered_note(compare_corpus([{"id": 1}], [{"id": 1}, {"id": 2}], id_field="id"))
+    '1 unanswered; mean score 0.50 with it as 0, 1.00 without'
+    """
+    number = results.total_unanswered
+    if not number:
+        return ""
+    why = ", ".join(f"{count(runs)} {name}" for name, runs in results.unanswered.items())
+    told = f"{count(number)} unanswered{f': {why}' if why else ''}"
+    mean, without = score_text(results.mean("score")), score_text(results.mean_of_answered("score"))
+    if mean == without or results.mean_of_answered("score") is None:
+        return told if why else ""
+    return f"{told}; mean score {mean} with {'it' if number == 1 else 'them'} as 0, {without} without"
 
 
 def left_out_note(results: RunResult) -> str:

@@ -230,12 +230,15 @@ class CaseRun:
         passed: whether its test passed.
         comparisons: what was compared, in order.
         error: why there are no figures, such as a producer that raised; then every figure is 0.
+        unanswered: the type of the exception that the producer raised, such as "TimeoutError"; empty if there
+            was an answer, or if the run failed for another reason.
     """
 
     number: int
     passed: bool
     comparisons: tuple[Comparison, ...] = ()
     error: str = ""
+    unanswered: str = ""
 
     def figure(self, name: str) -> float:
         """Return the mean of one of `FIGURES` over the comparisons; 0 after an error."""
@@ -292,6 +295,11 @@ class Case:
     def passed_runs(self) -> int:
         """How many runs passed."""
         return sum(run.passed for run in self.runs)
+
+    @property
+    def answered(self) -> float:
+        """The share of the runs with an answer."""
+        return sum(not run.unanswered for run in self.runs) / len(self.runs)
 
     @property
     def pass_rate(self) -> float:

@@ -376,6 +376,7 @@ class RunResult:
         return Counter(
             records=len(self.cases),
             perfect_records=sum(case.has_figures and case.figure("score") >= 1.0 for case in self.cases),
+            unanswered=sum(case.answered < 1 for case in self.cases),
             unscored=sum(not case.has_figures for case in self.cases),
             not_validated=self.answers.not_validated,
             errors=sum(len(each.errors) for each in compared) + broken,
@@ -394,8 +395,27 @@ class RunResult:
 
     @property
     def total_unanswered(self) -> int:
-        """The number of gold records without an answer."""
+        """The number of gold records, or of cases with a run, that have no answer."""
         return self._counts["unanswered"]
+
+    @property
+    def unanswered(self) -> Mapping[str, int]:
+        """How many runs of cases have no answer, by what the producer raised; empty for a corpus."""
+        runs = (run for case in self.cases for run in case.runs)
+        return dict(Counter(run.unanswered for run in runs if run.unanswered).most_common())
+
+    def mean_of_answered(self, name: str) -> float | None:
+        """Return the mean of one of `FIGURES` over the cases or records with an answer; None without any."""
+        if self.totals is None:
+            answered = (
+                replace(case, runs=tuple(run for run in case.runs if not run.unanswered))
+                for case in self.cases
+            )
+            return self.with_cases(case for case in answered if case.runs).mean(name)
+        scored, mean = self.total_records - self.total_unscored, self.mean(name)
+        if mean is None or scored == self.total_unanswered:
+            return None
+        return mean * scored / (scored - self.total_unanswered)
 
     @property
     def total_unscored(self) -> int:

@@ -61,8 +61,9 @@ class _Test:
 
     @property
     def failed_before(self) -> bool:
-        """Whether it failed before it compared anything, or without comparing all."""
-        return self.failed and (self.payload.broken or not self.payload.comparisons)
+        """Whether it failed before it compared anything, or without comparing all, but has an answer."""
+        is_without = self.payload.broken or not self.payload.comparisons
+        return self.failed and is_without and not self.payload.raised
 
     def take_crash(self, report: pytest.TestReport) -> None:
         """Note where a report says that the test failed; a place in the code is preferred to a mere text."""
@@ -88,11 +89,15 @@ def _cases(tests: Iterable[_Test], *, has_only_gates: bool) -> tuple[Case, ...]:
         has_any = compared or test.failed or test.payload.repetition or test.payload.raised
         if test.is_left_out or not test.ended or not has_any:
             continue
-        error = test.payload.raised or ("" if compared and not test.payload.broken else FAILED_BEFORE)
+        raised = test.payload.raised
+        error = "" if compared and not test.payload.broken else FAILED_BEFORE
+        error = f"the producer raised {raised}" if raised else error
         passed = not (test.failed or test.tolerated is not None)
         if has_only_gates:  # then tests pass
             passed = passed and not error and all(each.passed for each in compared)
-        runs.setdefault(test.run.case, []).append(CaseRun(test.run.number, passed, compared, error))
+        runs.setdefault(test.run.case, []).append(
+            CaseRun(test.run.number, passed, compared, error, raised.partition(":")[0])
+        )
         last[test.run.case] = test
     cases = []
     for name, test in sorted(last.items()):

@@ -35,7 +35,7 @@ class TestPayload:
     broken: bool = False
     """Whether a comparison yielded no figures."""
     raised: str = ""
-    """What the producer of the answer raised, if gates alone decide."""
+    """What the producer of the answer raised: the type of the exception, and its message."""
     tolerated: bool = False
     """Whether the run is under its threshold, but need not reach it."""
     repetition: Repetition | None = None

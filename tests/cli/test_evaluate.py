@@ -33,8 +33,7 @@ def test_text(sides, command):
         1,
         """\
 3 records
-failed: 1 of 2 gates failed; 1 of 3 records with score 1; 1 without an answer; 1 error; 1 answer not
-scored
+failed: 1 of 2 gates failed; 1 of 3 records with score 1; 1 error; 1 unanswered; 1 answer not scored
 
 gates, on 3 records
 gate         verdict  value  limit  margin  note
@@ -62,6 +61,7 @@ differences, expected → actual:
 mean over records: score 0.47, precision 0.44, recall 0.50, pass rate 0.33
 all fields: score 0.43, precision 0.60, recall 0.50, F1 0.55
 
+1 unanswered; mean score 0.47 with it as 0, 0.70 without
 error: record 'r2': there is no answer for it
 not scored: 'r9', which has no gold record, or is a second answer
 """,
@@ -258,7 +258,7 @@ def test_folders(folder, command):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(content)
     ran = command("evaluate answers gold --json r.json")
-    told = "2 of 4 records with score 1; 1 without an answer; 1 error; 1 answer not scored"
+    told = "2 of 4 records with score 1; 1 error; 1 unanswered; 1 answer not scored"
     assert told in " ".join(ran.out.split())
     assert "deep/b.json   0.00  n 0.00\n" in ran.out
     assert "error: record 'd.json': there is no answer for it\n" in ran.out

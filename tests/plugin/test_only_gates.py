@@ -53,12 +53,41 @@ def test_low_scores_and_missing_answers_are_recorded(pytester, workers, conftest
     assert scores == {"good": 1, "low": 0, "cut": 0, "boom": 0}
     assert [name for name, run in runs.items() if run.passed] == ["good"]
     markdown = (pytester.path / "out.md").read_text(encoding="utf-8")
-    told = "3 gates passed; 3 of 4 cases did not pass; 1 before"
+    told = "3 gates passed; 3 of 4 cases did not pass; 1 unanswered"
     assert markdown.startswith(f"## ✅ jsonmatch: passed\n\n{told}")
     assert "### Cases that did not pass" in markdown
     run = pytester.runpytest("--jsonmatch-gate=errors == 0", *workers)
     run.assert_outcomes(passed=4)
     assert run.ret == pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.mark.parametrize(
+    ("conftest", "producer"),
+    [(ASK, "producer: conftest:ask\n"), (ASK + FIXTURE, "")],
+    ids=["producer", "fixture"],
+)
+@pytest.mark.parametrize("fail", ["case", "gate"])
+def test_a_case_whose_producer_raises_is_unanswered(pytester, workers, conftest, producer, fail):
+    pytester.makeconftest(conftest)
+    pytester.makefile(".golden.yaml", a=f"{producer}cases:\n{CASES}")
+    pytester.makeini(f"[pytest]\njsonmatch_fail = {fail}\n")
+    gates = [f"--jsonmatch-gate={gate}" for gate in ("answered == 0.75", "answered >= 0.9 significant")]
+    run = pytester.runpytest("--jsonmatch-json=out.jsonl", "--jsonmatch-html=out.html", *gates, *workers)
+    run.assert_outcomes(**({"passed": 4} if fail == "gate" else {"passed": 1, "failed": 2, "errors": 1}))
+    told = "1 unanswered: 1 TimeoutError; mean score 0.25 with it as 0, 0.33 without"
+    run.stdout.fnmatch_lines(["answered == 0.75 *passed *0.75 *1 of 4 cases unanswered", told])
+    run.stdout.fnmatch_lines(["answered >= 0.9 significant *failed *"])
+    run.stdout.no_fnmatch_line("*before comparing*")
+    result = read_results(pytester.path / "out.jsonl")
+    assert (result.total_unanswered, result.unanswered) == (1, {"TimeoutError": 1})
+    assert "1 unanswered" in (pytester.path / "out.html").read_text("utf-8")
+
+
+def test_an_error_of_a_golden_file_is_no_missing_answer(pytester, workers):
+    pytester.makefile(".golden.yaml", a="cases:\n- {id: a, producer: nowhere:ask, input: 1, expected: 1}\n")
+    run = pytester.runpytest("--jsonmatch-json=out.jsonl", *workers)
+    run.assert_outcomes(errors=1)
+    assert read_results(pytester.path / "out.jsonl").total_unanswered == 0
 
 
 def test_a_test_in_python_goes_on_to_its_next_comparison(pytester, python):
