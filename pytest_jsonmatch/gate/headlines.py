@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.gate.baseline import BaselineDiff
     from pytest_jsonmatch.gate.intervals import Interval
-    from pytest_jsonmatch.gate.verdict import Change, Scores
+    from pytest_jsonmatch.gate.verdict import Change, RunScores
     from pytest_jsonmatch.results.run import RunResult
 
 OF_SCORE: Final = 0.9
@@ -115,7 +115,7 @@ def change_of_runs(
     clusters = clusters_of(before, after)
     both = {"mean score": (_scores(after), _scores(before))}
     (scores,) = compare_several(both, gate, clusters=clusters, of_drops=OF_SCORE, of_gains=OF_SCORE).values()
-    figures: dict[str, tuple[Scores, Scores]] = {"pass rate": (_passes(after), _passes(before))}
+    figures: dict[str, tuple[RunScores, RunScores]] = {"pass rate": (_passes(after), _passes(before))}
     now, then = _field_scores(after), _field_scores(before)
     for path in dict.fromkeys([*now, *then]):
         figures[f"field {path}"] = _both(now.get(path, {}), then.get(path, {}), before, after)
@@ -149,7 +149,9 @@ def _passes(results: RunResult) -> dict[str, list[float]]:
     return {case.id: [float(run.passed) for run in case.runs] for case in results.cases}
 
 
-def _both(now: Scores, then: Scores, before: RunResult, after: RunResult) -> tuple[Scores, Scores]:
+def _both(
+    now: RunScores, then: RunScores, before: RunResult, after: RunResult
+) -> tuple[RunScores, RunScores]:
     """Return the scores of a field in two runs, over the cases that have it in either.
 
     A run that compared the case but has no result for the field scores 1 there: nothing was expected, and

@@ -26,7 +26,7 @@ _VERDICTS: Final[Mapping[Kind, str]] = {
     "too few": "not enough cases",
     "no case": "not in both",
 }
-Scores: TypeAlias = "Mapping[str, Sequence[float]]"
+RunScores: TypeAlias = "Mapping[str, Sequence[float]]"
 """The scores of each case's repeats, by case id."""
 
 
@@ -188,8 +188,8 @@ class Change:
 
 
 def compare(
-    current: Scores,
-    baseline: Scores,
+    current: RunScores,
+    baseline: RunScores,
     gate: DropGate = ANY_DROP,
     *,
     clusters: Mapping[str, str] | None = None,
@@ -230,7 +230,7 @@ def compare(
 
 
 def compare_several(
-    runs: Mapping[str, tuple[Scores, Scores]],
+    runs: Mapping[str, tuple[RunScores, RunScores]],
     gate: DropGate = ANY_DROP,
     *,
     clusters: Mapping[str, str] | None = None,
