@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.answer import value_of
-from pytest_jsonmatch.engine.ask.rounds import answered, answered_all
+from pytest_jsonmatch.engine.ask.rounds import score_all_with_answers, score_with_answers
 from pytest_jsonmatch.engine.plan.compile import MAX_NODES, compile_plan
 from pytest_jsonmatch.engine.plan.options import ALIASES
 from pytest_jsonmatch.engine.plan.registry import get_registry_state
@@ -129,7 +129,11 @@ class Comparer:
         value, notes = self.read(value_of(actual), expected)
         documents = expected, value = self._documents(expected, value)
         asks = plan.has_batch or plan.prepares
-        outcome = answered(plan, expected, value, self.bench(judge)) if asks else score(plan, expected, value)
+        outcome = (
+            score_with_answers(plan, expected, value, self.bench(judge))
+            if asks
+            else score(plan, expected, value)
+        )
         validity = check_validity(plan.schema, value, self.validate)
         return MatchResult(plan, documents, outcome, notes, validity)
 
@@ -141,7 +145,7 @@ class Comparer:
         For a pair that can't be scored, yield the error instead. An answer may be MISSING.
         """
         documents = [self._documents(expected, actual) for actual, expected in pairs]
-        outcomes = answered_all(self.plan, [(None, *each) for each in documents], self.bench(judge))
+        outcomes = score_all_with_answers(self.plan, [(None, *each) for each in documents], self.bench(judge))
         for each, found in zip(documents, outcomes, strict=True):
             yield found if isinstance(found, JsonMatchError) else MatchResult(self.plan, each, found)
 

@@ -23,7 +23,7 @@ from pytest_jsonmatch.cli.inputs import (
 from pytest_jsonmatch.cli.output import as_text, in_form, look_of, write_output
 from pytest_jsonmatch.cli.records import LINES
 from pytest_jsonmatch.cli.rules import judging, rules_of
-from pytest_jsonmatch.engine.ask.rounds import answered
+from pytest_jsonmatch.engine.ask.rounds import score_with_answers
 from pytest_jsonmatch.engine.plan.fitting import collect_patterns, format_unmatched
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.value.errors import (
@@ -92,7 +92,7 @@ def _compared(contents: Sequence[bytes], options: Namespace, judge: Bench) -> Ma
     answer, notes = value_of_answer(actual, want, repair=options.repair, content=contents[0])
     right, answer = with_texts_read(plan, right), with_texts_read(plan, answer)
     try:
-        outcome = answered(plan, right, answer, judge)
+        outcome = score_with_answers(plan, right, answer, judge)
     except GoldValidationError as error:
         raise CommandError(f"{name_of(expected)}: {error}") from None
     except (RootTypeError, UnlistedFieldError) as error:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, ca
 
 from pytest_jsonmatch.comparer import Comparer
 from pytest_jsonmatch.corpus.records import TEXT, gold_error, read_gold
-from pytest_jsonmatch.engine.ask.rounds import answered_all
+from pytest_jsonmatch.engine.ask.rounds import score_all_with_answers
 from pytest_jsonmatch.engine.plan.fitting import collect_patterns, matches_somewhere
 from pytest_jsonmatch.engine.result.aggregation import count_plain_matches, iter_errors
 from pytest_jsonmatch.engine.result.match import MatchResult
@@ -252,7 +252,7 @@ class _Scorer:
     def score(self, pairs: list[Pair]) -> ChunkResult:
         asked = [self._taken(pair) for pair in pairs]
         records = [(one.pair.record_id, one.expected, one.actual) for one in asked]
-        for read, outcome in zip(asked, answered_all(self._plan, records, self._task.judge)):
+        for read, outcome in zip(asked, score_all_with_answers(self._plan, records, self._task.judge)):
             self._add(read, outcome)
         made = self._made
         made.unmatched = frozenset(pattern.text for pattern in self._rules) if pairs else None
@@ -367,7 +367,7 @@ class _Scorer:
         if not isinstance(error, GoldValidationError) and read.actual is not MISSING:
             read.error = str(error)
             empty = pair.record_id, read.expected, MISSING
-            (outcome,) = answered_all(self._plan, [empty], self._task.judge)
+            (outcome,) = score_all_with_answers(self._plan, [empty], self._task.judge)
             if not isinstance(outcome, JsonMatchError):
                 return outcome
             error = outcome

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.align.keys import find_key, read_key_value
-from pytest_jsonmatch.engine.compare.parameters import check_names, number_parameter, required, shown
+from pytest_jsonmatch.engine.compare.parameters import check_names, format_value, get_required, read_number
 from pytest_jsonmatch.engine.plan.accept import READERS
 from pytest_jsonmatch.engine.plan.node import refuse_matchers
 from pytest_jsonmatch.engine.value.convert import MISSING, NUMBERS, Matcher, value_at
@@ -157,10 +157,10 @@ def _approx(said: Any) -> Accepts:
 
     given = said if type(said) is dict else {"value": said}
     check_names("$approx", given, ("value", "rel", "abs"))
-    value = required("$approx", given, "value", "{value: 9.99, abs: 0.01}")
+    value = get_required("$approx", given, "value", "{value: 9.99, abs: 0.01}")
     if type(value) not in NUMBERS:
-        raise ConfigurationError(f"$approx: 'value' must be a number, not {shown(value)}")
-    limits: Any = {name: number_parameter("$approx", name, given[name]) for name in given if name != "value"}
+        raise ConfigurationError(f"$approx: 'value' must be a number, not {format_value(value)}")
+    limits: Any = {name: read_number("$approx", name, given[name]) for name in given if name != "value"}
     matcher: Any = matcher_of(pytest.approx(value, **limits))
     return lambda actual: matcher.score(None, actual)
 

@@ -7,9 +7,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 from unicodedata import category
 
-from pytest_jsonmatch.engine.compare.amounts import amount_reader
-from pytest_jsonmatch.engine.compare.codes import identifier_reader, phone_reader
-from pytest_jsonmatch.engine.compare.dates import date_reader
+from pytest_jsonmatch.engine.compare.amounts import make_amount_reader
+from pytest_jsonmatch.engine.compare.codes import make_identifier_reader, make_phone_reader
+from pytest_jsonmatch.engine.compare.dates import make_date_reader
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.schema.keywords import COMPARATORS
 
@@ -40,7 +40,7 @@ def _names_currency(text: str) -> bool:
 
 def _amounts(params: Mapping[str, Any]) -> Callable[[Any], Any]:
     """Return a function that reads amounts, and none whose last digits follow the other decimal mark."""
-    read = amount_reader(params)
+    read = make_amount_reader(params)
     other = {".": ",", ",": "."}.get(str(params.get("decimal")), "$^")
     other_mark = re.compile(rf"[{other}]\d{{1,2}}\D*$")
     return lambda text: None if other_mark.search(text) else read(text)
@@ -63,16 +63,16 @@ class _Format(NamedTuple):
 
 _FORMATS: Final = (
     _Format(
-        *("date", "dates", date_reader, {}, "order", ("dmy", "mdy")),
+        *("date", "dates", make_date_reader, {}, "order", ("dmy", "mdy")),
         lambda texts: not any(map(str.isdigit, texts)),
     ),
     _Format(
         *("amount", "amounts, with currencies", _amounts, {}, "decimal", (".", ",")),
         lambda texts: any(map(_names_currency, texts)),
     ),
-    _Format("phone", "phone numbers with country codes", phone_reader, {}),
+    _Format("phone", "phone numbers with country codes", make_phone_reader, {}),
     *(
-        _Format("identifier", f"valid numbers of the kind {kind}", identifier_reader, {"kind": kind})
+        _Format("identifier", f"valid numbers of the kind {kind}", make_identifier_reader, {"kind": kind})
         for kind in ("iban", "isbn", "issn", "isin", "lei", "eu_vat", "ean")
     ),
 )

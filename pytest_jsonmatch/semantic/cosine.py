@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
-from pytest_jsonmatch.engine.compare.equality import equality_score
+from pytest_jsonmatch.engine.compare.equality import score_equality
 from pytest_jsonmatch.engine.compare.parameters import check_names
 from pytest_jsonmatch.engine.value.convert import JsonValue
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
@@ -48,23 +48,23 @@ def _bind(params: Params) -> Scoring:
 
     def cosine(expected: JsonValue, actual: JsonValue) -> float:
         if type(expected) is not str or type(actual) is not str:
-            return equality_score(expected, actual)
+            return score_equality(expected, actual)
         if expected == actual:
             return 1.0
         return float(_scores(vectors.product(expected, actual)))
 
     def block(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
-        from pytest_jsonmatch.engine.compare.scoretables import equality_table
+        from pytest_jsonmatch.engine.compare.scoretables import make_equality_table
 
         # Equal strings match even if they have no vectors.
         scores: Matrix = _scores(vectors.products(expected, actual))
-        scores[equality_table(expected, actual) == 1.0] = 1.0
+        scores[make_equality_table(expected, actual) == 1.0] = 1.0
         return scores
 
     def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-        from pytest_jsonmatch.engine.compare.scoretables import string_table
+        from pytest_jsonmatch.engine.compare.scoretables import make_string_table
 
-        return string_table(expected, actual, block)
+        return make_string_table(expected, actual, block)
 
     return Scoring(cosine, table, prepare=vectors.learn)
 

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from pytest_jsonmatch import RootTypeError, compare_corpus, compare_json
-from pytest_jsonmatch.engine.ask.rounds import answered_all
+from pytest_jsonmatch.engine.ask.rounds import score_all_with_answers
 from pytest_jsonmatch.engine.plan.compile import compile_plan
 from pytest_jsonmatch.engine.plan.registry import session_registry
 
@@ -75,7 +75,9 @@ def test_ids_are_unique_where_those_of_records_are_not(registry):
     judge = Judge("chunk")
     registry.comparator("judge", judge)
     plan = compile_plan("leaf_f1", {"fields": RULES})
-    answered_all(plan, [("same", {"note": "a"}, {"note": "b"}), ("same", {"note": "c"}, {"note": "d"})])
+    score_all_with_answers(
+        plan, [("same", {"note": "a"}, {"note": "b"}), ("same", {"note": "c"}, {"note": "d"})]
+    )
     assert judge.calls == [["same:1", "same:2"]]
 
 
@@ -109,14 +111,14 @@ def test_a_failed_call_is_counted_and_named_and_the_run_goes_on(registry):
 def test_what_a_record_raises_stands_in_its_place(registry):
     registry.comparator("judge", Judge("chunk"))
     plan = compile_plan("field_match", {"fields": RULES})
-    one, other = answered_all(plan, [(0, {"note": "a"}, [1]), (1, {"note": "a"}, {"note": "A"})])
+    one, other = score_all_with_answers(plan, [(0, {"note": "a"}, [1]), (1, {"note": "a"}, {"note": "A"})])
     assert isinstance(one, RootTypeError)
     assert other.sums.score == 1.0
 
 
 def test_plans_without_batch_comparators_are_scored_one_by_one():
     plan = compile_plan("leaf_f1", {})
-    outcomes = answered_all(plan, [(0, {"a": 1}, {"a": 1}), (1, {"a": 1}, {"a": 2})])
+    outcomes = score_all_with_answers(plan, [(0, {"a": 1}, {"a": 1}), (1, {"a": 1}, {"a": 2})])
     assert [outcome.sums.score for outcome in outcomes] == [1, 0]
 
 

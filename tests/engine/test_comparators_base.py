@@ -11,7 +11,7 @@ import pytest
 
 from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.engine.compare import BUILTIN
-from pytest_jsonmatch.engine.compare.base import Comparator, ComparatorResult, user_comparator
+from pytest_jsonmatch.engine.compare.base import Comparator, ComparatorResult, make_user_comparator
 from pytest_jsonmatch.engine.plan.registry import session_registry
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
@@ -103,7 +103,7 @@ def test_a_users_function_gets_both_values_and_its_parameters_and_may_give_a_rea
     def fn(expected, actual, params):
         return ComparatorResult(0.5, reason=f"{expected} {actual} {params}")
 
-    compare = user_comparator("mine", fn).bind({"limit": 3}).score
+    compare = make_user_comparator("mine", fn).bind({"limit": 3}).score
     assert compare(None, 1) == ComparatorResult(0.5, reason="None 1 {'limit': 3}")
 
 
@@ -116,11 +116,11 @@ def test_a_users_function_that_returns_no_score_is_an_error(result):
 
 
 def test_a_users_comparator_sees_nulls_and_is_asked_about_equal_values():
-    comparator = user_comparator("mine", lambda *_: 0.0)
+    comparator = make_user_comparator("mine", lambda *_: 0.0)
     assert comparator == Comparator("mine", comparator.make, reflexive=False)
 
 
 def test_a_users_comparator_must_be_callable():
     with pytest.raises(ConfigurationError) as caught:
-        user_comparator("mine", 3)
+        make_user_comparator("mine", 3)
     assert str(caught.value) == "comparator 'mine' must be a function of (expected, actual, params), not int"

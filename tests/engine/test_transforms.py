@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.engine.compare.transforms import (
     BUILTIN,
+    make_user_transform,
     normalize_text,
     strip_accents,
-    user_transform,
 )
 from pytest_jsonmatch.engine.plan.registry import session_registry
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
@@ -186,23 +186,23 @@ def test_a_wrong_parameter_is_named_when_rules_are_compiled(line):
     ],
 )
 def test_a_users_function_with_and_without_params(fn, params, result):
-    assert user_transform("mine", fn).bind(params)("ab") == result
+    assert make_user_transform("mine", fn).bind(params)("ab") == result
 
 
 def test_a_users_function_never_sees_null():
-    assert user_transform("mine", str.upper).bind({})(None) is None
-    assert user_transform("mine", lambda value, params: value / params).bind({})(None) is None
+    assert make_user_transform("mine", str.upper).bind({})(None) is None
+    assert make_user_transform("mine", lambda value, params: value / params).bind({})(None) is None
 
 
 def test_parameters_for_a_function_that_takes_none_are_an_error():
     with pytest.raises(ConfigurationError) as caught:
-        user_transform("mine", str.upper).bind({"times": 2})
+        make_user_transform("mine", str.upper).bind({"times": 2})
     assert str(caught.value) == "transform 'mine' has no parameter 'times'; it takes none"
 
 
 def test_a_users_transform_must_be_callable():
     with pytest.raises(ConfigurationError) as caught:
-        user_transform("mine", "upper")
+        make_user_transform("mine", "upper")
     assert str(caught.value) == "transform 'mine' must be a function of (value) or (value, params), not str"
 
 

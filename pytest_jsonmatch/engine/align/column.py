@@ -7,7 +7,7 @@ from decimal import Decimal
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.compare.base import score_of
+from pytest_jsonmatch.engine.compare.base import score_or_zero
 from pytest_jsonmatch.engine.value.convert import MISSING, NO_SCALARS, NUMBERS, Matcher
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
@@ -289,7 +289,7 @@ class CostlyValues:
 
     def total_score(self, row: int, column: int) -> float:
         """Return the weighted score of two values."""
-        score: float = score_of(self.block.bound.score, self.left.values[row], self.right.values[column])
+        score: float = score_or_zero(self.block.bound.score, self.left.values[row], self.right.values[column])
         if self.accepted is not None:
             score = max(score, self.accepted[column])
         return self.weight * self.thresholds.apply(score)

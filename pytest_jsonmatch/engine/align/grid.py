@@ -278,5 +278,5 @@ def _select_in_order(order: list[int], some: list[int]) -> list[int]:
     """Return some indices in the canonical order of their array."""
     if len(some) == len(order):
         return order
-    wanted = set(some)
-    return [at for at in order if at in wanted]
+    chosen = set(some)
+    return [at for at in order if at in chosen]

@@ -19,7 +19,7 @@ from pytest_jsonmatch.engine.align.grid import (
 from pytest_jsonmatch.engine.align.membership import Membership
 from pytest_jsonmatch.engine.align.related import RelatedGrid
 from pytest_jsonmatch.engine.align.solve import assign_matrix
-from pytest_jsonmatch.engine.compare.scoretables import row_blocks
+from pytest_jsonmatch.engine.compare.scoretables import split_rows
 from pytest_jsonmatch.engine.value.convert import MISSING
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class ArrayGrid:
             self.total_scores += table
             return
         rows = np.array(left.codes, dtype=np.intp)
-        for some in row_blocks(*self.total_scores.shape):
+        for some in split_rows(*self.total_scores.shape):
             lines = table.take(rows[some], axis=0)
             lines[rows[some] < 0] = 0.0
             self.total_scores[some] += lines
@@ -121,7 +121,7 @@ class ArrayGrid:
             )
             for column, missing in ((left, -1), (right, -2))
         )
-        for some in row_blocks(*self.total_scores.shape):
+        for some in split_rows(*self.total_scores.shape):
             self.total_scores[some] += weight * (rows[some, None] == columns)
 
     def _leave_open(self, values: CostlyValues, table: Matrix) -> None:
@@ -219,7 +219,7 @@ class ArrayGrid:
         self.leaf_counts = leaf_counts
         self._share = tie_share(float(self.total_scores.max(initial=0.0)))
         self._worths = self._compute_similarities(leaf_counts)
-        for some in row_blocks(*self._worths.shape):
+        for some in split_rows(*self._worths.shape):
             worths = self._worths[some]
             admissible = worths > self.aligner.threshold
             worths += self._share * self.total_scores[some]

@@ -97,12 +97,12 @@ def _sum_best(scores: Any, left: Membership, right: Membership) -> Matrix:
     from scipy.sparse import csr_matrix
 
     values, others = scores.shape
-    holders = right.count_matrix(others).tocsc()
-    counts = np.diff(holders.indptr)[scores.col]
+    owners = right.count_matrix(others).tocsc()
+    counts = np.diff(owners.indptr)[scores.col]
     places = np.arange(counts.sum()) + np.repeat(
-        holders.indptr[scores.col] - np.cumsum(counts) + counts, counts
+        owners.indptr[scores.col] - np.cumsum(counts) + counts, counts
     )
-    cells = np.repeat(scores.row, counts).astype(np.int64) * len(right.sizes) + holders.indices[places]
+    cells = np.repeat(scores.row, counts).astype(np.int64) * len(right.sizes) + owners.indices[places]
     order = np.argsort(cells, kind="stable")
     cells = cells[order]
     starts = np.flatnonzero(np.diff(cells, prepend=-1))

@@ -11,7 +11,7 @@ from pytest_jsonmatch.engine.align.column import split_by_comparator
 from pytest_jsonmatch.engine.align.context import NOTHING, Cell, Pairing, compute_similarity
 from pytest_jsonmatch.engine.align.grid import ROUNDING, compute_worth, move_parts, pair_by_bounds, tie_share
 from pytest_jsonmatch.engine.align.solve import assign_lists
-from pytest_jsonmatch.engine.compare.base import rows_of
+from pytest_jsonmatch.engine.compare.base import score_rows
 from pytest_jsonmatch.engine.plan.valuerules import NO_THRESHOLDS
 
 if TYPE_CHECKING:
@@ -202,4 +202,4 @@ def _score_block(bound: Bound, expected: list[JsonValue], actual: list[JsonValue
     if bound.prepare is not None:
         # The table has scores of 0 for strings that could not be encoded.
         return [dict(enumerate(line)) for line in bound.table(expected, actual).tolist()]
-    return rows_of(bound.score, expected, actual) if bound.rows is None else bound.rows(expected, actual)
+    return score_rows(bound.score, expected, actual) if bound.rows is None else bound.rows(expected, actual)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, final
 
 from pytest_jsonmatch.engine.compare.base import ComparatorResult
-from pytest_jsonmatch.engine.compare.parameters import required
+from pytest_jsonmatch.engine.compare.parameters import get_required
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class CompoundComparator:
     def check_params(self, params: Mapping[str, Any]) -> None:
         """Raise ConfigurationError for a field that has none of the roles."""
         owner = f"comparator {self.name!r}"
-        role = required(owner, params, "role", f'{{"role": "{self.primary}"}}')
+        role = get_required(owner, params, "role", f'{{"role": "{self.primary}"}}')
         if role not in self.roles:
             raise ConfigurationError(f"{owner} has no role {role!r}{did_you_mean(str(role), self.roles)}")
 

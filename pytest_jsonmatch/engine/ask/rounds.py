@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     """(id, expected, actual)."""
 
 
-def answered(plan: Plan, expected: JsonValue, actual: JsonValue, judge: object = None) -> Outcome:
+def score_with_answers(plan: Plan, expected: JsonValue, actual: JsonValue, judge: object = None) -> Outcome:
     """Score two JSON values with the answers of batch comparators.
 
     Args:
@@ -43,13 +43,13 @@ def answered(plan: Plan, expected: JsonValue, actual: JsonValue, judge: object =
 
     Raises what `score.documents.score` raises.
     """
-    (found,) = answered_all(plan, [(None, expected, actual)], judge)
+    (found,) = score_all_with_answers(plan, [(None, expected, actual)], judge)
     if isinstance(found, JsonMatchError):
         raise found
     return found
 
 
-def answered_all(
+def score_all_with_answers(
     plan: Plan, records: Sequence[RecordPair], judge: object = None
 ) -> list[Outcome | JsonMatchError]:
     """Score a chunk of records, and ask batch comparators about all of them together.
@@ -67,7 +67,7 @@ def answered_all(
 
     >>> from pytest_jsonmatch.engine.plan.compile import compile_plan
     >>> plan = compile_plan("json_similarity", {})
-    >>> outcomes = answered_all(plan, [("r1", {"a": 1}, {"a": 1}), ("r2", [2], [])])
+    >>> outcomes = score_all_with_answers(plan, [("r1", {"a": 1}, {"a": 1}), ("r2", [2], [])])
     >>> [outcome.sums.score for outcome in outcomes]
     [1.0, 0.0]
     """
@@ -127,21 +127,25 @@ def _ask(records: Sequence[_Scored], judge: object, numbers: Counter[str | int |
             batch = asked.question.batch
             key = batch, -1 if batch.scope == "chunk" else at
             calls.setdefault(key, []).append((record, asked))
-    for (batch, _), wanted in calls.items():
+    for (batch, _), questions in calls.items():
         items = []
-        for record, asked in wanted:
+        for record, asked in questions:
             numbers[record.id] += 1
-            items.append(_item_of(asked, record.id, numbers[record.id]))
-        for (record, asked), answer in zip(wanted, _answers(batch, items, judge)):
+            items.append(_make_item(asked, record.id, numbers[record.id]))
+        for (record, asked), answer in zip(questions, _ask_once(batch, items, judge)):
             record.answers[asked.place] = answer
 
 
-def _answers(batch: Batch, items: list[BatchItem], judge: object) -> list[BatchAnswer]:
+def _ask_once(batch: Batch, items: list[BatchItem], judge: object) -> list[BatchAnswer]:
     """Ask about items in one call; return an answer for each, or the reason why there is none."""
     try:
         given = list(items)
         returned = batch.ask(given, judge) if batch.judged else batch.ask(given)
-        read = _by_id(items, returned) if isinstance(returned, Mapping) else _in_order(batch, items, returned)
+        read = (
+            _read_mapping(items, returned)
+            if isinstance(returned, Mapping)
+            else _read_list(batch, items, returned)
+        )
     except Exception as error:
         if batch.judged:
             # Single failures of the judge are answers already; an error means that it can't be asked at all.
@@ -151,7 +155,7 @@ def _answers(batch: Batch, items: list[BatchItem], judge: object) -> list[BatchA
     return [read] * len(items) if isinstance(read, str) else read
 
 
-def _item_of(asked: Asked, record: str | int | None, number: int) -> BatchItem:
+def _make_item(asked: Asked, record: str | int | None, number: int) -> BatchItem:
     """Return an open place as the item that a batch comparator is given.
 
     Args:
@@ -178,7 +182,7 @@ def _item_of(asked: Asked, record: str | int | None, number: int) -> BatchItem:
     )
 
 
-def _in_order(batch: Batch, items: Sequence[BatchItem], returned: object) -> list[BatchAnswer] | str:
+def _read_list(batch: Batch, items: Sequence[BatchItem], returned: object) -> list[BatchAnswer] | str:
     """Return the answers of a list, or what is wrong with it as a whole."""
     if inspect.iscoroutine(returned):
         returned.close()
@@ -189,24 +193,25 @@ def _in_order(batch: Batch, items: Sequence[BatchItem], returned: object) -> lis
         if isinstance(returned, Iterable) and not isinstance(returned, (str, bytes, set, frozenset)):
             answers = list(returned)
             if len(answers) == len(items):
-                return list(map(_checked, answers))
+                return list(map(_check_answer, answers))
             returned = f"{count(len(answers), 'answer')} for {count(len(items), 'item')}"
             return f"returned {returned}; it returns {form}"
     return f"returned {'nothing' if returned is None else f'a {type(returned).__name__}'}; it returns {form}"
 
 
-def _by_id(items: Sequence[BatchItem], returned: Mapping[Any, object]) -> list[BatchAnswer] | str:
+def _read_mapping(items: Sequence[BatchItem], returned: Mapping[Any, object]) -> list[BatchAnswer] | str:
     """Return the answers of a mapping, or what is wrong with it as a whole."""
     given = dict(returned)
     unknown = given.keys() - {item.id for item in items}
     if unknown:
         return f"answered for ids that it was not asked about: {', '.join(sorted(map(repr, unknown)))}"
     return [
-        _checked(given[item.id]) if item.id in given else "gave no answer for this item" for item in items
+        _check_answer(given[item.id]) if item.id in given else "gave no answer for this item"
+        for item in items
     ]
 
 
-def _checked(answer: object) -> BatchAnswer:
+def _check_answer(answer: object) -> BatchAnswer:
     """Return one item's answer, or what is wrong with it."""
     if isinstance(answer, JsonMatchError):
         return str(answer)

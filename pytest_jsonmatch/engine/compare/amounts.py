@@ -7,9 +7,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
-from pytest_jsonmatch.engine.compare.equality import text_reader
-from pytest_jsonmatch.engine.compare.numbers import read_tolerance, within_tolerance
-from pytest_jsonmatch.engine.compare.parameters import shown
+from pytest_jsonmatch.engine.compare.equality import make_text_reader
+from pytest_jsonmatch.engine.compare.numbers import make_tolerance_scoring, read_tolerance
+from pytest_jsonmatch.engine.compare.parameters import format_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import as_number
 
@@ -37,7 +37,7 @@ XPF FR, YER, ZAR R, ZMW, ZWG
 """The codes of ISO 4217, each followed by its signs, in capitals and without a point."""
 
 
-def _codes_by_name() -> dict[str, set[str]]:
+def _read_codes() -> dict[str, set[str]]:
     """Return the codes that each code and sign can mean: one, except for signs such as $."""
     codes: dict[str, set[str]] = {}
     for code, *signs in map(str.split, _CURRENCIES.split(",")):
@@ -46,7 +46,7 @@ def _codes_by_name() -> dict[str, set[str]]:
     return codes
 
 
-_CODES: Final = _codes_by_name()
+_CODES: Final = _read_codes()
 _SAME: Final[Mapping[int, str | int]] = {
     **dict.fromkeys([0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000], " "),
     **dict.fromkeys(map(ord, "’‘ʼ′`´＇"), "'"),
@@ -74,10 +74,10 @@ class Amount(NamedTuple):
     currency: str | None = None
 
 
-def _numbers(text: str) -> dict[str, Decimal]:
+def _read_numbers(text: str) -> dict[str, Decimal]:
     """Return what digits and separators can mean, by decimal mark; "" for a number without one.
 
-    >>> _numbers("1,234"), _numbers("1.234,5")
+    >>> _read_numbers("1,234"), _read_numbers("1.234,5")
     ({',': Decimal('1.234'), '': Decimal('1234')}, {',': Decimal('1234.5')})
     """
     found = {}
@@ -85,17 +85,17 @@ def _numbers(text: str) -> dict[str, Decimal]:
         whole, is_there, cents = text.rpartition(mark)
         grouped = mark not in whole and _GROUPED.fullmatch(whole)
         if is_there and cents.isdecimal() and (not whole or whole.isdecimal() or grouped):
-            found[mark] = Decimal(f"{_digits(whole)}.{cents}")
+            found[mark] = Decimal(f"{_read_digits(whole)}.{cents}")
     if text.isdecimal() or _GROUPED.fullmatch(text):
-        found[""] = Decimal(_digits(text))
+        found[""] = Decimal(_read_digits(text))
     return found
 
 
-def _digits(text: str) -> str:
+def _read_digits(text: str) -> str:
     return "".join(filter(str.isdecimal, text))
 
 
-def _currency(marks: Sequence[str]) -> str | None:
+def _find_currency(marks: Sequence[str]) -> str | None:
     """Return the currency that signs and codes agree on; a sign if that leaves several.
 
     Raises:
@@ -110,7 +110,7 @@ def _currency(marks: Sequence[str]) -> str | None:
     return shared.pop() if len(shared) == 1 else names[0]
 
 
-def _readings(text: str) -> dict[str, Amount]:
+def _find_readings(text: str) -> dict[str, Amount]:
     """Return the amounts that a text can mean, by decimal mark; none if it is not an amount."""
     found = _AMOUNT.fullmatch(text.translate(_SAME))
     if found is None:
@@ -118,23 +118,23 @@ def _readings(text: str) -> dict[str, Amount]:
     brackets = "".join(filter(None, (found[1], found[3], found["close"], found["last"])))
     try:
         sign = _SIGN[brackets]
-        currency = _currency([mark for mark in (found["before"], found["after"]) if mark])
+        currency = _find_currency([mark for mark in (found["before"], found["after"]) if mark])
     except LookupError:
         return {}
     digits = found["number"] + (found["no_cents"] or "").rstrip("-").replace(".", ".00").replace(",", ",00")
     return {
-        mark: Amount(_as_double(number.copy_negate() if sign else number), currency)
-        for mark, number in _numbers(digits).items()
+        mark: Amount(_find_double(number.copy_negate() if sign else number), currency)
+        for mark, number in _read_numbers(digits).items()
     }
 
 
-def _as_double(number: Decimal) -> float | Decimal:
+def _find_double(number: Decimal) -> float | Decimal:
     """Return the double that is written like this number, if there is one."""
     double = float(number)
     return double if Decimal(repr(double)) == number else number
 
 
-def amount_reader(params: Params) -> Callable[[JsonValue], Amount | None]:
+def make_amount_reader(params: Params) -> Callable[[JsonValue], Amount | None]:
     """Return a function that reads a number, or an amount written as text; it returns None for other values.
 
     Args:
@@ -144,12 +144,12 @@ def amount_reader(params: Params) -> Callable[[JsonValue], Amount | None]:
     decimal = params.get("decimal")
 
     def read(text: str) -> Amount | None:
-        found = _readings(text)
+        found = _find_readings(text)
         if len(set(found.values())) < 2:
             return next(iter(found.values()), None)
         return None if decimal is None else found.get(str(decimal), found.get(""))
 
-    read_text = text_reader(read)
+    read_text = make_text_reader(read)
 
     def read_value(value: JsonValue) -> Amount | None:
         if type(value) is str:
@@ -162,8 +162,10 @@ def amount_reader(params: Params) -> Callable[[JsonValue], Amount | None]:
 
 def _make_amount(params: Params) -> Scoring:
     if params.get("decimal") not in (None, ".", ","):
-        raise ConfigurationError(f"{_OWNER}: 'decimal' must be '.' or ',', not {shown(params['decimal'])}")
-    read = amount_reader(params)
+        raise ConfigurationError(
+            f"{_OWNER}: 'decimal' must be '.' or ',', not {format_value(params['decimal'])}"
+        )
+    read = make_amount_reader(params)
     rel, absolute = read_tolerance(_OWNER, params.get("tolerance"))
 
     def number(value: JsonValue) -> float | Decimal | None:
@@ -172,17 +174,17 @@ def _make_amount(params: Params) -> Scoring:
     def currency(value: JsonValue) -> str | None:
         return (amount := read(value)) and amount.currency
 
-    numbers: Any = within_tolerance(rel, 0.0 if rel is None and absolute is None else absolute, number)
+    numbers: Any = make_tolerance_scoring(rel, 0.0 if rel is None and absolute is None else absolute, number)
 
     def score(expected: JsonValue, actual: JsonValue) -> float:
         one, other = currency(expected), currency(actual)
         return numbers.score(expected, actual) if one is None or other is None or one == other else 0.0
 
     def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-        from pytest_jsonmatch.engine.compare.scoretables import equality_table
+        from pytest_jsonmatch.engine.compare.scoretables import make_equality_table
 
         one, other = (list(map(currency, values)) for values in (expected, actual))
-        agree = equality_table(one, other)
+        agree = make_equality_table(one, other)
         agree[[each is None for each in one]] = 1.0
         agree[:, [each is None for each in other]] = 1.0
         scores: Matrix = numbers.table(expected, actual)
@@ -193,7 +195,7 @@ def _make_amount(params: Params) -> Scoring:
 
 AMOUNT: Final = Comparator("amount", _make_amount, ("decimal", "tolerance"))
 """1 for the same amount within the `tolerance` (as of `numeric`), else 0; amounts of two currencies are 0.
-`decimal`: see `amount_reader`. Other values are compared by JSON equality."""
+`decimal`: see `make_amount_reader`. Other values are compared by JSON equality."""
 
 COMPARATORS: Final = (AMOUNT,)
 """The comparators of this module."""

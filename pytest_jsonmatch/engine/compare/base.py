@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeAlias, final
 
-from pytest_jsonmatch.engine.compare.parameters import check_names, takes
+from pytest_jsonmatch.engine.compare.parameters import accepts, check_names
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 
@@ -98,7 +98,7 @@ class Scoring:
     prepare: Callable[[Sequence[str]], object] | None = None
 
 
-def score_of(score: Score, expected: JsonValue, actual: JsonValue) -> Any:
+def score_or_zero(score: Score, expected: JsonValue, actual: JsonValue) -> Any:
     """Return a score, or 0 for values that a built-in comparator refuses: the walk reports that."""
     try:
         return score(expected, actual)
@@ -106,7 +106,7 @@ def score_of(score: Score, expected: JsonValue, actual: JsonValue) -> Any:
         return 0.0
 
 
-def rows_of(
+def score_rows(
     score: Score, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
 ) -> list[dict[int, float]]:
     """Return, for each expected value, the scores other than 0, by the position of the actual value."""
@@ -116,7 +116,7 @@ def rows_of(
             {to: found for to, other in enumerate(actual) if (found := own(one, other))} for one in expected
         ]
     except ValueError:
-        return [{to: score_of(own, one, other) for to, other in enumerate(actual)} for one in expected]
+        return [{to: score_or_zero(own, one, other) for to, other in enumerate(actual)} for one in expected]
 
 
 @final
@@ -180,7 +180,7 @@ class Bound(Scoring):
         return self if map_params is None else self.comparator.bind(map_params(self.params, transform))
 
 
-def user_comparator(name: str, fn: Callable[..., Any]) -> Comparator:
+def make_user_comparator(name: str, fn: Callable[..., Any]) -> Comparator:
     """Make a Comparator of a function `fn(expected, actual, params)`.
 
     Args:
@@ -188,7 +188,7 @@ def user_comparator(name: str, fn: Callable[..., Any]) -> Comparator:
         fn: returns a number in [0, 1], a bool, or a ComparatorResult. It gets nulls too. The caller reports
             what it raises, and anything else that it returns.
 
-    >>> same_start = user_comparator("same_start", lambda expected, actual, params: expected[0] == actual[0])
+    >>> same_start = make_user_comparator("same_start", lambda one, other, params: one[0] == other[0])
     >>> same_start.bind({}).score("Berlin", "Bern")
     True
     """
@@ -264,7 +264,7 @@ def is_batch(fn: Callable[..., object]) -> bool:
     >>> is_batch(lambda items: [1.0] * len(items)), is_batch(lambda expected, actual, params: 1.0)
     (True, False)
     """
-    return isinstance(getattr(fn, "scope", None), str) or (takes(fn, 1) and not takes(fn, 3))
+    return isinstance(getattr(fn, "scope", None), str) or (accepts(fn, 1) and not accepts(fn, 3))
 
 
 def batch_comparator(name: str, fn: Callable[[list[BatchItem]], object]) -> Comparator:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
-from pytest_jsonmatch.engine.compare.equality import equality_score
+from pytest_jsonmatch.engine.compare.equality import score_equality
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +47,7 @@ def intersection_over_union(expected: Sequence[float], actual: Sequence[float]) 
 def _score(expected: JsonValue, actual: JsonValue) -> float:
     left, right = read_box(expected), read_box(actual)
     if left is None or right is None or left == right:
-        return equality_score(expected, actual)
+        return score_equality(expected, actual)
     return intersection_over_union(left, right)
 
 
@@ -55,12 +55,12 @@ def _block(expected: Sequence[list[float]], actual: Sequence[list[float]]) -> Ma
     """Return the scores of boxes in the arithmetic of `intersection_over_union`."""
     import numpy as np
 
-    from pytest_jsonmatch.engine.compare.scoretables import row_blocks
+    from pytest_jsonmatch.engine.compare.scoretables import split_rows
 
     left, right = (np.array(boxes, dtype=np.float64) for boxes in (expected, actual))
     areas, others = ((side[:, 2] - side[:, 0]) * (side[:, 3] - side[:, 1]) for side in (left, right))
     scores = np.zeros((len(left), len(right)))
-    for rows in row_blocks(*scores.shape):
+    for rows in split_rows(*scores.shape):
         some, area = left[rows, None], areas[rows, None]
         sides = np.minimum(some[..., 2:], right[:, 2:]) - np.maximum(some[..., :2], right[:, :2])
         shared = np.maximum(sides, 0.0).prod(axis=2)
@@ -71,10 +71,10 @@ def _block(expected: Sequence[list[float]], actual: Sequence[list[float]]) -> Ma
 
 
 def _table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-    from pytest_jsonmatch.engine.compare.scoretables import else_equality
+    from pytest_jsonmatch.engine.compare.scoretables import add_equality
 
     places = [[at for at, value in enumerate(side) if read_box(value)] for side in (expected, actual)]
-    return else_equality(expected, actual, places, _block)
+    return add_equality(expected, actual, places, _block)
 
 
 IOU: Final = Comparator("iou", lambda _: Scoring(_score, _table), ())

@@ -8,8 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator
-from pytest_jsonmatch.engine.compare.equality import compare_forms, text_reader
-from pytest_jsonmatch.engine.compare.parameters import missing_extra, required
+from pytest_jsonmatch.engine.compare.equality import compare_forms, make_text_reader
+from pytest_jsonmatch.engine.compare.parameters import get_required, make_missing_extra_error
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _IDENTIFIER: Final = "comparator 'identifier'"
 # phone
 
 
-def phone_reader(params: Params) -> Callable[[JsonValue], str | None]:
+def make_phone_reader(params: Params) -> Callable[[JsonValue], str | None]:
     """Return a function that returns a phone number in international form (E.164), None for other values.
 
     Args:
@@ -35,7 +35,7 @@ def phone_reader(params: Params) -> Callable[[JsonValue], str | None]:
     try:
         import phonenumbers
     except ImportError:
-        raise missing_extra(_PHONE, "phone") from None
+        raise make_missing_extra_error(_PHONE, "phone") from None
     region = params.get("region")
     if region is not None and not (isinstance(region, str) and region in phonenumbers.SUPPORTED_REGIONS):
         hint = did_you_mean(str(region).upper(), phonenumbers.SUPPORTED_REGIONS)
@@ -53,29 +53,29 @@ def phone_reader(params: Params) -> Callable[[JsonValue], str | None]:
         written = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
         return f"{written} ext. {number.extension}" if number.extension else written
 
-    return text_reader(read)
+    return make_text_reader(read)
 
 
-PHONE: Final = Comparator("phone", lambda params: compare_forms(phone_reader(params)), ("region",))
-"""1 for the same phone number, however it is written; extensions count. `region`: see `phone_reader`. Other
-values are compared by JSON equality. Needs the extra `phone`."""
+PHONE: Final = Comparator("phone", lambda params: compare_forms(make_phone_reader(params)), ("region",))
+"""1 for the same phone number, however it is written; extensions count. `region`: see `make_phone_reader`.
+Other values are compared by JSON equality. Needs the extra `phone`."""
 
 
 # identifier
 
 
-def identifier_reader(params: Params) -> Callable[[JsonValue], str | None]:
+def make_identifier_reader(params: Params) -> Callable[[JsonValue], str | None]:
     """Return a function that returns an identifier in its compact form, None for what is not a valid one.
 
     Args:
         params: `kind`, the name of a module of python-stdnum: `iban`, `isbn`; `eu_vat` for `stdnum.eu.vat`.
             An ISBN of ten digits is converted to one of thirteen.
     """
-    kind = required(_IDENTIFIER, params, "kind", '{"kind": "iban"}')
+    kind = get_required(_IDENTIFIER, params, "kind", '{"kind": "iban"}')
     try:
         import stdnum.exceptions
     except ImportError:
-        raise missing_extra(_IDENTIFIER, "identifiers") from None
+        raise make_missing_extra_error(_IDENTIFIER, "identifiers") from None
     validate: Callable[..., str] | None = None
     # `eu_vat` is stdnum.eu.vat; a country code that is a Python keyword has an underscore: stdnum.is_.vsk.
     for module in (str(kind), str(kind).replace("_", ".", 1), str(kind).replace("_", "_.", 1)):
@@ -96,11 +96,11 @@ def identifier_reader(params: Params) -> Callable[[JsonValue], str | None]:
         except invalid:
             return None
 
-    return text_reader(read)
+    return make_text_reader(read)
 
 
 IDENTIFIER: Final = Comparator(
-    "identifier", lambda params: compare_forms(identifier_reader(params)), ("kind",)
+    "identifier", lambda params: compare_forms(make_identifier_reader(params)), ("kind",)
 )
 """1 for the same identifier of a `kind`, however it is spaced and punctuated. Invalid values, including those
 with wrong check digits, are compared by JSON equality. Needs the extra `identifiers`."""

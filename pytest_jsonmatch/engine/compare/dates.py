@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator
-from pytest_jsonmatch.engine.compare.equality import compare_forms, text_reader
-from pytest_jsonmatch.engine.compare.parameters import choice_parameter, missing_extra
+from pytest_jsonmatch.engine.compare.equality import compare_forms, make_text_reader
+from pytest_jsonmatch.engine.compare.parameters import make_missing_extra_error, read_choice
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def _read_numbers(text: str, order: str) -> dt.datetime | None:
         return None
 
 
-def _checked_formats(given: object) -> tuple[str, ...]:
+def _check_formats(given: object) -> tuple[str, ...]:
     formats = (given,) if isinstance(given, str) else given
     if not isinstance(formats, (list, tuple)) or not formats:
         raise ConfigurationError(f'{_OWNER}: \'formats\' must be a list such as ["%Y-%m-%d", "%b %d, %Y"]')
@@ -78,7 +78,7 @@ def _checked_formats(given: object) -> tuple[str, ...]:
     return tuple(formats)
 
 
-def date_reader(params: Params) -> Callable[[JsonValue], dt.datetime | None]:
+def make_date_reader(params: Params) -> Callable[[JsonValue], dt.datetime | None]:
     """Return a function that reads a JSON value as a date and time, and returns None for other values.
 
     Args:
@@ -90,22 +90,22 @@ def date_reader(params: Params) -> Callable[[JsonValue], dt.datetime | None]:
             "year" its month too.
             `languages`: also read dates written out in one of these (with the library dateparser).
 
-    >>> read = date_reader({})
+    >>> read = make_date_reader({})
     >>> read("2026-01-31") == read("31 Jan 2026") == read("31/01/2026"), read("next week")
     (True, None)
     """
     given, order, precision, languages = map(params.get, _PARAMETERS)
     if order is not None:
-        order = choice_parameter(_OWNER, "order", order, _ORDERS)
+        order = read_choice(_OWNER, "order", order, _ORDERS)
     if precision is not None:
-        precision = choice_parameter(_OWNER, "precision", precision, _PRECISIONS)
+        precision = read_choice(_OWNER, "precision", precision, _PRECISIONS)
     if given is None:
         formats = _WITH_MONTHS + _PARTIAL.get(precision, ())
     elif order is None:
-        formats = _checked_formats(given)
+        formats = _check_formats(given)
     else:
         raise ConfigurationError(f"{_OWNER}: 'formats' say the order of numbers; give no 'order' with them")
-    written_out = None if languages is None else _language_reader(languages, order, precision)
+    written_out = None if languages is None else _make_language_reader(languages, order, precision)
 
     orders = _ORDERS if order is None else (order, "ymd")
 
@@ -119,17 +119,17 @@ def date_reader(params: Params) -> Callable[[JsonValue], dt.datetime | None]:
                 return dt.datetime.strptime(text, form)  # noqa: DTZ007
         return None if written_out is None else written_out(text)
 
-    return text_reader(read)
+    return make_text_reader(read)
 
 
-def _language_reader(
+def _make_language_reader(
     languages: object, order: str | None, precision: str | None
 ) -> Callable[[str], dt.datetime | None]:
     """Return a function that reads dates written out in some languages, if the text has all their parts."""
     try:
         from dateparser.data.languages_info import language_order
     except ImportError:
-        raise missing_extra(f"{_OWNER} with 'languages'", "dates") from None
+        raise make_missing_extra_error(f"{_OWNER} with 'languages'", "dates") from None
     codes = [languages] if isinstance(languages, str) else languages
     if not isinstance(codes, (list, tuple)) or not codes:
         raise ConfigurationError(f'{_OWNER}: \'languages\' must be a list such as ["de", "fr"]')
@@ -140,7 +140,7 @@ def _language_reader(
             )
     needed = ("year", "month", "day")[: _COMPARED.get(precision or "day", 3)]
     orders = [order] if order in {"dmy", "mdy"} else ["dmy", "mdy"]
-    parsers = [_parser(tuple(codes), str(each).upper(), needed) for each in orders]
+    parsers = [_load_parser(tuple(codes), str(each).upper(), needed) for each in orders]
 
     def read(text: str) -> dt.datetime | None:
         if not any(map(str.isalpha, text)):
@@ -156,7 +156,7 @@ def _language_reader(
 
 
 @lru_cache(maxsize=32)
-def _parser(languages: tuple[str, ...], order: str, needed: tuple[str, ...]) -> Any:
+def _load_parser(languages: tuple[str, ...], order: str, needed: tuple[str, ...]) -> Any:
     """Return dateparser's parser; loading a language takes a tenth of a second."""
     from dateparser.date import DateDataParser
 
@@ -173,7 +173,7 @@ def _parser(languages: tuple[str, ...], order: str, needed: tuple[str, ...]) -> 
 
 
 def _make_date(params: Params) -> Scoring:
-    read = date_reader(params)
+    read = make_date_reader(params)
     precision = params.get("precision")
 
     def form(value: JsonValue) -> Hashable | None:
@@ -190,7 +190,7 @@ def _make_date(params: Params) -> Scoring:
 DATE: Final = Comparator("date", _make_date, _PARAMETERS)
 """1 if both texts mean the same moment, whatever their formats; a date alone means its midnight, and a time
 with a zone never equals one without. With a `precision` of day or coarser, dates are compared as written,
-whatever their zones. If neither is a date: JSON equality. See `date_reader` for the parameters."""
+whatever their zones. If neither is a date: JSON equality. See `make_date_reader` for the parameters."""
 
 COMPARATORS: Final = (DATE,)
 """The comparators of this module."""

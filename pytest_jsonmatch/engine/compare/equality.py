@@ -26,19 +26,19 @@ NO_TOKEN: Final = frozenset({object()})
 """What texts without tokens share."""
 
 
-def equality_score(expected: JsonValue, actual: JsonValue) -> float:
+def score_equality(expected: JsonValue, actual: JsonValue) -> float:
     """Return 1.0 for equal JSON values, else 0.0: how built-ins score types that they are not made for.
 
-    >>> equality_score([1, "a"], [1.0, "a"]), equality_score(True, 1)
+    >>> score_equality([1, "a"], [1.0, "a"]), score_equality(True, 1)
     (1.0, 0.0)
     """
     return 1.0 if json_equal(expected, actual) else 0.0
 
 
-def equality_of(make_key: Callable[[JsonValue], Hashable]) -> Scoring:
+def make_equality(make_key: Callable[[JsonValue], Hashable]) -> Scoring:
     """Return a scoring that gives 1 if `make_key` returns equal keys for two values, else 0.
 
-    >>> first_letter = equality_of(lambda text: text[:1])
+    >>> first_letter = make_equality(lambda text: text[:1])
     >>> first_letter.score("Bern", "Berlin"), first_letter.table(["Bern", "Rome"], ["Berlin"]).tolist()
     (1.0, [[1.0], [0.0]])
     """
@@ -47,16 +47,16 @@ def equality_of(make_key: Callable[[JsonValue], Hashable]) -> Scoring:
         return 1.0 if make_key(expected) == make_key(actual) else 0.0
 
     def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-        from pytest_jsonmatch.engine.compare.scoretables import equality_table
+        from pytest_jsonmatch.engine.compare.scoretables import make_equality_table
 
-        return equality_table(expected, actual, make_key)
+        return make_equality_table(expected, actual, make_key)
 
     # Equal values share their only member.
-    by_members = scoring_of_sets(lambda value: frozenset({make_key(value)}), any_shared)
+    by_members = make_set_scoring(lambda value: frozenset({make_key(value)}), score_any_shared)
     return replace(by_members, score=score, table=table, key=make_key)
 
 
-def scoring_of_sets(members: Callable[[JsonValue], frozenset[Hashable]], formula: Formula) -> Scoring:
+def make_set_scoring(members: Callable[[JsonValue], frozenset[Hashable]], formula: Formula) -> Scoring:
     """Return a scoring of values by the members that they share.
 
     Args:
@@ -64,7 +64,7 @@ def scoring_of_sets(members: Callable[[JsonValue], frozenset[Hashable]], formula
         formula: returns the score of values that share a member, given three numbers, or arrays of numbers:
             how many members two values share, and how many each of them has. Others score 0.
 
-    >>> letters = scoring_of_sets(frozenset, jaccard_index)
+    >>> letters = make_set_scoring(frozenset, compute_jaccard)
     >>> letters.score("abc", "ab"), letters.rows(["abc", "d"], ["ab", "x"])
     (0.6666666666666666, [{0: 0.6666666666666666}, {}])
     """
@@ -76,34 +76,34 @@ def scoring_of_sets(members: Callable[[JsonValue], frozenset[Hashable]], formula
     def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
         import numpy as np
 
-        from pytest_jsonmatch.engine.compare.scoretables import row_blocks, shared_members
+        from pytest_jsonmatch.engine.compare.scoretables import count_shared_members, split_rows
 
         left, right = list(map(members, expected)), list(map(members, actual))
-        shared = shared_members(left, right)
+        shared = count_shared_members(left, right)
         sizes, others = (np.array(list(map(len, sets)), dtype=np.float64) for sets in (left, right))
-        for some in row_blocks(*shared.shape):
+        for some in split_rows(*shared.shape):
             shared[some] = formula(shared[some], sizes[some, None], others)
         return shared
 
     def related(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Any:
-        from pytest_jsonmatch.engine.compare.scoretables import overlaps
+        from pytest_jsonmatch.engine.compare.scoretables import score_overlaps
 
-        return overlaps(list(map(members, expected)), list(map(members, actual)), formula)
+        return score_overlaps(list(map(members, expected)), list(map(members, actual)), formula)
 
     def rows(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> list[dict[int, float]]:
         # Look only at pairs that share a member; most do not.
-        holders: dict[Hashable, list[int]] = {}
+        owners: dict[Hashable, list[int]] = {}
         sizes: list[int] = []
         for to, other in enumerate(map(members, actual)):
             sizes.append(len(other))
             for member in other:
-                holders.setdefault(member, []).append(to)
+                owners.setdefault(member, []).append(to)
         found: list[dict[int, float]] = []
         for one in map(members, expected):
             size = len(one)
             shared: dict[int, int] = {}
             for member in one:
-                for to in holders.get(member, ()):
+                for to in owners.get(member, ()):
                     shared[to] = shared.get(to, 0) + 1
             found.append({to: formula(number, size, sizes[to]) for to, number in shared.items()})
         return found
@@ -111,17 +111,17 @@ def scoring_of_sets(members: Callable[[JsonValue], frozenset[Hashable]], formula
     return Scoring(score, table, rows=rows, related=related)
 
 
-def jaccard_index(shared: Any, one: Any, other: Any) -> Any:
+def compute_jaccard(shared: Any, one: Any, other: Any) -> Any:
     """Return the share of all members that two values share."""
     return shared / (one + other - shared)
 
 
-def any_shared(shared: Any, _one: Any, _other: Any) -> Any:
+def score_any_shared(shared: Any, _one: Any, _other: Any) -> Any:
     """Return 1 if the values share a member."""
     return 1.0 * (shared > 0)
 
 
-def scoring_of_strings(
+def make_string_scoring(
     of_strings: Callable[[str, str], float], block: Callable[[Sequence[str], Sequence[str]], Matrix]
 ) -> Scoring:
     """Return a scoring of two strings, and of lists of them by `block`; other values by equality."""
@@ -129,23 +129,23 @@ def scoring_of_strings(
     def score(expected: JsonValue, actual: JsonValue) -> float:
         if type(expected) is str and type(actual) is str:
             return of_strings(expected, actual)
-        return equality_score(expected, actual)
+        return score_equality(expected, actual)
 
     def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-        from pytest_jsonmatch.engine.compare.scoretables import string_table
+        from pytest_jsonmatch.engine.compare.scoretables import make_string_table
 
-        return string_table(expected, actual, block)
+        return make_string_table(expected, actual, block)
 
     return Scoring(score, table)
 
 
-def text_reader(read: Callable[[str], Form | None]) -> Callable[[JsonValue], Form | None]:
+def make_text_reader(read: Callable[[str], Form | None]) -> Callable[[JsonValue], Form | None]:
     """Return a function that reads texts with `read`, and integers by their digits; others give None.
 
     `read` gets short texts without white space at the ends, and its results are cached. Integers are read
     because years and ISBNs are often written as such.
 
-    >>> reader = text_reader(str.upper)
+    >>> reader = make_text_reader(str.upper)
     >>> reader(" ab "), reader(20260131), reader(["ab"])
     ('AB', '20260131', None)
     """
@@ -163,7 +163,7 @@ def text_reader(read: Callable[[str], Form | None]) -> Callable[[JsonValue], For
 def compare_forms(read: Callable[[JsonValue], Hashable | None]) -> Scoring:
     """Return a scoring that gives 1 for equal forms, else 0; values without a form are compared as they are.
 
-    >>> compare_forms(text_reader(lambda text: text.lower() if text.isalpha() else None)).score("A", "a")
+    >>> compare_forms(make_text_reader(lambda text: text.lower() if text.isalpha() else None)).score("A", "a")
     1.0
     """
 
@@ -171,13 +171,13 @@ def compare_forms(read: Callable[[JsonValue], Hashable | None]) -> Scoring:
         form = read(value)
         return json_key(value) if form is None else (compare_forms, form)
 
-    return equality_of(key)
+    return make_equality(key)
 
 
 # exact, binary
 
-_EQUALITY: Final = equality_of(json_key)
-_STRICT: Final = equality_of(partial(json_key, strict=True))
+_EQUALITY: Final = make_equality(json_key)
+_STRICT: Final = make_equality(partial(json_key, strict=True))
 
 
 def _make_exact(params: Params) -> Scoring:
@@ -195,7 +195,7 @@ BINARY: Final = Comparator("binary", lambda _: _EQUALITY, ())
 # oneof
 
 
-def _groups(params: Params) -> list[list[JsonValue]]:
+def _read_groups(params: Params) -> list[list[JsonValue]]:
     """Return the groups of a `oneof`, checked; `values` are one group."""
     owner = "comparator 'oneof'"
     if ("values" in params) == ("groups" in params):
@@ -211,7 +211,7 @@ def _groups(params: Params) -> list[list[JsonValue]]:
     return [read_json_list(f"{owner}: each of 'groups'", group) for group in groups]
 
 
-def _memberships(groups: list[list[JsonValue]]) -> Callable[[JsonValue], frozenset[Hashable]]:
+def _make_lookup(groups: list[list[JsonValue]]) -> Callable[[JsonValue], frozenset[Hashable]]:
     """Return a function from a value to the numbers of the groups that contain it."""
     members: dict[Hashable, frozenset[Hashable]] = {}
     for number, group in enumerate(groups):
@@ -221,10 +221,10 @@ def _memberships(groups: list[list[JsonValue]]) -> Callable[[JsonValue], frozens
 
 
 def _make_oneof(params: Params) -> Scoring:
-    groups_of = _memberships(_groups(params))
+    groups_of = _make_lookup(_read_groups(params))
     if "groups" in params:
         # Each value also has its own group, so that equal values match even if they are in no other.
-        return scoring_of_sets(lambda value: groups_of(value) | {(json_key(value),)}, any_shared)
+        return make_set_scoring(lambda value: groups_of(value) | {(json_key(value),)}, score_any_shared)
 
     def among(_expected: JsonValue, actual: JsonValue) -> float:
         return 1.0 if groups_of(actual) else 0.0
@@ -238,7 +238,7 @@ def _make_oneof(params: Params) -> Scoring:
 
 
 def _map_oneof(params: Params, function: Callable[[JsonValue], JsonValue]) -> Params:
-    mapped = [[map_scalars(value, function) for value in group] for group in _groups(params)]
+    mapped = [[map_scalars(value, function) for value in group] for group in _read_groups(params)]
     return {"groups": mapped} if "groups" in params else {"values": mapped[0]}
 
 

@@ -8,12 +8,16 @@ from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.compare.amounts import amount_reader
+from pytest_jsonmatch.engine.compare.amounts import make_amount_reader
 from pytest_jsonmatch.engine.compare.boxes import intersection_over_union, read_box
-from pytest_jsonmatch.engine.compare.codes import identifier_reader, phone_reader
-from pytest_jsonmatch.engine.compare.dates import date_reader
-from pytest_jsonmatch.engine.compare.numbers import difference, percent_difference, read_tolerance
-from pytest_jsonmatch.engine.compare.text import tokens
+from pytest_jsonmatch.engine.compare.codes import make_identifier_reader, make_phone_reader
+from pytest_jsonmatch.engine.compare.dates import make_date_reader
+from pytest_jsonmatch.engine.compare.numbers import (
+    compute_difference,
+    compute_percent_difference,
+    read_tolerance,
+)
+from pytest_jsonmatch.engine.compare.text import split_tokens
 from pytest_jsonmatch.engine.compare.transforms import normalize_text, strip_accents, strip_punctuation
 from pytest_jsonmatch.engine.value.convert import MISSING, json_type
 from pytest_jsonmatch.engine.value.equality import json_equal
@@ -73,7 +77,9 @@ def explain_match(name: str | None, params: Params, expected: JsonValue, actual:
     try:
         if _READERS[name](params)(expected) is not None:
             return None
-        return f"equal, though {_unclear(name, params, expected) or f'not {_noun(name, params)}'}"
+        return (
+            f"equal, though {_explain_ambiguity(name, params, expected) or f'not {_get_noun(name, params)}'}"
+        )
     except ConfigurationError:
         return None
 
@@ -98,7 +104,7 @@ def _explain(name: str | None, params: Params, expected: JsonValue, actual: Json
     elif type(expected) is type(actual) is str and name == "regex":
         return "does not match the pattern"
     elif type(expected) is type(actual) is str and name == "jaccard" and params.get("tokenizer") is None:
-        left, right = tokens(expected), tokens(actual)
+        left, right = split_tokens(expected), split_tokens(actual)
         words = count(len(left | right), "word")
         return None if left == right else f"{count(len(left & right))} of {words} shared"
     return reason or _explain_values(name, params, expected, actual)
@@ -113,7 +119,7 @@ def _explain_values(name: str | None, params: Params, expected: JsonValue, actua
         return None
     if kind == "string":
         prepare = normalize_text if name == "normalized_text" else str
-        return _text_difference(prepare(expected), prepare(actual))
+        return _explain_texts(prepare(expected), prepare(actual))
     if params.get("strict_number_type") and json_equal(expected, actual):
         return "integer against float"
     return _explain_numeric({}, expected, actual)
@@ -122,7 +128,7 @@ def _explain_values(name: str | None, params: Params, expected: JsonValue, actua
 # Numbers
 
 
-def _digits(number: Decimal, digits: int = 2) -> str:
+def _format_digits(number: Decimal, digits: int = 2) -> str:
     """Return a positive number with this many significant digits, an ordinary one without an exponent."""
     if Decimal("0.0001") <= number < 1_000_000:
         rounded = f"{number:.{digits}g}"
@@ -132,10 +138,10 @@ def _digits(number: Decimal, digits: int = 2) -> str:
     return f"{number:.1e}".replace("e+", "e").replace(".0e", "e")
 
 
-def _beyond(delta: Decimal, limit: Decimal, unit: str = "") -> str:
+def _format_difference(delta: Decimal, limit: Decimal, unit: str = "") -> str:
     """Return a difference and its limit as text, with enough digits to distinguish them."""
-    most = _digits(limit, 6)
-    shown = next((text for digits in range(2, 18) if (text := _digits(delta, digits)) != most), most)
+    most = _format_digits(limit, 6)
+    shown = next((text for digits in range(2, 18) if (text := _format_digits(delta, digits)) != most), most)
     return f"{shown}{unit} off (limit {most}{unit})"
 
 
@@ -148,14 +154,14 @@ def _explain_numeric(params: Params, expected: JsonValue, actual: JsonValue) -> 
 
 def _explain_numbers(params: Params, left: float | Decimal, right: float | Decimal) -> str:
     rel, absolute = read_tolerance("", params.get("tolerance"))
-    delta, unit = difference(left, right), ""
+    delta, unit = compute_difference(left, right), ""
     if absolute is not None and delta > (limit := Decimal(repr(absolute))):
-        return _beyond(delta, limit)
+        return _format_difference(delta, limit)
     if left != 0:
-        delta, unit = percent_difference(left, right), " %"
+        delta, unit = compute_percent_difference(left, right), " %"
     if rel is None:
-        return f"{_digits(delta)}{unit} off"
-    return _beyond(delta, Decimal(repr(rel)).scaleb(2 if unit else 0), unit)
+        return f"{_format_digits(delta)}{unit} off"
+    return _format_difference(delta, Decimal(repr(rel)).scaleb(2 if unit else 0), unit)
 
 
 # Texts
@@ -172,7 +178,7 @@ _SPELLINGS: Final[tuple[tuple[str, Callable[[str], object]], ...]] = (
 )
 
 
-def _text_difference(expected: str, actual: str) -> str | None:
+def _explain_texts(expected: str, actual: str) -> str | None:
     """Name a kind of spelling that explains the difference, else count the edits."""
     if expected == actual:
         return None
@@ -192,16 +198,16 @@ def _text_difference(expected: str, actual: str) -> str | None:
 # Dates, amounts, codes: values with a canonical form
 
 
-def _noun(name: str, params: Params) -> str:
+def _get_noun(name: str, params: Params) -> str:
     """Return a noun for the texts that a comparator reads."""
     if name == "phone" and not params.get("region"):
         return "a phone number with a country code"
     return _NOUNS.get(name, f"a valid {params.get('kind')}")
 
 
-def _unclear(name: str, params: Params, value: JsonValue) -> str | None:
+def _explain_ambiguity(name: str, params: Params, value: JsonValue) -> str | None:
     """Return a text that says which parameter decides between two readings; None if there is only one."""
-    parameter, choices = _TOLD_BY.get(name, ("", ()))
+    parameter, choices = _DECIDING_PARAMETERS.get(name, ("", ()))
     if not choices or params.get(parameter) is not None or params.get("formats") is not None:
         return None
     if any(_READERS[name]({parameter: choice})(value) is None for choice in choices):
@@ -213,14 +219,14 @@ def _explain_form(name: str, params: Params, expected: JsonValue, actual: JsonVa
     left, right = map(_READERS[name](params), (expected, actual))
     if left is not None and right is not None:
         between = _BETWEEN.get(name)
-        return _text_difference(left, right) if between is None else between(params, left, right)
-    noun = _noun(name, params)
+        return _explain_texts(left, right) if between is None else between(params, left, right)
+    noun = _get_noun(name, params)
     for side, value, form in (("expected", expected, left), ("actual", actual, right)):
-        if form is None and (unclear := _unclear(name, params, value)):
+        if form is None and (unclear := _explain_ambiguity(name, params, value)):
             return f"{side} is compared as text: {unclear}"
     if left is None and right is None:
         compared = json_type(expected) == json_type(actual) == "string"
-        return f"neither is {noun}; {_text_difference(expected, actual)}" if compared else None
+        return f"neither is {noun}; {_explain_texts(expected, actual)}" if compared else None
     if left is None:
         return f"expected is not {noun}"
     return f"not {noun}" if type(actual) is str or json_type(actual) == json_type(expected) else None
@@ -255,13 +261,13 @@ _NOUNS: Final = {
     "iou": "a box [x0, y0, x1, y1]",
 }
 _READERS: Final[Mapping[str, Callable[[Params], Callable[[JsonValue], Any]]]] = {
-    "date": date_reader,
-    "amount": amount_reader,
-    "phone": phone_reader,
-    "identifier": identifier_reader,
+    "date": make_date_reader,
+    "amount": make_amount_reader,
+    "phone": make_phone_reader,
+    "identifier": make_identifier_reader,
     "iou": lambda _: read_box,
 }
-_TOLD_BY: Final = {"date": ("order", ("dmy", "mdy")), "amount": ("decimal", (".", ","))}
+_DECIDING_PARAMETERS: Final = {"date": ("order", ("dmy", "mdy")), "amount": ("decimal", (".", ","))}
 """The parameter that decides between two readings of a text, and its values."""
 _BETWEEN: Final[Mapping[str, Callable[[Params, Any, Any], str | None]]] = {
     "date": _explain_dates,

@@ -13,8 +13,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
-from pytest_jsonmatch.engine.compare.equality import equality_of, equality_score
-from pytest_jsonmatch.engine.compare.parameters import check_names, number_parameter, required
+from pytest_jsonmatch.engine.compare.equality import make_equality, score_equality
+from pytest_jsonmatch.engine.compare.parameters import check_names, get_required, read_number
 from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.text import as_number
 
@@ -37,7 +37,7 @@ _ZERO: Final = 1e-12
 _EXACT_INTEGER: Final = 2**53
 _MACHINE: Final = frozenset({int, float})
 # Four roundings of half a unit, with room to spare: nearer than this to a limit, doubles can't decide.
-_DOUBT: Final = 2.0**-50
+_ROUNDING_SHARE: Final = 2.0**-50
 
 
 # Exact arithmetic, for rare numbers and close decisions
@@ -48,37 +48,37 @@ _WIDE: Final = decimal.Context(
 )
 
 
-def _as_written(number: Number) -> Decimal:
+def _read_as_written(number: Number) -> Decimal:
     """Return a number exactly, and a double as the shortest decimal that means it: 0.1 as 0.1."""
     return Decimal(repr(number)) if type(number) is float else Decimal(number)
 
 
-def difference(expected: Number, actual: Number) -> Decimal:
+def compute_difference(expected: Number, actual: Number) -> Decimal:
     """Return |expected - actual| of two finite numbers as they are written, to sixty digits.
 
-    >>> difference(0.8, 0.7), difference(2**53 + 1, 2**53)
+    >>> compute_difference(0.8, 0.7), compute_difference(2**53 + 1, 2**53)
     (Decimal('0.1'), Decimal('1'))
     """
-    return _WIDE.subtract(_as_written(expected), _as_written(actual)).copy_abs()
+    return _WIDE.subtract(_read_as_written(expected), _read_as_written(actual)).copy_abs()
 
 
-def percent_difference(expected: Number, actual: Number) -> Decimal:
+def compute_percent_difference(expected: Number, actual: Number) -> Decimal:
     """Return 100 × |expected - actual| / |expected| of two finite numbers, expected not 0.
 
-    >>> percent_difference(50, 49)
+    >>> compute_percent_difference(50, 49)
     Decimal('2')
     """
-    return _ratio(expected, actual).scaleb(2, _WIDE)
+    return _divide(expected, actual).scaleb(2, _WIDE)
 
 
-def _ratio(expected: Number, actual: Number) -> Decimal:
-    return _WIDE.divide(difference(expected, actual), _as_written(expected).copy_abs())
+def _divide(expected: Number, actual: Number) -> Decimal:
+    return _WIDE.divide(compute_difference(expected, actual), _read_as_written(expected).copy_abs())
 
 
 # Shared by the three comparators
 
 
-def _of_numbers(
+def _make_number_scoring(
     pair: Callable[[Number, Number], float],
     block: Callable[[Doubles, Doubles], Matrix],
     read: Callable[[JsonValue], Number | None] = lambda value: (
@@ -94,14 +94,14 @@ def _of_numbers(
         if type(expected) in _MACHINE and type(actual) in _MACHINE and expected - expected == actual - actual:
             return pair(expected, actual)  # both finite
         left, right = read(expected), read(actual)
-        return equality_score(expected, actual) if left is None or right is None else pair(left, right)
+        return score_equality(expected, actual) if left is None or right is None else pair(left, right)
 
     def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-        from pytest_jsonmatch.engine.compare.scoretables import number_table
+        from pytest_jsonmatch.engine.compare.scoretables import make_number_table
 
-        return number_table(_all_read(expected), _all_read(actual), block, score)
+        return make_number_table(_read_all(expected), _read_all(actual), block, score)
 
-    def _all_read(values: Sequence[JsonValue]) -> Sequence[JsonValue]:
+    def _read_all(values: Sequence[JsonValue]) -> Sequence[JsonValue]:
         if str not in set(map(type, values)):
             return values
         return [value if (number := read(value)) is None else number for value in values]
@@ -109,7 +109,7 @@ def _of_numbers(
     return Scoring(score, table)
 
 
-def _within(rel: float | None, absolute: float | None) -> Callable[[Number, Number], float]:
+def _make_within(rel: float | None, absolute: float | None) -> Callable[[Number, Number], float]:
     """Return a function of two finite numbers that decides by doubles, and by decimals if doubles can't."""
     cap = math.inf if absolute is None else absolute
 
@@ -119,29 +119,29 @@ def _within(rel: float | None, absolute: float | None) -> Callable[[Number, Numb
         try:
             limit = cap if rel is None else min(cap, rel * (abs(expected) or 1.0))
             delta = abs(expected - actual)
-            doubt = (abs(expected) + abs(actual) + limit) * _DOUBT
-            if delta > limit + doubt:
+            rounding = (abs(expected) + abs(actual) + limit) * _ROUNDING_SHARE
+            if delta > limit + rounding:
                 return 0.0
-            if delta < limit - doubt:
+            if delta < limit - rounding:
                 return 1.0
         except (ArithmeticError, TypeError):
             pass  # an integer that no double holds, or a Decimal
-        return _surely_within(expected, actual, rel, absolute)
+        return _is_surely_within(expected, actual, rel, absolute)
 
     return within
 
 
-def _surely_within(expected: Number, actual: Number, rel: float | None, absolute: float | None) -> float:
+def _is_surely_within(expected: Number, actual: Number, rel: float | None, absolute: float | None) -> float:
     """Decide by decimal arithmetic what doubles can't: 0.8 is within 0.1 of 0.7."""
-    delta, base = difference(expected, actual), _as_written(expected).copy_abs() or Decimal(1)
-    if absolute is not None and delta > _as_written(absolute):
+    delta, base = compute_difference(expected, actual), _read_as_written(expected).copy_abs() or Decimal(1)
+    if absolute is not None and delta > _read_as_written(absolute):
         return 0.0
-    return 1.0 if rel is None or delta <= _WIDE.multiply(_as_written(rel), base) else 0.0
+    return 1.0 if rel is None or delta <= _WIDE.multiply(_read_as_written(rel), base) else 0.0
 
 
-def _within_block(rel: float | None, absolute: float | None) -> Callable[[Doubles, Doubles], Matrix]:
-    """Return the twin of `_within` for a column and a row of doubles."""
-    within = _within(rel, absolute)
+def _make_within_block(rel: float | None, absolute: float | None) -> Callable[[Doubles, Doubles], Matrix]:
+    """Return `_make_within` for a column and a row of doubles."""
+    within = _make_within(rel, absolute)
 
     def block(expected: Doubles, actual: Doubles) -> Matrix:
         import numpy as np
@@ -154,7 +154,7 @@ def _within_block(rel: float | None, absolute: float | None) -> Callable[[Double
         gap = np.abs(expected - actual)
         gap -= limit
         scores = (gap <= 0.0).astype(np.float64)
-        most = (size + limit + other_size.max()) * _DOUBT
+        most = (size + limit + other_size.max()) * _ROUNDING_SHARE
         for row, column in np.argwhere(~(np.abs(gap, out=gap) > most)).tolist():
             scores[row, column] = within(expected[row, 0].item(), actual[column].item())
         return scores
@@ -173,30 +173,30 @@ def read_tolerance(owner: str, given: object) -> tuple[float | None, float | Non
     """
     tolerance = {} if given is None else given
     if not isinstance(tolerance, Mapping):
-        return None, number_parameter(owner, "tolerance", tolerance)
+        return None, read_number(owner, "tolerance", tolerance)
     check_names(f"the tolerance of {owner}", tolerance, ["rel", "abs"])
     rel, absolute = (
-        None if tolerance.get(name) is None else number_parameter(owner, name, tolerance[name])
+        None if tolerance.get(name) is None else read_number(owner, name, tolerance[name])
         for name in ("rel", "abs")
     )
     return rel, absolute
 
 
-def within_tolerance(
+def make_tolerance_scoring(
     rel: float | None, absolute: float | None, read: Callable[[JsonValue], Number | None]
 ) -> Scoring:
     """Return a scoring of the numbers that `read` returns: 1 within a tolerance of each other, else 0."""
-    return _of_numbers(_within(rel, absolute), _within_block(rel, absolute), read)
+    return _make_number_scoring(_make_within(rel, absolute), _make_within_block(rel, absolute), read)
 
 
 def _make_numeric(params: Params) -> Scoring:
     rel, absolute = read_tolerance("comparator 'numeric'", params.get("tolerance"))
     if not rel and not absolute:
-        return equality_of(_number_key)
-    return within_tolerance(rel, absolute, as_number)
+        return make_equality(_make_number_key)
+    return make_tolerance_scoring(rel, absolute, as_number)
 
 
-def _number_key(value: JsonValue) -> Hashable:
+def _make_number_key(value: JsonValue) -> Hashable:
     number = as_number(value) if type(value) is str else None
     return json_key(value) if number is None else number
 
@@ -209,7 +209,7 @@ relative to |expected|, or to 1 if that is 0. Default: equal in value. Numeric s
 # relative
 
 
-def _relative(expected: Number, actual: Number) -> float:
+def _score_relative(expected: Number, actual: Number) -> float:
     if expected == actual:
         return 1.0
     try:
@@ -218,13 +218,13 @@ def _relative(expected: Number, actual: Number) -> float:
             return 1.0 if abs(actual) <= _ZERO else 0.0
         score: float = 1.0 - abs(expected - actual) / size
     except (ArithmeticError, TypeError):  # beyond the doubles
-        score = 1.0 - float(_ratio(expected, actual))
+        score = 1.0 - float(_divide(expected, actual))
     if score >= 1.0:
         return _ALMOST_ONE  # different numbers, however near
     return score if score > 0.0 else 0.0  # noqa: FURB136 - `max` is slower
 
 
-def _relative_block(expected: Doubles, actual: Doubles) -> Matrix:
+def _score_relative_block(expected: Doubles, actual: Doubles) -> Matrix:
     import numpy as np
 
     size = np.abs(expected)
@@ -237,7 +237,9 @@ def _relative_block(expected: Doubles, actual: Doubles) -> Matrix:
     return scores
 
 
-RELATIVE: Final = Comparator("relative", lambda _: _of_numbers(_relative, _relative_block), ())
+RELATIVE: Final = Comparator(
+    "relative", lambda _: _make_number_scoring(_score_relative, _score_relative_block), ()
+)
 """max(0, 1 - |expected - actual| / |expected|); if |expected| <= 1e-12, 1 if |actual| <= 1e-12 else 0
 (source 3). Different numbers score less than 1, however near."""
 
@@ -249,12 +251,12 @@ _WEIGHTING: Final = "difference_penalty_weighting"
 
 def _make_threshold(params: Params) -> Scoring:
     owner = "comparator 'threshold'"
-    given = required(owner, params, "threshold", '{"threshold": 0.5}')
-    limit = number_parameter(owner, "threshold", given, above_zero=True)
-    weighting = number_parameter(owner, _WEIGHTING, params.get(_WEIGHTING, 1))
+    given = get_required(owner, params, "threshold", '{"threshold": 0.5}')
+    limit = read_number(owner, "threshold", given, above_zero=True)
+    weighting = read_number(owner, _WEIGHTING, params.get(_WEIGHTING, 1))
     if weighting == 0:
         # No penalty: 1 up to the threshold, then 0.
-        return _of_numbers(_within(None, limit), _within_block(None, limit))
+        return _make_number_scoring(_make_within(None, limit), _make_within_block(None, limit))
     power = 1.0 / weighting
 
     def threshold(expected: Number, actual: Number) -> float:
@@ -264,7 +266,7 @@ def _make_threshold(params: Params) -> Scoring:
         if is_exact or all(-_EXACT_INTEGER <= number <= _EXACT_INTEGER for number in (expected, actual)):
             delta = abs(expected - actual)
         else:
-            delta = float(difference(expected, actual))
+            delta = float(compute_difference(expected, actual))
         score: float = 1.0 - (delta / limit) ** power if delta <= limit else 0.0
         return score
 
@@ -278,7 +280,7 @@ def _make_threshold(params: Params) -> Scoring:
         scores[near] = 1.0 - (delta[near] / limit) ** power
         return scores
 
-    return _of_numbers(threshold, block)
+    return _make_number_scoring(threshold, block)
 
 
 THRESHOLD: Final = Comparator("threshold", _make_threshold, ("threshold", _WEIGHTING))

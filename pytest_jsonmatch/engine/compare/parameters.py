@@ -36,10 +36,10 @@ did you mean 'tolerance'?
             raise ConfigurationError(f"{owner} has no parameter {name!r}{hint}")
 
 
-def required(owner: str, params: Mapping[str, object], name: str, example: str) -> object:
+def get_required(owner: str, params: Mapping[str, object], name: str, example: str) -> object:
     """Return the parameter `name`, or raise a ConfigurationError with an example.
 
-    >>> required("transform 'round_digits'", {"digits": 2}, "digits", '{"digits": 2}')
+    >>> get_required("transform 'round_digits'", {"digits": 2}, "digits", '{"digits": 2}')
     2
     """
     if name not in params:
@@ -47,10 +47,10 @@ def required(owner: str, params: Mapping[str, object], name: str, example: str) 
     return params[name]
 
 
-def number_parameter(owner: str, name: str, value: object, *, above_zero: bool = False) -> float:
+def read_number(owner: str, name: str, value: object, *, above_zero: bool = False) -> float:
     """Return `value` as a finite double, 0 or more (above 0 with `above_zero`), or raise ConfigurationError.
 
-    >>> number_parameter("comparator 'threshold'", "threshold", 10, above_zero=True)
+    >>> read_number("comparator 'threshold'", "threshold", 10, above_zero=True)
     10.0
     """
     number = math.nan
@@ -59,21 +59,21 @@ def number_parameter(owner: str, name: str, value: object, *, above_zero: bool =
             number = float(value)
     if math.isfinite(number) and (number > 0 or (number == 0 and not above_zero)):
         return number
-    wanted = "a finite number above 0" if above_zero else "a finite number, 0 or more"
-    raise ConfigurationError(f"{owner}: {name!r} must be {wanted}, not {shown(value)}")
+    required_form = "a finite number above 0" if above_zero else "a finite number, 0 or more"
+    raise ConfigurationError(f"{owner}: {name!r} must be {required_form}, not {format_value(value)}")
 
 
-def choice_parameter(owner: str, name: str, value: object, known: Iterable[str]) -> str:
+def read_choice(owner: str, name: str, value: object, known: Iterable[str]) -> str:
     """Return `value` if it is one of the known words, or raise ConfigurationError.
 
-    >>> choice_parameter("comparator 'amount'", "decimal", ",", (".", ","))
+    >>> read_choice("comparator 'amount'", "decimal", ",", (".", ","))
     ','
     """
     names = list(known)
     if isinstance(value, str) and value in names:
         return value
     raise ConfigurationError(
-        f"{owner}: {name!r} must be one of {', '.join(names)}, not {shown(value)}"
+        f"{owner}: {name!r} must be one of {', '.join(names)}, not {format_value(value)}"
         + (did_you_mean(value, names) if isinstance(value, str) else "")
     )
 
@@ -85,30 +85,32 @@ def read_json_list(owner: str, values: object) -> list[JsonValue]:
     ['a', 1]
     """
     if not isinstance(values, (list, tuple, AbstractSet)) or not values:
-        raise ConfigurationError(f"{owner} must be a list with at least one value, not {shown(values)}")
+        raise ConfigurationError(
+            f"{owner} must be a list with at least one value, not {format_value(values)}"
+        )
     try:
         return [to_json_value(value, side="expected") for value in values]
     except JsonMatchError as error:
         raise ConfigurationError(f"{owner} must hold JSON values: {error}") from error
 
 
-def missing_extra(name: str, extra: str) -> ConfigurationError:
+def make_missing_extra_error(name: str, extra: str) -> ConfigurationError:
     """Return the error of a comparator whose library is not installed.
 
-    >>> missing_extra("comparator 'phone'", "phone")
+    >>> make_missing_extra_error("comparator 'phone'", "phone")
     ConfigurationError("comparator 'phone' needs the extra 'phone': pip install 'pytest-jsonmatch[phone]'")
     """
     return ConfigurationError(f"{name} needs the extra {extra!r}: pip install 'pytest-jsonmatch[{extra}]'")
 
 
-def shown(value: object) -> str:
+def format_value(value: object) -> str:
     """Return a short repr of a value, also for integers above Python's limit of digits."""
     if isinstance(value, int) and value.bit_length() > 1000:
         return "an integer of hundreds of digits"
     return shortened(repr(value), 60)
 
 
-def takes(fn: Callable[..., object], number: int) -> bool:
+def accepts(fn: Callable[..., object], number: int) -> bool:
     """Tell whether a function can be called with this many arguments."""
     try:
         signature(fn).bind(*[None] * number)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from pytest_jsonmatch.engine.compare.base import score_of
+from pytest_jsonmatch.engine.compare.base import score_or_zero
 from pytest_jsonmatch.engine.value.equality import json_key
 
 if TYPE_CHECKING:
@@ -29,26 +29,26 @@ _EXACT_INTEGER: Final = 2**52
 _COMMON_SHARE: Final = 0.02
 
 
-def row_blocks(rows: int, columns: int, cells: int = 65_536) -> list[slice]:
+def split_rows(rows: int, columns: int, cells: int = 65_536) -> list[slice]:
     """Cut `rows` into slices of about `cells` cells each; 512 KiB of doubles stay in the cache.
 
-    >>> row_blocks(3, 32_768)
+    >>> split_rows(3, 32_768)
     [slice(0, 2, None), slice(2, 3, None)]
-    >>> row_blocks(2, 100_000), row_blocks(2, 0)
+    >>> split_rows(2, 100_000), split_rows(2, 0)
     ([slice(0, 1, None), slice(1, 2, None)], [slice(0, 2, None)])
     """
     step = max(1, cells // max(1, columns))
     return [slice(start, min(start + step, rows)) for start in range(0, rows, step)]
 
 
-def equality_table(
+def make_equality_table(
     expected: Sequence[JsonValue],
     actual: Sequence[JsonValue],
     make_key: Callable[[JsonValue], Hashable] = json_key,
 ) -> Matrix:
     """Return the (u, v) array with 1.0 where `make_key` returns equal keys for two values, else 0.0.
 
-    >>> equality_table(["a", 1, True], [1.0, "a"]).tolist()
+    >>> make_equality_table(["a", 1, True], [1.0, "a"]).tolist()
     [[0.0, 1.0], [1.0, 0.0], [0.0, 0.0]]
     """
     codes: dict[Hashable, int] = {}
@@ -59,13 +59,13 @@ def equality_table(
     return np.equal(left[:, None], right).astype(np.float64)
 
 
-def score_table(expected: Sequence[JsonValue], actual: Sequence[JsonValue], score: Score) -> Matrix:
+def make_score_table(expected: Sequence[JsonValue], actual: Sequence[JsonValue], score: Score) -> Matrix:
     """Return the scores of all pairs, one by one; 0 for a pair that the comparator refuses."""
-    scores = [[score_of(score, one, other) for other in actual] for one in expected]
+    scores = [[score_or_zero(score, one, other) for other in actual] for one in expected]
     return np.array(scores, dtype=np.float64).reshape(len(expected), len(actual))
 
 
-def string_table(
+def make_string_table(
     expected: Sequence[JsonValue],
     actual: Sequence[JsonValue],
     block: Callable[[Sequence[str], Sequence[str]], Matrix],
@@ -74,14 +74,14 @@ def string_table(
 
     `block` gets two non-empty lists of strings.
 
-    >>> string_table(["a", 1], ["b", 1], lambda e, a: np.full((len(e), len(a)), 0.5)).tolist()
+    >>> make_string_table(["a", 1], ["b", 1], lambda e, a: np.full((len(e), len(a)), 0.5)).tolist()
     [[0.5, 0.0], [0.0, 1.0]]
     """
     places = [[at for at, value in enumerate(values) if type(value) is str] for values in (expected, actual)]
-    return else_equality(expected, actual, places, block)
+    return add_equality(expected, actual, places, block)
 
 
-def number_table(
+def make_number_table(
     expected: Sequence[JsonValue],
     actual: Sequence[JsonValue],
     block: Callable[[NDArray[np.float64], NDArray[np.float64]], Matrix],
@@ -95,7 +95,7 @@ def number_table(
         block: takes finite doubles (k, 1) and (v,) and returns their scores (k, v), for a block of rows.
         score: scores two values, for integers beyond 2**52 and numbers beyond the doubles.
 
-    >>> number_table([1, "a"], [2.0, "a"], lambda e, a: e / a, lambda e, a: 0.0).tolist()
+    >>> make_number_table([1, "a"], [2.0, "a"], lambda e, a: e / a, lambda e, a: 0.0).tolist()
     [[0.5, 0.0], [0.0, 1.0]]
     """
 
@@ -103,16 +103,16 @@ def number_table(
         column, row = np.array(left, dtype=np.float64)[:, None], np.array(right, dtype=np.float64)
         scores = np.empty((len(left), len(right)))
         with np.errstate(all="ignore"):
-            for rows in row_blocks(*scores.shape):
+            for rows in split_rows(*scores.shape):
                 scores[rows] = block(column[rows], row)
         return scores
 
     sides = expected, actual
     rows, columns = ([at for at, value in enumerate(side) if _is_double(value)] for side in sides)
-    scores = else_equality(expected, actual, [rows, columns], blocks)
-    for i in _wide(expected):
+    scores = add_equality(expected, actual, [rows, columns], blocks)
+    for i in _find_wide(expected):
         scores[i] = [score(expected[i], other) for other in actual]
-    for j in _wide(actual):
+    for j in _find_wide(actual):
         scores[:, j] = [score(one, actual[j]) for one in expected]
     return scores
 
@@ -124,12 +124,12 @@ def _is_double(value: JsonValue) -> bool:
     return type(value) is float and value - value == 0.0
 
 
-def _wide(values: Sequence[JsonValue]) -> list[int]:
+def _find_wide(values: Sequence[JsonValue]) -> list[int]:
     """Return the positions of numbers that no double holds exactly."""
     return [at for at, value in enumerate(values) if type(value) in {int, Decimal} and not _is_double(value)]
 
 
-def else_equality(
+def add_equality(
     expected: Sequence[JsonValue],
     actual: Sequence[JsonValue],
     places: Sequence[Sequence[int]],
@@ -138,20 +138,20 @@ def else_equality(
     """Score the values at some places of both sides by `block`, all others by JSON equality."""
     rows, columns = places
     if not rows or not columns:
-        return equality_table(expected, actual)
+        return make_equality_table(expected, actual)
     if len(rows) == len(expected) and len(columns) == len(actual):
         return block(expected, actual)
-    scores = equality_table(expected, actual)
+    scores = make_equality_table(expected, actual)
     scores[np.ix_(rows, columns)] = block([expected[i] for i in rows], [actual[j] for j in columns])
     return scores
 
 
-def shared_members(
+def count_shared_members(
     expected: Sequence[AbstractSet[Hashable]], actual: Sequence[AbstractSet[Hashable]]
 ) -> Matrix:
     """Return how many members each set of expected shares with each of actual.
 
-    >>> shared_members([{"a", "b"}, set()], [{"b", "c"}, {"a", "b"}]).tolist()
+    >>> count_shared_members([{"a", "b"}, set()], [{"b", "c"}, {"a", "b"}]).tolist()
     [[1.0, 2.0], [0.0, 0.0]]
     """
     n, m = len(expected), len(actual)
@@ -161,25 +161,25 @@ def shared_members(
     rows = np.repeat(np.arange(n), list(map(len, expected)))
     columns = np.repeat(np.arange(m), list(map(len, actual)))
     columns, right = columns[right >= 0], right[right >= 0]
-    holders = np.bincount(right, minlength=len(codes))
-    pairs = np.bincount(left, minlength=len(codes)) * holders
+    owner_counts = np.bincount(right, minlength=len(codes))
+    pairs = np.bincount(left, minlength=len(codes)) * owner_counts
     is_common = pairs > _COMMON_SHARE * n * m
     shared = np.zeros((n, m))
     if is_common.any():
         # A product of 0/1 matrices; their last column, for all other members, is left out of it.
         number = np.where(is_common, np.cumsum(is_common) - 1, -1)
-        wanted, held = (np.zeros((size, int(is_common.sum()) + 1), dtype=np.float32) for size in (n, m))
-        wanted[rows, number[left]] = 1.0
+        needed, held = (np.zeros((size, int(is_common.sum()) + 1), dtype=np.float32) for size in (n, m))
+        needed[rows, number[left]] = 1.0
         held[columns, number[right]] = 1.0
-        shared += wanted[:, :-1] @ held[:, :-1].T
-    rare = holders * ~is_common
+        shared += needed[:, :-1] @ held[:, :-1].T
+    rare = owner_counts * ~is_common
     wanting = rare[left] > 0
     if wanting.any():
-        # Pair by pair: `columns` lists the holders of each member one after the other.
+        # Pair by pair: `columns` lists the owners of each member one after the other.
         left, rows = left[wanting], rows[wanting]
         columns = columns[np.argsort(right, kind="stable")]
-        starts = np.cumsum(holders) - holders
-        for block in row_blocks(n, m, 2**18):
+        starts = np.cumsum(owner_counts) - owner_counts
+        for block in split_rows(n, m, 2**18):
             own = slice(*np.searchsorted(rows, (block.start, block.stop)))
             counts = rare[left[own]]
             ends = np.cumsum(counts)
@@ -189,13 +189,14 @@ def shared_members(
     return shared
 
 
-def overlaps(
+def score_overlaps(
     expected: Sequence[AbstractSet[Hashable]], actual: Sequence[AbstractSet[Hashable]], formula: Formula
 ) -> Any:
     """Return the scores of the pairs of sets that share members, as a sparse matrix (scipy's COO).
 
-    >>> from pytest_jsonmatch.engine.compare.equality import jaccard_index
-    >>> overlaps([{"a", "b"}, {"x"}], [{"b", "c"}, {"a", "b"}], jaccard_index).toarray().round(2).tolist()
+    >>> from pytest_jsonmatch.engine.compare.equality import compute_jaccard
+    >>> scores = score_overlaps([{"a", "b"}, {"x"}], [{"b", "c"}, {"a", "b"}], compute_jaccard)
+    >>> scores.toarray().round(2).tolist()
     [[0.33, 1.0], [0.0, 0.0]]
     """
     from scipy.sparse import csr_matrix

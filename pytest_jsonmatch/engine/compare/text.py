@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
 from pytest_jsonmatch.engine.compare.equality import (
     NO_TOKEN,
-    equality_of,
-    equality_score,
-    jaccard_index,
-    scoring_of_sets,
-    scoring_of_strings,
+    compute_jaccard,
+    make_equality,
+    make_set_scoring,
+    make_string_scoring,
+    score_equality,
 )
 from pytest_jsonmatch.engine.compare.transforms import map_scalars, normalize_text
 from pytest_jsonmatch.engine.value.convert import CONTAINERS
@@ -55,34 +55,36 @@ def _make_levenshtein(_params: Params) -> Scoring:
         return normalized_similarity(expected, actual)
 
     def block(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
-        from pytest_jsonmatch.engine.compare.scoretables import score_table
+        from pytest_jsonmatch.engine.compare.scoretables import make_score_table
 
-        too_long = _longest(expected) * _longest(actual) > _MOST_EDITS
+        too_long = _find_longest(expected) * _find_longest(actual) > _MOST_EDITS
         return (
-            score_table(expected, actual, levenshtein) if too_long else _levenshtein_block(expected, actual)
+            make_score_table(expected, actual, levenshtein)
+            if too_long
+            else _score_levenshtein_block(expected, actual)
         )
 
-    return replace(scoring_of_strings(levenshtein, block), ceiling=_levenshtein_ceiling)
+    return replace(make_string_scoring(levenshtein, block), ceiling=_bound_levenshtein)
 
 
-def _longest(values: Sequence[JsonValue]) -> int:
+def _find_longest(values: Sequence[JsonValue]) -> int:
     return max([len(value) for value in values if type(value) is str], default=0)
 
 
-def _levenshtein_block(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
+def _score_levenshtein_block(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
     import numpy as np
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cdist
 
     # Beyond 64 characters the cost of a pair is the square of its number of 64-character words.
-    words = 1 + max(_longest(expected), _longest(actual)) // 65
+    words = 1 + max(_find_longest(expected), _find_longest(actual)) // 65
     workers = -1 if len(expected) * len(actual) * words * words > _PAIRS_FOR_THREADS else 1
     return cdist(
         expected, actual, scorer=Levenshtein.normalized_similarity, dtype=np.float64, workers=workers
     )
 
 
-def _levenshtein_ceiling(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix | None:
+def _bound_levenshtein(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix | None:
     """Bound the pairs of strings; None if few are long, or some are too long.
 
     Strings are paired by the words that they share. If half of a pair's score is the price of both, no other
@@ -92,23 +94,23 @@ def _levenshtein_ceiling(expected: Sequence[JsonValue], actual: Sequence[JsonVal
     rows, columns = (
         sum([type(value) is str and len(value) > _SHORT for value in side]) for side in (expected, actual)
     )
-    if rows * columns <= _FEW_PAIRS or _longest(expected) * _longest(actual) > _MOST_EDITS:
+    if rows * columns <= _FEW_PAIRS or _find_longest(expected) * _find_longest(actual) > _MOST_EDITS:
         return None
-    from pytest_jsonmatch.engine.compare.scoretables import string_table
+    from pytest_jsonmatch.engine.compare.scoretables import make_string_table
 
-    return string_table(expected, actual, _long_bounds)
+    return make_string_table(expected, actual, _bound_long)
 
 
-def _long_bounds(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
+def _bound_long(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
     import numpy as np
     from rapidfuzz.distance.Levenshtein import normalized_similarity
     from rapidfuzz.process import cdist
     from scipy.optimize import linear_sum_assignment
 
-    from pytest_jsonmatch.engine.compare.scoretables import shared_members
+    from pytest_jsonmatch.engine.compare.scoretables import count_shared_members
 
-    words = [[tokens(text) for text in side] for side in (expected, actual)]
-    rows, columns = linear_sum_assignment(shared_members(*words), maximize=True)
+    words = [[split_tokens(text) for text in side] for side in (expected, actual)]
+    rows, columns = linear_sum_assignment(count_shared_members(*words), maximize=True)
     scores = [
         normalized_similarity(expected[at], actual[to]) for at, to in zip(rows.tolist(), columns.tolist())
     ]
@@ -132,10 +134,10 @@ Raises ValueError for two different strings of more than 10^10 pairs of characte
 # jaccard
 
 
-def tokens(text: str) -> frozenset[Hashable]:
+def split_tokens(text: str) -> frozenset[Hashable]:
     """Return jaccard's default tokens: the set of lower-cased words between white space.
 
-    >>> sorted(tokens("The cat  the dog"))
+    >>> sorted(split_tokens("The cat  the dog"))
     ['cat', 'dog', 'the']
     """
     return frozenset(text.lower().split())
@@ -148,7 +150,7 @@ def _make_jaccard(params: Params) -> Scoring:
             "comparator 'jaccard': 'tokenizer' must be a function from a string to its tokens, "
             f"not {type(tokenizer).__name__}"
         )
-    split = tokens if tokenizer is None else lambda text: frozenset(tokenizer(text))
+    split = split_tokens if tokenizer is None else lambda text: frozenset(tokenizer(text))
 
     def members(value: JsonValue) -> frozenset[Hashable]:
         # A value that is not a string has one member, which equal values share and which is not a token; so
@@ -157,7 +159,7 @@ def _make_jaccard(params: Params) -> Scoring:
             return split(value) or NO_TOKEN
         return frozenset({(NO_TOKEN, json_key(value))})
 
-    return scoring_of_sets(members, jaccard_index)
+    return make_set_scoring(members, compute_jaccard)
 
 
 JACCARD: Final = Comparator("jaccard", _make_jaccard, ("tokenizer",))
@@ -168,12 +170,14 @@ score 1 (source 4). `tokenizer`: a function from a string to its tokens, in plac
 # normalized_text
 
 
-def _normalized(value: JsonValue) -> JsonValue:
+def _normalize(value: JsonValue) -> JsonValue:
     return normalize_text(value) if type(value) is str else value
 
 
 NORMALIZED_TEXT: Final = Comparator(
-    "normalized_text", lambda _: equality_of(lambda value: json_key(map_scalars(value, _normalized))), ()
+    "normalized_text",
+    lambda _: make_equality(lambda value: json_key(map_scalars(value, _normalize))),
+    (),
 )
 """1 if the values are equal once every string in them, at any depth, has lost its accents (NFD, category Mn
 removed) and its case (full case folding); keys and numbers are unchanged (source 2)."""
@@ -182,31 +186,31 @@ removed) and its case (full case folding); keys and numbers are unchanged (sourc
 # contains
 
 
-def _parts(value: JsonValue) -> frozenset[Hashable]:
+def _make_part_keys(value: JsonValue) -> frozenset[Hashable]:
     """Return keys of the elements of an array, or of the members of an object."""
     if type(value) is list:
         return frozenset(map(json_key, value))
     return frozenset((name, json_key(item)) for name, item in value.items())
 
 
-def _contains(expected: JsonValue, actual: JsonValue) -> float:
+def _score_contains(expected: JsonValue, actual: JsonValue) -> float:
     kind = type(actual)
     if kind is str and type(expected) is str:
         return float(expected in actual)
-    if kind in CONTAINERS and kind is type(expected) and _parts(expected) <= _parts(actual):
+    if kind in CONTAINERS and kind is type(expected) and _make_part_keys(expected) <= _make_part_keys(actual):
         return 1.0
     if kind is list:
-        return float(expected is not None and json_key(expected) in _parts(actual))
-    return equality_score(expected, actual)
+        return float(expected is not None and json_key(expected) in _make_part_keys(actual))
+    return score_equality(expected, actual)
 
 
-def _contains_table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-    from pytest_jsonmatch.engine.compare.scoretables import score_table
+def _make_contains_table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
+    from pytest_jsonmatch.engine.compare.scoretables import make_score_table
 
-    return score_table(expected, actual, _contains)
+    return make_score_table(expected, actual, _score_contains)
 
 
-CONTAINS: Final = Comparator("contains", lambda _: Scoring(_contains, _contains_table), ())
+CONTAINS: Final = Comparator("contains", lambda _: Scoring(_score_contains, _make_contains_table), ())
 """1 if actual contains expected: a string within a string; a value among an array's elements, or every
 element of an expected array; the members of an object. Other values: JSON equality."""
 
@@ -219,7 +223,7 @@ def _make_regex(_params: Params) -> Scoring:
 
     def match(expected: JsonValue, actual: JsonValue) -> float:
         if type(expected) is not str or type(actual) is not str:
-            return equality_score(expected, actual)
+            return score_equality(expected, actual)
         return float(matches_whole(compiled(expected), actual))
 
     return Scoring(match)

@@ -11,7 +11,12 @@ from decimal import Decimal
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.compare.parameters import check_names, choice_parameter, required, takes
+from pytest_jsonmatch.engine.compare.parameters import (
+    accepts,
+    check_names,
+    get_required,
+    read_choice,
+)
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import as_number, number_text
@@ -53,12 +58,12 @@ class Transform:
         return self.make(params)
 
 
-def user_transform(name: str, fn: Callable[..., JsonValue]) -> Transform:
+def make_user_transform(name: str, fn: Callable[..., JsonValue]) -> Transform:
     """Make a Transform of a function `fn(value)` or `fn(value, params)`; null is never passed to it.
 
     The caller reports what it raises.
 
-    >>> digits = user_transform("digits", lambda value: "".join(filter(str.isdigit, value)))
+    >>> digits = make_user_transform("digits", lambda value: "".join(filter(str.isdigit, value)))
     >>> digits.bind({})("DE-42 7")
     '427'
     """
@@ -67,7 +72,7 @@ def user_transform(name: str, fn: Callable[..., JsonValue]) -> Transform:
             f"transform {name!r} must be a function of (value) or (value, params), not {type(fn).__name__}"
         )
     # It must be called with two arguments, or names its second one `params`.
-    if takes(fn, 2) and (not takes(fn, 1) or list(signature(fn).parameters)[1:2] == ["params"]):
+    if accepts(fn, 2) and (not accepts(fn, 1) or list(signature(fn).parameters)[1:2] == ["params"]):
         return Transform(name, lambda params: UserFunction(fn, (dict(params),)), params=None)
     return Transform(name, lambda _: UserFunction(fn))
 
@@ -141,7 +146,7 @@ def map_scalars(value: JsonValue, fn: CompiledTransform, *, drop_nulls: bool = F
     return fn(value)
 
 
-def _of_strings(name: str, fn: Callable[[str], str]) -> Transform:
+def _make_string_transform(name: str, fn: Callable[[str], str]) -> Transform:
     """Make a transform without parameters of a function of a string."""
 
     def transform(value: JsonValue) -> JsonValue:
@@ -158,21 +163,21 @@ def read_as_json(value: JsonValue) -> JsonValue:
     return value
 
 
-def _choice(owner: str, params: Params, name: str, known: Iterable[str]) -> Any:
+def _read_only_choice(owner: str, params: Params, name: str, known: Iterable[str]) -> Any:
     """Return the only parameter of a transform, which is one of the known words."""
     names = list(known)
-    value = required(owner, params, name, f'{{"{name}": "{names[0]}"}}')
-    return choice_parameter(owner, name, value, names)
+    value = get_required(owner, params, name, f'{{"{name}": "{names[0]}"}}')
+    return read_choice(owner, name, value, names)
 
 
 def _make_unicode(params: Params) -> CompiledTransform:
-    form = _choice("transform 'unicode'", params, "form", ("NFC", "NFD", "NFKC", "NFKD"))
+    form = _read_only_choice("transform 'unicode'", params, "form", ("NFC", "NFD", "NFKC", "NFKD"))
     return lambda value: unicodedata.normalize(form, value) if type(value) is str else value
 
 
 def _make_round_digits(params: Params) -> CompiledTransform:
     owner = "transform 'round_digits'"
-    digits = required(owner, params, "digits", '{"digits": 2}')
+    digits = get_required(owner, params, "digits", '{"digits": 2}')
     if not isinstance(digits, int) or isinstance(digits, bool) or not -400 <= digits <= 400:
         raise ConfigurationError(f"{owner}: 'digits' must be an integer from -400 to 400, not {digits!r}")
 
@@ -187,29 +192,29 @@ def _make_round_digits(params: Params) -> CompiledTransform:
     return transform
 
 
-def _to_text(value: JsonValue) -> JsonValue:
+def _convert_to_text(value: JsonValue) -> JsonValue:
     kind = type(value)
     if kind is bool:
         return "true" if value else "false"
     return number_text(value) if kind is int or kind is float or kind is Decimal else value
 
 
-def _to_number(value: JsonValue) -> JsonValue:
+def _convert_to_number(value: JsonValue) -> JsonValue:
     if type(value) is not str:
         return value
     number = as_number(value)
     return value if number is None else number
 
 
-def _to_int(value: JsonValue) -> JsonValue:
+def _convert_to_int(value: JsonValue) -> JsonValue:
     kind = type(value)
     if kind is float and value - value == 0.0:
         return int(value)
-    number = _to_number(value)
+    number = _convert_to_number(value)
     return number if type(number) is int else value
 
 
-def _to_bool(value: JsonValue) -> JsonValue:
+def _convert_to_bool(value: JsonValue) -> JsonValue:
     kind = type(value)
     word = value.strip().lower() if kind is str else value if kind is int or kind is float else None
     if word in {"true", "yes", "1", 1}:
@@ -218,34 +223,34 @@ def _to_bool(value: JsonValue) -> JsonValue:
 
 
 _CONVERSIONS: Final[Mapping[str, CompiledTransform]] = {
-    "str": _to_text,
-    "float": _to_number,
-    "int": _to_int,
-    "bool": _to_bool,
-    "string": _to_text,
-    "number": _to_number,
-    "integer": _to_int,
-    "boolean": _to_bool,
+    "str": _convert_to_text,
+    "float": _convert_to_number,
+    "int": _convert_to_int,
+    "bool": _convert_to_bool,
+    "string": _convert_to_text,
+    "number": _convert_to_number,
+    "integer": _convert_to_int,
+    "boolean": _convert_to_bool,
 }
 
 
 def _make_type_convert(params: Params) -> CompiledTransform:
-    return _CONVERSIONS[_choice("transform 'type_convert'", params, "to", _CONVERSIONS)]
+    return _CONVERSIONS[_read_only_choice("transform 'type_convert'", params, "to", _CONVERSIONS)]
 
 
 BUILTIN: Final[Mapping[str, Transform]] = {
     transform.name: transform
     for transform in (
-        _of_strings("lowercase", str.lower),
-        _of_strings("strip", str.strip),
-        _of_strings("normalize_whitespace", lambda text: " ".join(text.split())),
-        _of_strings("sort_tokens", lambda text: " ".join(sorted(text.split()))),
+        _make_string_transform("lowercase", str.lower),
+        _make_string_transform("strip", str.strip),
+        _make_string_transform("normalize_whitespace", lambda text: " ".join(text.split())),
+        _make_string_transform("sort_tokens", lambda text: " ".join(sorted(text.split()))),
         Transform("round_digits", _make_round_digits, ("digits",)),
         Transform("type_convert", _make_type_convert, ("to",)),
-        _of_strings("strip_accents", strip_accents),
-        _of_strings("casefold", str.casefold),
+        _make_string_transform("strip_accents", strip_accents),
+        _make_string_transform("casefold", str.casefold),
         Transform("unicode", _make_unicode, ("form",)),
-        _of_strings("strip_punctuation", strip_punctuation),
+        _make_string_transform("strip_punctuation", strip_punctuation),
         Transform("parse_json", lambda _: read_as_json),
     )
 }

@@ -8,7 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
-from pytest_jsonmatch.engine.compare.equality import NO_TOKEN, scoring_of_sets, scoring_of_strings
+from pytest_jsonmatch.engine.compare.equality import NO_TOKEN, make_set_scoring, make_string_scoring
 from pytest_jsonmatch.engine.value.equality import json_key
 
 if TYPE_CHECKING:
@@ -21,29 +21,29 @@ _DROPPED: Final = str.maketrans("", "", string.punctuation)
 _ARTICLES: Final = re.compile(r"\b(a|an|the)\b")
 
 
-def counted_words(text: str) -> Counter[str]:
+def count_words(text: str) -> Counter[str]:
     """Return how often each word occurs, lower-cased, without ASCII punctuation and English articles.
 
-    >>> counted_words("The cat's cat, a dog")
+    >>> count_words("The cat's cat, a dog")
     Counter({'cats': 1, 'cat': 1, 'dog': 1})
     """
     return Counter(_ARTICLES.sub(" ", text.lower().translate(_DROPPED)).split())
 
 
-def _members(value: JsonValue) -> frozenset[Hashable]:
+def _number_words(value: JsonValue) -> frozenset[Hashable]:
     """Return a word that occurs twice as two members: the word for the first time, and for the second."""
     if type(value) is not str:
         return frozenset({(NO_TOKEN, json_key(value))})
-    words = counted_words(value).items()
+    words = count_words(value).items()
     return frozenset([(word, at) for word, times in words for at in range(times)]) or NO_TOKEN
 
 
-def _dice_coefficient(shared: Any, one: Any, other: Any) -> Any:
+def _compute_dice(shared: Any, one: Any, other: Any) -> Any:
     """Return the F1 of the members that two values share."""
     return 2 * shared / (one + other)
 
 
-def _rapidfuzz(name: str) -> Comparator:
+def _make_rapidfuzz(name: str) -> Comparator:
     def make(_params: Params) -> Scoring:
         from rapidfuzz import fuzz
 
@@ -56,27 +56,27 @@ def _rapidfuzz(name: str) -> Comparator:
             import numpy as np
             from rapidfuzz.process import cdist
 
-            from pytest_jsonmatch.engine.compare.scoretables import equality_table
+            from pytest_jsonmatch.engine.compare.scoretables import make_equality_table
 
             scores: Matrix = cdist(expected, actual, scorer=ratio, dtype=np.float64) / 100
-            return np.maximum(scores, equality_table(expected, actual))
+            return np.maximum(scores, make_equality_table(expected, actual))
 
-        return scoring_of_strings(score, block)
+        return make_string_scoring(score, block)
 
     return Comparator(name, make, ())
 
 
-TOKEN_F1: Final = Comparator("token_f1", lambda _: scoring_of_sets(_members, _dice_coefficient), ())
+TOKEN_F1: Final = Comparator("token_f1", lambda _: make_set_scoring(_number_words, _compute_dice), ())
 """F1 of the words that two texts share, each as often as it occurs, lower-cased, without punctuation and the
 articles a, an, the (as SQuAD); two texts without words score 1."""
 
-PARTIAL_RATIO: Final = _rapidfuzz("partial_ratio")
+PARTIAL_RATIO: Final = _make_rapidfuzz("partial_ratio")
 """The similarity of the shorter text and the part of the longer one that resembles it most."""
 
-TOKEN_SORT_RATIO: Final = _rapidfuzz("token_sort_ratio")
+TOKEN_SORT_RATIO: Final = _make_rapidfuzz("token_sort_ratio")
 """The similarity of two texts once the words of each are sorted."""
 
-TOKEN_SET_RATIO: Final = _rapidfuzz("token_set_ratio")
+TOKEN_SET_RATIO: Final = _make_rapidfuzz("token_set_ratio")
 """As `token_sort_ratio`, but a text whose words are all in the other scores 1.
 
 Two empty texts score 1, as equal texts do under every comparator; in rapidfuzz they score 0."""

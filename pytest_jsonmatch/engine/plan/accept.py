@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.compare.base import score_of
+from pytest_jsonmatch.engine.compare.base import score_or_zero
 from pytest_jsonmatch.engine.compare.parameters import read_flag, read_json_list
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, NUMBERS, SCHEMA_TYPES, fits_types, is_finite
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
@@ -242,7 +242,7 @@ class Acceptance:
             kinds = {type(value), type(actual)}
             if best.score == 1.0 or (len(kinds) > 1 and kinds & CONTAINERS and not self._whole):
                 continue  # nothing is better, or it scores 0
-            found = score_of(self._score, value, actual) if score is None else score(number)
+            found = score_or_zero(self._score, value, actual) if score is None else score(number)
             if found > best.score + LEAST_GAIN or found == 1.0:
                 best = BestValue(found, number)
         if best.score == 1.0 or not self.predicates or not is_finite(actual):
@@ -258,7 +258,7 @@ class Acceptance:
 
     def find_best_scalar(self, expected: JsonValue, actual: JsonValue) -> BestValue:
         """Return the best score of a transformed scalar against an expected one and what is accepted."""
-        return self.find_best(actual, score_of(self._score, expected, actual))
+        return self.find_best(actual, score_or_zero(self._score, expected, actual))
 
     def score(self, expected: JsonValue, actual: JsonValue) -> Any:
         """Score two transformed scalars as `find_best_scalar` does."""

@@ -41,8 +41,8 @@ def warn_about_full_enum(bound: Bound | None, enum: Sequence[JsonValue] | None, 
     if bound is None or bound.comparator.name != "oneof" or "values" not in bound.params:
         return
     if enum and all(value is None or bound.score(None, value) for value in enum):
-        told = f"{where}: oneof takes every value of the enum as right; did you mean exact?"
-        warnings.warn(told, JsonMatchWarning, stacklevel=3)
+        message = f"{where}: oneof takes every value of the enum as right; did you mean exact?"
+        warnings.warn(message, JsonMatchWarning, stacklevel=3)
 
 
 def bind_transforms(specs: Any, registry: Registry, where: str) -> Transforms:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol, SupportsFloat, TypeAlias, cast, final
 
 from pytest_jsonmatch.engine.compare import BUILTIN, OPTIONAL
-from pytest_jsonmatch.engine.compare.base import batch_comparator, is_batch, user_comparator
+from pytest_jsonmatch.engine.compare.base import batch_comparator, is_batch, make_user_comparator
 from pytest_jsonmatch.engine.compare.transforms import BUILTIN as BUILTIN_TRANSFORMS
-from pytest_jsonmatch.engine.compare.transforms import user_transform
+from pytest_jsonmatch.engine.compare.transforms import make_user_transform
 from pytest_jsonmatch.engine.plan.options import ALIASES, PRESETS, SKIP, Options, merge_options
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.value.named import object_named
@@ -111,7 +111,7 @@ class Registry:
         >>> compare_json({"name": "Ann"}, {"name": "Al"}, fields={"name": {"compare": "initial"}}).score
         1.0
         """
-        make = batch_comparator if callable(cast("object", fn)) and is_batch(fn) else user_comparator
+        make = batch_comparator if callable(cast("object", fn)) and is_batch(fn) else make_user_comparator
         self._add("comparator", name, make(name, cast("Callable[..., Any]", fn)), overwrite)
 
     def transform(self, name: str, fn: TransformFunction, *, overwrite: bool = False) -> None:
@@ -125,7 +125,7 @@ class Registry:
         >>> compare_json({"id": "12-34"}, {"id": "1234"}, fields={"id": {"transform": ["no_dashes"]}}).score
         1.0
         """
-        self._add("transform", name, user_transform(name, fn), overwrite)
+        self._add("transform", name, make_user_transform(name, fn), overwrite)
 
     def metric(self, name: str, options: Mapping[str, Any], *, overwrite: bool = False) -> None:
         """Register a metric: options under your own name.
