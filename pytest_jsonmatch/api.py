@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_jsonmatch import defaults
 from pytest_jsonmatch.comparer import Comparer, check_judge, read_expected
-from pytest_jsonmatch.engine.plan.fitting import collect_patterns, format_unmatched
 from pytest_jsonmatch.engine.plan.options import EVALUATION_TYPES, OPTION_ALIASES, OPTION_NAMES
+from pytest_jsonmatch.engine.plan.unmatched import collect_patterns, format_unmatched
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning, nearest
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from pytest_jsonmatch.cli.output import as_text, in_form, look_of, write_output
 from pytest_jsonmatch.cli.records import LINES
 from pytest_jsonmatch.cli.rules import judging, rules_of
 from pytest_jsonmatch.engine.ask.rounds import score_with_answers
-from pytest_jsonmatch.engine.plan.fitting import collect_patterns, format_unmatched
+from pytest_jsonmatch.engine.plan.unmatched import collect_patterns, format_unmatched
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.value.errors import (
     GoldValidationError,

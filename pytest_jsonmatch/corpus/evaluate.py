@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from pytest_jsonmatch.corpus.records import FilePlace, RecordPairing, RecordSource, in_chunks, open_pairing
 from pytest_jsonmatch.corpus.scorer import ChunkResult, Task, score_chunk
-from pytest_jsonmatch.engine.plan.fitting import collect_patterns
+from pytest_jsonmatch.engine.plan.unmatched import collect_patterns
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.results.record import MAX_ERRORS, RunError

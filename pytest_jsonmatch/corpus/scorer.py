@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, ca
 from pytest_jsonmatch.comparer import Comparer
 from pytest_jsonmatch.corpus.records import TEXT, gold_error, read_gold
 from pytest_jsonmatch.engine.ask.rounds import score_all_with_answers
-from pytest_jsonmatch.engine.plan.fitting import collect_patterns, matches_somewhere
+from pytest_jsonmatch.engine.plan.unmatched import collect_patterns, matches_somewhere
 from pytest_jsonmatch.engine.result.aggregation import count_plain_matches, iter_errors
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.result.validity import check_validity

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.plan.compile import Signature
-from pytest_jsonmatch.engine.plan.fitting import find_nearest_path
+from pytest_jsonmatch.engine.plan.unmatched import find_nearest_path
 from pytest_jsonmatch.engine.result.aggregation import RATES, format_score, merge_aggregations
 from pytest_jsonmatch.engine.result.notebook import iter_field_rows, make_data_frame, render_fields
 from pytest_jsonmatch.engine.value.errors import ConfigurationError

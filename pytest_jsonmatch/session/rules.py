@@ -103,7 +103,7 @@ class RulesOfRun:
             is_part: whether not all tests have run.
             broken: the files with tests that did not compare.
         """
-        from pytest_jsonmatch.engine.plan.fitting import format_unmatched
+        from pytest_jsonmatch.engine.plan.unmatched import format_unmatched
 
         for rule, tests in sorted(self._tests.items()):
             has_gaps = is_part or any(nodeid.partition("::")[0] in broken for nodeid in tests)

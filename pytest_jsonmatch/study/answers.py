@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar, fi
 
 from pytest_jsonmatch.comparer import Comparer, check_judge
 from pytest_jsonmatch.corpus.records import Reading, gold_error, open_pairing, read_gold
-from pytest_jsonmatch.engine.plan.fitting import collect_patterns, format_unmatched
+from pytest_jsonmatch.engine.plan.unmatched import collect_patterns, format_unmatched
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,

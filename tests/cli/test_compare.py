@@ -334,7 +334,9 @@ def test_a_comparator_that_fails(write, command, monkeypatch):
 def test_rules_that_fit_no_place_are_told(write, command):
     write(right_json=RIGHT, rules_json={"fields": {"items.name": {"skip": True}, "total": {"weight": 2}}})
     ran = command("compare right.json right.json --config rules.json")
-    message = "fields: 'items.name' fits no place of expected, actual or schema; did you mean 'items[].name'?"
+    message = (
+        "fields: 'items.name' matches nothing in expected, actual or schema; did you mean 'items[].name'?"
+    )
     assert (ran.code, ran.err) == (0, f"jsonmatch compare: warning: {message}\n")
 
 

@@ -442,7 +442,7 @@ def test_html_looks_closely_at_the_lowest_records_only(baskets, written, monkeyp
 def test_rules_that_fit_no_record_are_told(sides, write, command):
     write(rules_json={"fields": {"aa": {"skip": True}, "id": {"skip": True}}})
     ran = command(f"{SIDES} --config rules.json")
-    message = "fields: 'aa' fits no place of expected, actual or schema; did you mean 'a'?"
+    message = "fields: 'aa' matches nothing in expected, actual or schema; did you mean 'a'?"
     assert (ran.code, ran.err) == (1, f"jsonmatch evaluate: warning: {message}\n")
 
 

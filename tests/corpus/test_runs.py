@@ -124,8 +124,8 @@ def test_rules_that_fit_no_record_are_told(chunk_size):
         run = compare_corpus(DOCUMENTS, DOCUMENTS, fields=RULES, id_field="id", chunk_size=chunk_size)
     assert run.unmatched_rules == ("b.c", "z")
     assert [str(each.message) for each in caught] == [
-        "fields: 'b.c' fits no place of expected, actual or schema; did you mean 'b[].c'?",
-        "fields: 'z' fits no place of expected, actual or schema",
+        "fields: 'b.c' matches nothing in expected, actual or schema; did you mean 'b[].c'?",
+        "fields: 'z' matches nothing in expected, actual or schema",
     ]
 
 

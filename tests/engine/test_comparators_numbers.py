@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from pytest_jsonmatch.engine.compare import BUILTIN
-from pytest_jsonmatch.engine.value.text import as_number
+from pytest_jsonmatch.engine.value.text import to_number
 
 INF, NAN = float("inf"), float("nan")
 HUGE = Decimal("1e999999999")
@@ -122,7 +122,7 @@ def test_numeric_reads_no_number_from_a_hostile_text():
     ],
 )
 def test_what_counts_as_a_numeric_string(text, number):
-    assert as_number(text) == number
+    assert to_number(text) == number
 
 
 @pytest.mark.parametrize(

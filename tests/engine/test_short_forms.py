@@ -259,6 +259,6 @@ def test_no_comparator_is_called_skip():
 
 
 def test_a_skip_that_matches_nothing_is_told_for_corpora():
-    with pytest.warns(JsonMatchWarning, match=r"skip: '\*\*.idd' fits no place .*; did you mean 'id'\?"):
+    with pytest.warns(JsonMatchWarning, match=r"skip: '\*\*.idd' matches nothing .*; did you mean 'id'\?"):
         run = compare_corpus([ACTUAL], [EXPECTED], skip=["**.idd", "total"])
     assert "total" not in run.per_field

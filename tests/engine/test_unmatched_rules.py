@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import compare_corpus, compare_json
-from pytest_jsonmatch.engine.plan.fitting import matches_somewhere
+from pytest_jsonmatch.engine.plan.unmatched import matches_somewhere
 from pytest_jsonmatch.engine.value.paths import ELEMENT, parse_pattern
 from pytest_jsonmatch.schema import parse_eval_schema
 

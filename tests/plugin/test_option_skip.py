@@ -49,9 +49,9 @@ def test_a_skip_of_a_case_that_matches_nothing_is_told_at_its_line(pytester):
     result.assert_outcomes(passed=2, warnings=2)
     result.stdout.fnmatch_lines("""\
         a.golden.yaml:4
-        *skip: 'idd' fits no place * in any of 2 tests; did you mean 'id'[?]
+        *skip: 'idd' matches nothing * in any of 2 tests; did you mean 'id'[?]
         a.golden.yaml:9
-        *skip: 'notes' fits no place *; did you mean 'note'[?]""")
+        *skip: 'notes' matches nothing *; did you mean 'note'[?]""")
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_rules_of_an_assertion_are_told_once_per_test(pytester, workers):
     result = pytester.runpytest(*SHOWN, *workers)
     result.assert_outcomes(passed=1, warnings=1)
     result.stdout.fnmatch_lines(
-        "*test_*.py:1: JsonMatchWarning: fields: 'e.f' fits no place of *; did you mean 'e[[][]].f'[?]"
+        "*test_*.py:1: JsonMatchWarning: fields: 'e.f' matches nothing in *; did you mean 'e[[][]].f'[?]"
     )
 
 
@@ -48,14 +48,16 @@ def test_limits_of_fields_are_rules_too(pytester):
         """)
     result = pytester.runpytest(*SHOWN)
     result.assert_outcomes(failed=1, warnings=1)
-    result.stdout.fnmatch_lines("*JsonMatchWarning: threshold: 'totl' fits no place *did you mean 'total'[?]")
+    result.stdout.fnmatch_lines(
+        "*JsonMatchWarning: threshold: 'totl' matches nothing *did you mean 'total'[?]"
+    )
 
 
 def test_rules_of_golden_files_are_told_at_the_end(pytester, workers):
     pytester.makefile(".golden.yaml", r=RULES_BESIDE_CASES)
     result = pytester.runpytest(*SHOWN, *workers)
     result.assert_outcomes(passed=2, warnings=2)
-    nowhere = "fits no place of expected, actual or schema"
+    nowhere = "matches nothing in expected, actual or schema"
     assert [line.partition("JsonMatchWarning: ")[2] for line in warnings_of(result)] == [
         f"fields: 'totl' {nowhere} in any of 2 tests; did you mean 'total'?",
         f"fields: 'a.b' {nowhere}; did you mean 'a[].b'?",
@@ -134,7 +136,7 @@ def test_under_error_the_run_fails(pytester, filter_, workers):
     pytester.makefile(".golden.yaml", r=RULES_BESIDE_CASES)
     result = pytester.runpytest("-W", filter_, *workers)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.stdout.fnmatch_lines(["*r.golden.yaml:2: fields: 'totl' fits no place *", "*2 passed*"])
+    result.stdout.fnmatch_lines(["*r.golden.yaml:2: fields: 'totl' matches nothing *", "*2 passed*"])
 
 
 IGNORED = "ignore::pytest_jsonmatch.JsonMatchWarning"
@@ -163,4 +165,4 @@ def test_what_is_accepted_somewhere_is_a_rule_too(pytester):
     )
     result = pytester.runpytest(*SHOWN)
     result.assert_outcomes(passed=1, warnings=1)
-    assert ["accept: 'm' fits no place" in line for line in warnings_of(result)] == [True]
+    assert ["accept: 'm' matches nothing" in line for line in warnings_of(result)] == [True]

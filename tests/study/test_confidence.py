@@ -71,7 +71,7 @@ def test_what_was_tolerated_in_answers_is_said():
 def test_a_rule_that_fits_nowhere_is_told():
     answers, gold = records(5)
     rules = {"totl": {"weight": 2}, "lines[].n": {"weight": 2}}
-    reason = r"^fields: 'totl' fits no place .*; did you mean 'total'\?"
+    reason = r"^fields: 'totl' matches nothing .*; did you mean 'total'\?"
     with pytest.warns(JsonMatchWarning, match=reason) as told:
         measure_confidence(answers, gold, id_field="id", fields=rules)
     assert len(told) == 1

@@ -52,7 +52,7 @@ class EqualityKeys:
         """Return the keys of the elements of each side: elements that are equal under the plan share a key.
 
         Transforms are applied and skipped fields left out; unordered arrays in the elements are multisets.
-        `plain`: what `are_plain` has said of all of them, if it has been called.
+        `plain`: what `are_plain` returned for all of them, if it has been called.
         """
         if not (self.are_plain(element, chain(*sides)) if plain is None else plain):
             return [[self.make_key(element, value) for value in side] for side in sides]
@@ -65,7 +65,7 @@ class EqualityKeys:
         ]
 
     def are_plain(self, element: PlanNode, elements: Iterable[JsonValue]) -> bool:
-        """Tell whether elements are strings, or objects of scalars, that are compared as they are."""
+        """Return whether elements are strings, or objects of scalars, that are compared as they are."""
         if self._nulls_absent or not _is_compared_as_is(element):
             return False
         values = list(elements)
@@ -249,7 +249,7 @@ def read_key_value(member: PlanNode, item: JsonValue, key: str) -> JsonValue:
 
 
 def _is_compared_as_is(node: PlanNode) -> bool:
-    """Tell whether scalars at a node are compared without transforms."""
+    """Return whether scalars at a node are compared without transforms."""
     return not (node.rules.skip or node.rules.transforms or node.rules.strict_numbers) and not node.varies
 
 

@@ -11,7 +11,7 @@ from pytest_jsonmatch.engine.compare.equality import make_text_reader
 from pytest_jsonmatch.engine.compare.numbers import make_tolerance_scoring, read_tolerance
 from pytest_jsonmatch.engine.compare.parameters import format_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.engine.value.text import as_number
+from pytest_jsonmatch.engine.value.text import to_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -154,7 +154,7 @@ def make_amount_reader(params: Params) -> Callable[[JsonValue], Amount | None]:
     def read_value(value: JsonValue) -> Amount | None:
         if type(value) is str:
             return read_text(value)
-        number = as_number(value)
+        number = to_number(value)
         return None if number is None else Amount(number)
 
     return read_value

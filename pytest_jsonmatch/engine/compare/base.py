@@ -259,7 +259,7 @@ class BatchItem:
 
 
 def is_batch(fn: Callable[..., object]) -> bool:
-    """Tell whether a comparator takes a list of items: it has a `scope`, or takes one argument and not three.
+    """Return whether a comparator takes a list of items: it has a `scope`, or one argument and not three.
 
     >>> is_batch(lambda items: [1.0] * len(items)), is_batch(lambda expected, actual, params: 1.0)
     (True, False)

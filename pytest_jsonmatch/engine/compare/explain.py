@@ -22,7 +22,7 @@ from pytest_jsonmatch.engine.compare.transforms import normalize_text, strip_acc
 from pytest_jsonmatch.engine.value.convert import MISSING, json_type
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.engine.value.text import as_number, count
+from pytest_jsonmatch.engine.value.text import count, to_number
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -43,7 +43,7 @@ def explain(name: str | None, params: Params, expected: JsonValue, actual: JsonV
         name: the comparator; if it is not built in, only a difference of type is explained.
         params: its parameters.
         expected: the expected value as it was compared, after transforms.
-        actual: the actual value, likewise.
+        actual: the actual value as it was compared.
 
     Returns None if the two values speak for themselves, or if nothing is known. Never raises.
 
@@ -146,7 +146,7 @@ def _format_difference(delta: Decimal, limit: Decimal, unit: str = "") -> str:
 
 
 def _explain_numeric(params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
-    left, right = as_number(expected), as_number(actual)
+    left, right = to_number(expected), to_number(actual)
     if left is None or right is None or left == right:
         return None
     return _explain_numbers(params, left, right)

@@ -16,7 +16,7 @@ from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
 from pytest_jsonmatch.engine.compare.equality import make_equality, score_equality
 from pytest_jsonmatch.engine.compare.parameters import check_names, get_required, read_number
 from pytest_jsonmatch.engine.value.equality import json_key
-from pytest_jsonmatch.engine.value.text import as_number
+from pytest_jsonmatch.engine.value.text import to_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -82,7 +82,7 @@ def _make_number_scoring(
     pair: Callable[[Number, Number], float],
     block: Callable[[Doubles, Doubles], Matrix],
     read: Callable[[JsonValue], Number | None] = lambda value: (
-        None if type(value) is str else as_number(value)
+        None if type(value) is str else to_number(value)
     ),
 ) -> Scoring:
     """Return the scoring of two numbers by `pair`, of tables of doubles by `block`, of others by equality.
@@ -193,11 +193,11 @@ def _make_numeric(params: Params) -> Scoring:
     rel, absolute = read_tolerance("comparator 'numeric'", params.get("tolerance"))
     if not rel and not absolute:
         return make_equality(_make_number_key)
-    return make_tolerance_scoring(rel, absolute, as_number)
+    return make_tolerance_scoring(rel, absolute, to_number)
 
 
 def _make_number_key(value: JsonValue) -> Hashable:
-    number = as_number(value) if type(value) is str else None
+    number = to_number(value) if type(value) is str else None
     return json_key(value) if number is None else number
 
 

@@ -111,7 +111,7 @@ def format_value(value: object) -> str:
 
 
 def accepts(fn: Callable[..., object], number: int) -> bool:
-    """Tell whether a function can be called with this many arguments."""
+    """Return whether a function can be called with this many arguments."""
     try:
         signature(fn).bind(*[None] * number)
     except (TypeError, ValueError):  # some C functions, such as `str`, have no signature

@@ -118,7 +118,7 @@ def make_number_table(
 
 
 def _is_double(value: JsonValue) -> bool:
-    """Tell whether a value is a finite number that a double holds exactly."""
+    """Return whether a value is a finite number that a double holds exactly."""
     if type(value) is int:
         return -_EXACT_INTEGER <= value <= _EXACT_INTEGER
     return type(value) is float and value - value == 0.0

@@ -22,7 +22,7 @@ from pytest_jsonmatch.engine.compare.transforms import map_scalars, normalize_te
 from pytest_jsonmatch.engine.value.convert import CONTAINERS
 from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.engine.value.matchers import compile_pattern, matches_whole
+from pytest_jsonmatch.engine.value.matchers import compile_pattern, matches_fully
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -224,7 +224,7 @@ def _make_regex(_params: Params) -> Scoring:
     def match(expected: JsonValue, actual: JsonValue) -> float:
         if type(expected) is not str or type(actual) is not str:
             return score_equality(expected, actual)
-        return float(matches_whole(compiled(expected), actual))
+        return float(matches_fully(compiled(expected), actual))
 
     return Scoring(match)
 

@@ -19,7 +19,7 @@ from pytest_jsonmatch.engine.compare.parameters import (
 )
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.engine.value.text import as_number, number_text
+from pytest_jsonmatch.engine.value.text import format_number, to_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -196,13 +196,13 @@ def _convert_to_text(value: JsonValue) -> JsonValue:
     kind = type(value)
     if kind is bool:
         return "true" if value else "false"
-    return number_text(value) if kind is int or kind is float or kind is Decimal else value
+    return format_number(value) if kind is int or kind is float or kind is Decimal else value
 
 
 def _convert_to_number(value: JsonValue) -> JsonValue:
     if type(value) is not str:
         return value
-    number = as_number(value)
+    number = to_number(value)
     return value if number is None else number
 
 

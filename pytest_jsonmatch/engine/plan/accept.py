@@ -13,7 +13,7 @@ from pytest_jsonmatch.engine.compare.base import score_or_zero
 from pytest_jsonmatch.engine.compare.parameters import read_flag, read_json_list
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, NUMBERS, SCHEMA_TYPES, fits_types, is_finite
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
-from pytest_jsonmatch.engine.value.matchers import compile_pattern, whole_text
+from pytest_jsonmatch.engine.value.matchers import compile_pattern, make_full_match
 from pytest_jsonmatch.engine.value.text import render, shortened
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _read_regex(where: str, value: Any) -> Accept:
         pattern = compile_pattern(value)
     except ValueError as error:
         raise ConfigurationError(f"{where}: {error}") from error
-    holds = whole_text(pattern)
+    holds = make_full_match(pattern)
     return Accept(predicates=(Predicate(f"matches the pattern {format_value(value)}", holds, is_fast=False),))
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.registry import Registry
 
 RULES_VERSION: Final = "2"
-"""The version of the scoring rules, part of every signature; raise it whenever a figure may change."""
+"""The version of the scoring rules, part of every signature; raise it whenever a score may change."""
 
 # Rebuild the tree above this many nodes: keys that are data (ids, dates) must not fill the memory.
 MAX_NODES: Final = 200_000
@@ -31,7 +31,7 @@ class Signature:
 
     `options` are those that differ from the metric's preset, as text, with the names of replaced built-ins;
     `schema` is the hash of the schema or "none"; `version` is the version of the scoring rules, which changes
-    whenever a figure may.
+    whenever a score may change.
 
     >>> str(Signature("field_match", "", "none", "2"))
     'field_match|options:none|schema:none|rules:2'

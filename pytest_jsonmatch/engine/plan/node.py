@@ -259,7 +259,9 @@ def refuse_matchers(bound: Bound, path: str, value: JsonValue) -> None:
     """Raise a ConfigurationError for a matcher in a value of expected that a comparator takes whole."""
     if type(value) is Matcher:
         name = bound.comparator.name
-        message = f"{path}: {name!r} compares this value as a whole, so no matcher can stand in it: {value!r}"
+        message = (
+            f"{path}: {name!r} compares this value as a whole, so no matcher can be inside it: {value!r}"
+        )
         raise ConfigurationError(message)
     if type(value) is dict or type(value) is list:
         for item in value.values() if type(value) is dict else value:
@@ -313,7 +315,7 @@ def count_leaves(node: PlanNode, value: JsonValue, known: Known, *, of_expected:
 def leaf_count(node: PlanNode, value: JsonValue, known: Known, *, of_expected: bool) -> float:
     """Return the weighted leaf count of a value, counted alone.
 
-    Under alternatives of a schema, it counts as under the one that it chooses by itself.
+    Under alternatives of a schema, it counts as under the one that this value chooses.
 
     Args:
         node: its place, whose own weight is left out.

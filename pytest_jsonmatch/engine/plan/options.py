@@ -470,7 +470,7 @@ def _read_skip(name: str, value: Any) -> tuple[str, ...]:
 
 def _read_accept_option(name: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise ConfigurationError(f"{name} is {value!r}; it must map path patterns to what else is right")
+        raise ConfigurationError(f"{name} is {value!r}; it must map path patterns to accepted values")
     for pattern, given in value.items():
         read_accept(f"{name}[{pattern!r}]", given)
     return dict(value)

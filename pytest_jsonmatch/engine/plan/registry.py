@@ -250,7 +250,7 @@ class Registry:
         ]
 
     def has_own(self, kind: str, name: str) -> bool:
-        """Tell whether a name was registered here, neither in a parent nor as a built-in."""
+        """Return whether a name was registered here, neither in a parent nor as a built-in."""
         return name in self._names[kind].maps[0]
 
     def _add(self, kind: str, name: object, value: object, overwrite: bool) -> None:

@@ -61,7 +61,7 @@ class FieldAggregation:
     expected_leaves: int = 0
     """Leaves of expected, whatever their weights; a mistyped object or array counts all leaves in it."""
     actual_leaves: int = 0
-    """Likewise of actual; 0 if the metric does not count what only actual has."""
+    """Leaves of actual; 0 if the metric does not count what only actual has."""
     score_sum: float = 0.0
     weighted_score: float = 0.0
     expected_weight: float = 0.0

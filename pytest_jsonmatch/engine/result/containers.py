@@ -79,7 +79,7 @@ class ArrayAlignment:
     unmatched_expected: tuple[int, ...]
     """Indices in expected of elements without a partner."""
     unmatched_actual: tuple[int, ...]
-    """Likewise in actual."""
+    """Indices in actual of elements without a partner."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the alignment as plain JSON types."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
-from pytest_jsonmatch.engine.plan.fitting import find_nearest_path, iter_paths, matches_somewhere
+from pytest_jsonmatch.engine.plan.unmatched import find_nearest_path, iter_paths, matches_somewhere
 from pytest_jsonmatch.engine.result.aggregation import (
     aggregate,
     count_plain_matches,

@@ -77,13 +77,13 @@ PlaceKey: TypeAlias = str | int | _Missing | None
 
 @final
 class Matcher:
-    """What stands in expected in place of a value, and decides by itself which values are right there.
+    """An object in expected in place of a value, which decides which values of actual are right.
 
     Args:
         source: what was written: a Python object, or in a golden file an object such as `{"$any": true}`;
             in a pickled result, its `form`.
         text: what was written, as text.
-        accepts: tells whether a JSON value without NaN and infinities is right; it may raise.
+        accepts: returns whether a JSON value without NaN and infinities is right; it may raise.
     """
 
     __slots__ = ("_accepts", "source", "text")
@@ -124,7 +124,7 @@ def _refuse(_actual: JsonValue) -> NoReturn:
 
 
 def is_finite(value: JsonValue) -> bool:
-    """Tell whether a value has no NaN or infinity in it, which are right nowhere."""
+    """Return whether a value has no NaN or infinity in it, which are right nowhere."""
     if type(value) is dict or type(value) is list:
         return all(map(is_finite, value.values() if type(value) is dict else value))
     return type(value) is not float or value - value == 0.0
@@ -200,7 +200,7 @@ SCHEMA_TYPES: Final = ("null", "boolean", "integer", "number", "string", "array"
 
 
 def fits_types(value: JsonValue, types: Collection[str]) -> bool:
-    """Tell whether a JSON value has one of the JSON Schema types; an empty collection allows all.
+    """Return whether a JSON value has one of the JSON Schema types; an empty collection allows all.
 
     >>> fits_types(2.0, ["integer"]), fits_types(True, ["integer", "null"])
     (True, False)
@@ -210,7 +210,7 @@ def fits_types(value: JsonValue, types: Collection[str]) -> bool:
 
 
 def is_integral(number: JsonValue) -> bool:
-    """Tell whether a number has no fraction, by value: 1.0 does not."""
+    """Return whether a number has no fraction, by value: 1.0 does not."""
     if type(number) is float:
         return number.is_integer()
     return type(number) is int or type(number) is Decimal
@@ -243,7 +243,7 @@ class ConversionRules(NamedTuple):
 
     side: Side
     matcher_of: Callable[[Any], Matcher | None] | None = None
-    """Makes matchers of what is written in place of a value; None if none may stand in it."""
+    """Makes matchers of what is written in place of a value; None if the value must not contain any."""
 
 
 def flat_copy(value: dict[Any, Any]) -> dict[str, JsonValue] | None:
@@ -282,7 +282,7 @@ def convert_by(value: Any, rules: ConversionRules, where: Where = ()) -> JsonVal
         )
     if kind is dict:
         flat = flat_copy(plain)
-        return _converted_object(plain, rules, where) if flat is None else flat
+        return _convert_object(plain, rules, where) if flat is None else flat
     if set(map(type, plain)) == {str}:
         return plain.copy()
     array = []
@@ -293,12 +293,12 @@ def convert_by(value: Any, rules: ConversionRules, where: Where = ()) -> JsonVal
     return array
 
 
-def _converted_object(value: dict[Any, Any], rules: ConversionRules, where: Where) -> dict[str, JsonValue]:
+def _convert_object(value: dict[Any, Any], rules: ConversionRules, where: Where) -> dict[str, JsonValue]:
     converted = {}
     for key, item in value.items():
         if type(key) is not str:
             if not isinstance(key, str):
-                raise _bad_key(key, rules, where)
+                raise _make_key_error(key, rules, where)
             key = str.__str__(key)  # noqa: PLW2901 - a str subclass, made plain
         kind = type(item)
         is_text = kind is str or kind is bool or item is None
@@ -306,7 +306,7 @@ def _converted_object(value: dict[Any, Any], rules: ConversionRules, where: Wher
     return converted
 
 
-def _bad_key(key: object, rules: ConversionRules, where: Where) -> UnsupportedValueError:
+def _make_key_error(key: object, rules: ConversionRules, where: Where) -> UnsupportedValueError:
     return UnsupportedValueError(
         f"{rules.side} has the key {key!r} ({type(key).__name__}) in the object at {format_path(where)}; "
         "JSON keys are strings: convert it before comparing"
@@ -319,30 +319,30 @@ def _plain(item: Any, rules: ConversionRules, where: Where) -> Any:
     if kind in _AS_THEY_ARE:
         return item
     if kind is float:
-        return _checked_float(item, rules, where)
+        return _check_float(item, rules, where)
     if isinstance(item, enum.Enum):
         return _plain(item.value, rules, where)
     if isinstance(item, int):
-        return _checked_int(int(item), rules, where)
+        return _check_int(int(item), rules, where)
     if isinstance(item, float):
-        return _checked_float(float(item), rules, where)
+        return _check_float(float(item), rules, where)
     if isinstance(item, Decimal):
-        return _from_decimal(item, rules, where)
+        return _convert_decimal(item, rules, where)
     for types, made in _FORMS.items():
         if isinstance(item, types):
             return made(item)
-    if rules.matcher_of is not None and (matcher := _matcher_at(item, rules.matcher_of, where)) is not None:
+    if rules.matcher_of is not None and (matcher := _find_matcher(item, rules.matcher_of, where)) is not None:
         return matcher
     if getattr(item, "shape", None) == () and callable(scalar := getattr(item, "item", None)):
         return _plain(scalar(), rules, where)  # one of numpy
-    if (members := _members_of(item)) is not None:
+    if (members := _get_members(item)) is not None:
         return members
     if isinstance(item, Sequence) and not isinstance(item, (bytes, bytearray, memoryview)):
         return list(item)
-    raise _unsupported(item, rules, where)
+    raise _make_unsupported_error(item, rules, where)
 
 
-def _matcher_at(item: object, matcher_of: Callable[[Any], Matcher | None], where: Where) -> Matcher | None:
+def _find_matcher(item: object, matcher_of: Callable[[Any], Matcher | None], where: Where) -> Matcher | None:
     try:
         return matcher_of(item)
     except Exception as error:  # its repr, or its pattern
@@ -352,7 +352,7 @@ def _matcher_at(item: object, matcher_of: Callable[[Any], Matcher | None], where
         ) from error
 
 
-def _unsupported(item: object, rules: ConversionRules, where: Where) -> UnsupportedValueError:
+def _make_unsupported_error(item: object, rules: ConversionRules, where: Where) -> UnsupportedValueError:
     name = type(item).__name__
     message = f"{rules.side} has a {name} at {format_path(where)}, which has no JSON form"
     if isinstance(item, (bytes, bytearray)):
@@ -367,7 +367,7 @@ def _unsupported(item: object, rules: ConversionRules, where: Where) -> Unsuppor
     return UnsupportedValueError(message)
 
 
-def _members_of(item: Any) -> Any:
+def _get_members(item: Any) -> Any:
     """Return the members of a pydantic model, a dataclass or an attrs instance; None for anything else."""
     if isinstance(item, type):
         return None
@@ -390,7 +390,7 @@ _FORMS: Final[Mapping[Any, Callable[[Any], Any]]] = {
 }
 
 
-def _checked_int(number: int, rules: ConversionRules, where: Where) -> int:
+def _check_int(number: int, rules: ConversionRules, where: Where) -> int:
     if number.bit_length() <= _FEW_BITS or abs(number) < 10**MAX_DIGITS:
         return number
     raise (InvalidExpectedError if rules.side == "expected" else UnsupportedValueError)(
@@ -398,7 +398,7 @@ def _checked_int(number: int, rules: ConversionRules, where: Where) -> int:
     )
 
 
-def _checked_float(number: float, rules: ConversionRules, where: Where) -> float:
+def _check_float(number: float, rules: ConversionRules, where: Where) -> float:
     if rules.side == "expected" and not math.isfinite(number):
         raise InvalidExpectedError(
             f"expected holds {number!r} at {format_path(where)}; JSON has no such number"
@@ -406,9 +406,9 @@ def _checked_float(number: float, rules: ConversionRules, where: Where) -> float
     return number
 
 
-def _from_decimal(number: Decimal, rules: ConversionRules, where: Where) -> int | float | Decimal:
+def _convert_decimal(number: Decimal, rules: ConversionRules, where: Where) -> int | float | Decimal:
     if not number.is_finite():
-        return _checked_float(float("nan") if number.is_nan() else float(number), rules, where)
+        return _check_float(float("nan") if number.is_nan() else float(number), rules, where)
     nearest_double = float(number)
     if math.isinf(nearest_double):
         return number

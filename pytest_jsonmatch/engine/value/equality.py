@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 def json_equal(expected: JsonValue, actual: JsonValue, *, strict: bool = False) -> bool:
-    """Tell whether two JSON values are equal: `True` is not `1`, `1` is `1.0`, NaN equals nothing.
+    """Return whether two JSON values are equal: `True` is not `1`, `1` is `1.0`, NaN equals nothing.
 
     Args:
         expected: a JSON value of any depth.
-        actual: likewise.
+        actual: a JSON value.
         strict: numbers of two kinds are never equal: 42 is not 42.0, at any depth.
 
     >>> json_equal([1, {"a": True}], [1.0, {"a": True}]), json_equal([True], [1])
@@ -34,7 +34,7 @@ def json_equal(expected: JsonValue, actual: JsonValue, *, strict: bool = False) 
     if kind is list:
         if type(actual) is not list or len(expected) != len(actual):
             return False
-        for one, other in zip(expected, actual):  # noqa: SIM110 - likewise
+        for one, other in zip(expected, actual):  # noqa: SIM110 - as above
             if not json_equal(one, other, strict=strict):
                 return False
         return True

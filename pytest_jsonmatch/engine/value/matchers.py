@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.value.convert import NUMBERS, ConversionRules, Matcher, convert_by, flat_copy
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.engine.value.text import number_text, shortened
+from pytest_jsonmatch.engine.value.text import format_number, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,13 +52,13 @@ def matcher_of(written: Any) -> Matcher | None:
     if "_ANY" in names:
         return Matcher(written, repr(written), lambda actual: written == actual)
     if "ApproxScalar" in names and is_number(written.expected):
-        return Matcher(written, _approx_text(written), _near(written))
+        return Matcher(written, _format_approx(written), _make_near(written))
     if "Pattern" in names and hasattr(written, "fullmatch") and isinstance(written.pattern, str):
-        return Matcher(written, repr(written), whole_text(_timed(written)))
+        return Matcher(written, repr(written), make_full_match(_compile_timed(written)))
     return None
 
 
-def _approx_text(written: Any) -> str:
+def _format_approx(written: Any) -> str:
     try:
         return repr(written)
     except OverflowError:
@@ -82,18 +82,18 @@ def to_expected(value: object) -> JsonValue:
 
 
 def is_number(value: object) -> bool:
-    """Tell whether a Python object is a number and no boolean."""
+    """Return whether a Python object is a number and no boolean."""
     return isinstance(value, (Real, Decimal)) and not isinstance(value, bool)
 
 
-def _near(approximately: Any) -> Callable[[JsonValue], bool]:
-    """Return a function that tells whether a value is a number near enough to that of a `pytest.approx`."""
+def _make_near(approximately: Any) -> Callable[[JsonValue], bool]:
+    """Return a function that returns whether a value is a number near enough to that of a `pytest.approx`."""
 
     def accepts(actual: JsonValue) -> bool:
         if type(actual) not in NUMBERS:
             return False
         if isinstance(approximately.expected, Decimal):
-            actual = Decimal(number_text(actual))
+            actual = Decimal(format_number(actual))
         try:
             return bool(approximately == actual)
         except (OverflowError, TypeError):  # a number beyond the doubles
@@ -102,7 +102,7 @@ def _near(approximately: Any) -> Callable[[JsonValue], bool]:
     return accepts
 
 
-def _timed(written: Any) -> regex.Pattern[str]:
+def _compile_timed(written: Any) -> regex.Pattern[str]:
     """Return a compiled pattern as one that can be stopped."""
     import regex
 
@@ -112,9 +112,9 @@ def _timed(written: Any) -> regex.Pattern[str]:
     return compile_pattern(written.pattern, sum(flags))
 
 
-def whole_text(pattern: regex.Pattern[str]) -> Callable[[JsonValue], bool]:
-    """Return a function that tells whether a value is a text that a pattern matches from end to end."""
-    return lambda actual: type(actual) is str and matches_whole(pattern, actual)
+def make_full_match(pattern: regex.Pattern[str]) -> Callable[[JsonValue], bool]:
+    """Return a function that returns whether a value is a text that a pattern matches from end to end."""
+    return lambda actual: type(actual) is str and matches_fully(pattern, actual)
 
 
 def compile_pattern(pattern: str, flags: int = 0) -> regex.Pattern[str]:
@@ -147,7 +147,7 @@ def start_matching() -> None:
         _matching.seconds, _matching.slow = 0.0, {}
 
 
-def matches_whole(pattern: regex.Pattern[str], text: str) -> bool:
+def matches_fully(pattern: regex.Pattern[str], text: str) -> bool:
     """Return whether the whole of a text matches.
 
     Raises:
@@ -156,13 +156,13 @@ def matches_whole(pattern: regex.Pattern[str], text: str) -> bool:
     slow = _matching.slow
     answer = slow.get((pattern, text)) if slow else None
     if answer is None:
-        answer = _timed_answer(pattern, text)
+        answer = _match_timed(pattern, text)
     if isinstance(answer, str):
         raise TimeoutError(answer)
     return answer
 
 
-def _timed_answer(pattern: regex.Pattern[str], text: str) -> bool | str:
+def _match_timed(pattern: regex.Pattern[str], text: str) -> bool | str:
     left = _SECONDS_IN_ALL - _matching.seconds
     if left <= 0.0:
         return f"patterns took more than {_SECONDS_IN_ALL:g} s in this comparison; make them simpler"

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def _nearest(holder: object, meant: str) -> str:
+def _find_nearest(holder: object, meant: str) -> str:
     return did_you_mean(meant, [name for name in dir(holder) if not name.startswith("_")])
 
 
-def object_named(written: str, hint: Callable[[object, str], str] = _nearest) -> Any:
+def object_named(written: str, hint: Callable[[object, str], str] = _find_nearest) -> Any:
     """Return the object that "module:attribute" names, or for "module" the module; attributes may be dotted.
 
     Args:

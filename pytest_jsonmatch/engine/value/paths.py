@@ -62,7 +62,7 @@ def format_path(segments: Sequence[Segment]) -> str:
             if _PLAIN_KEY.fullmatch(segment):
                 parts.append(f".{segment}" if parts else segment)
             else:
-                parts.append(f"[{_quoted(segment)}]")
+                parts.append(f"[{_quote(segment)}]")
         elif isinstance(segment, _Marker):
             dot = "." if parts and segment is not ELEMENT else ""
             parts.append(dot + segment.value)
@@ -71,7 +71,7 @@ def format_path(segments: Sequence[Segment]) -> str:
     return "".join(parts) or "$"
 
 
-def _quoted(key: str) -> str:
+def _quote(key: str) -> str:
     """Return a key as a JSON string, with lone surrogates escaped, since files can't contain them."""
     text = json.dumps(key, ensure_ascii=False)
     try:
@@ -90,7 +90,7 @@ def parse_path(text: str) -> tuple[Segment, ...]:
     >>> parse_path('items[0]["unit price"]')
     ('items', 0, 'unit price')
     """
-    segments = _parse(text, "path")
+    segments = _read_segments(text, "path")
     if any(segment is ANY_KEY or segment is ANY_DEPTH for segment in segments):
         raise ConfigurationError(f"{text!r} is a pattern, not a path: * and ** match many places")
     return segments
@@ -105,7 +105,7 @@ def parse_pattern(text: str) -> Pattern:
     >>> parse_pattern("**.price").matches(parse_path("items[].price"))
     True
     """
-    segments = _parse(text, _PATTERN)
+    segments = _read_segments(text, _PATTERN)
     if any(type(segment) is int for segment in segments):
         raise ConfigurationError(
             f"{text!r} names one element; a rule applies to every element of an array: write [] for the index"
@@ -113,7 +113,7 @@ def parse_pattern(text: str) -> Pattern:
     return Pattern(text, segments)
 
 
-def _parse(text: str, what: str) -> tuple[Segment, ...]:
+def _read_segments(text: str, what: str) -> tuple[Segment, ...]:
     if not isinstance(cast("object", text), str):
         raise ConfigurationError(f"a {what} is a string such as 'items[].price', not {type(text).__name__}")
     if text == "$":
@@ -134,12 +134,12 @@ def _parse(text: str, what: str) -> tuple[Segment, ...]:
                 f"{text!r} is not a {what}: character {position + 1} is not understood; write "
                 f"{'[] for any element' if text.startswith('[*]', position) else how}"
             )
-        segments.append(_segment(step))
+        segments.append(_read_segment(step))
         position = step.end()
     return tuple(segments)
 
 
-def _segment(step: re.Match[str]) -> Segment:
+def _read_segment(step: re.Match[str]) -> Segment:
     if step["quoted"]:
         key: str = json.loads(step["quoted"], strict=False)
         return key
@@ -185,11 +185,11 @@ class Pattern:
         return self._closure(reached)
 
     def accepts(self, states: frozenset[int]) -> bool:
-        """Tell whether a path that led to `states` matches the pattern."""
+        """Return whether a path that led to `states` matches the pattern."""
         return len(self.segments) in states
 
     def matches(self, segments: Sequence[Segment]) -> bool:
-        """Tell whether a path, given as segments, matches; any index matches `[]`."""
+        """Return whether a path, given as segments, matches; any index matches `[]`."""
         states = self.start()
         for segment in segments:
             states = self.step(states, ELEMENT if type(segment) is int else segment)

@@ -40,16 +40,16 @@ def parse_number(text: str) -> int | float | Decimal:
     literal = _LITERAL.fullmatch(text)
     if literal is None:
         raise ValueError(f"{text[:40]!r} is not a JSON number")
-    return read_real(text) if literal[1] else _integer(text)
+    return read_real(text) if literal[1] else _read_integer(text)
 
 
-def as_number(value: JsonValue) -> int | float | Decimal | None:
+def to_number(value: JsonValue) -> int | float | Decimal | None:
     """Return a finite number for a number or numeric string, else None; booleans are not numbers.
 
     A numeric string is digits with an optional sign, decimal point and exponent; white space around it is
     allowed: "42", "-3.50", " 1e3 ". Thousands separators, units and "NaN" are not read.
 
-    >>> as_number("+3.50"), as_number(7), as_number("1,000"), as_number(True)
+    >>> to_number("+3.50"), to_number(7), to_number("1,000"), to_number(True)
     (3.5, 7, None, None)
     """
     kind = type(value)
@@ -62,12 +62,12 @@ def as_number(value: JsonValue) -> int | float | Decimal | None:
     if numeral is None:
         return None
     try:
-        return read_real(numeral[0]) if numeral[1] else _integer(numeral[0])
+        return read_real(numeral[0]) if numeral[1] else _read_integer(numeral[0])
     except ValueError:
         return None
 
 
-def _integer(text: str) -> int:
+def _read_integer(text: str) -> int:
     if len(text) <= _PLAIN_DIGITS:
         return int(text)
     if len(text.lstrip("+-0")) > MAX_DIGITS:
@@ -92,10 +92,10 @@ def read_real(text: str) -> float | Decimal:
     raise ValueError("a number with an exponent of more than 18 digits; give it as a string")
 
 
-def number_text(number: float | Decimal) -> str:
+def format_number(number: float | Decimal) -> str:
     """Return a number as JSON text, whatever its size.
 
-    >>> number_text(10**4000)[:3], number_text(1.0), number_text(float("nan"))
+    >>> format_number(10**4000)[:3], format_number(1.0), format_number(float("nan"))
     ('100', '1.0', 'NaN')
     """
     if type(number) is int and number.bit_length() >= 2 * _PLAIN_DIGITS:
@@ -121,22 +121,22 @@ def render(value: JsonValue, limit: int | None = None) -> str:
     ('{"a": [1, null, "é"]}', '["long", "l…')
     """
     parts: list[str] = []
-    _write(value, parts, math.inf if limit is None else limit)
+    _append_text(value, parts, math.inf if limit is None else limit)
     text = "".join(parts)
     return text if limit is None else shortened(text, limit)
 
 
-def _write(value: JsonValue, parts: list[str], room: float) -> float:
+def _append_text(value: JsonValue, parts: list[str], room: float) -> float:
     """Append the text of a value in pieces while there is room for it; return the room that is left."""
     is_object = type(value) is dict
     if not is_object and type(value) is not list:
-        parts.append(_scalar_text(value, room))
+        parts.append(_format_scalar(value, room))
         return room - len(parts[-1])
     parts.append("{" if is_object else "[")
     separator = ""
     for key, item in value.items() if is_object else zip(repeat(None), value):
-        parts.append(f"{separator}{_scalar_text(key, room)}: " if is_object else separator)
-        room = _write(item, parts, room - len(parts[-1]))
+        parts.append(f"{separator}{_format_scalar(key, room)}: " if is_object else separator)
+        room = _append_text(item, parts, room - len(parts[-1]))
         if room < 0:
             return room
         separator = ", "
@@ -144,7 +144,7 @@ def _write(value: JsonValue, parts: list[str], room: float) -> float:
     return room - 2
 
 
-def _scalar_text(value: JsonValue, room: float) -> str:
+def _format_scalar(value: JsonValue, room: float) -> str:
     if type(value) is str:
         # The rest of a long string would be cut off anyway.
         return _string_text(value if len(value) <= room else value[: max(int(room), 0) + 1])
@@ -154,7 +154,7 @@ def _scalar_text(value: JsonValue, room: float) -> str:
         return "true" if value else "false"
     if type(value) is Matcher:
         return value.text
-    return "(missing)" if value is MISSING else number_text(value)
+    return "(missing)" if value is MISSING else format_number(value)
 
 
 def count(number: int, noun: str | None = None, plural: str | None = None) -> str:

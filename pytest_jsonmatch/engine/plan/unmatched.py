@@ -23,7 +23,7 @@ _DEEPEST: Final = 30
 def matches_somewhere(
     pattern: Pattern, documents: Iterable[JsonValue], schema: SchemaNode | None = None
 ) -> bool:
-    """Tell whether a pattern fits a place of a document, or one that the schema lists or leaves open.
+    """Return whether a pattern fits a place of a document, or one that the schema lists or leaves open.
 
     A container is a place too.
 
@@ -36,7 +36,7 @@ def matches_somewhere(
 
 
 def _matches_below(segments: tuple[Segment, ...], place: Any, seen: set[tuple[SchemaNode, int]]) -> bool:
-    """Tell whether the rest of a pattern fits a place below this one; `seen` are places of the schema."""
+    """Return whether the rest of a pattern fits a place below this one; `seen` are places of the schema."""
     if not segments:
         return True
     if isinstance(place, SchemaNode):
@@ -109,10 +109,10 @@ def format_unmatched(kind: str, pattern: str, near: str | None, where: str = "")
     """Return the sentence about a pattern of `fields`, `accept`, `skip` or `threshold` that fits nowhere.
 
     >>> format_unmatched("fields", "a.b", "a[].b")
-    "fields: 'a.b' fits no place of expected, actual or schema; did you mean 'a[].b'?"
+    "fields: 'a.b' matches nothing in expected, actual or schema; did you mean 'a[].b'?"
     """
     hint = "" if near is None else f"; did you mean {near!r}?"
-    return f"{kind}: {pattern!r} fits no place of expected, actual or schema{where}{hint}"
+    return f"{kind}: {pattern!r} matches nothing in expected, actual or schema{where}{hint}"
 
 
 def iter_paths(documents: Iterable[JsonValue], schema: SchemaNode | None) -> Iterator[tuple[Segment, ...]]:
