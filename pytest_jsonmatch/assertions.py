@@ -253,12 +253,22 @@ def _comparison(
         tags=request.tags,
         parsed=not isinstance(unreadable, JsonExtractionError) if is_text else None,
         spent=test.first_use(request.spent),
+        floor=_floor(request),
         detail=detail,
     )
     if unreadable is None:
         return comparison
     warnings = (*comparison.warnings, str(unreadable))
     return replace(comparison, score=0.0, precision=0.0, recall=0.0, f1=0.0, warnings=warnings)
+
+
+def _floor(request: ComparisonRequest) -> float | None:
+    """Return what an empty answer scores, if pytest runs with -v and if no judge is needed to know."""
+    run, comparer = current_run(), request.comparer
+    if run is None or run.verbosity < 1 or comparer.plan.has_batch:
+        return None
+    expected = request.expected
+    return comparer.compare(type(expected)(), expected).score if type(expected) in (dict, list) else None
 
 
 def _passes(request: ComparisonRequest, result: MatchResult) -> bool:

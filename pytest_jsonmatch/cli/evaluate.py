@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,6 +26,7 @@ from pytest_jsonmatch.report.blocks import Text
 from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.cases_page import PageExtra
 from pytest_jsonmatch.report.corpora import details_of_records
+from pytest_jsonmatch.report.figures import score_text
 from pytest_jsonmatch.report.text import report_lines
 from pytest_jsonmatch.results.origin import with_origin
 from pytest_jsonmatch.results.run import RunResult
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
 _SHOWN: Final = 3
 """At most this many errors are named."""
 _TONES: Final = {"error": "bad", "not scored": "open", "note": "faint"}
+_MOST_EMPTY: Final = 1_000
+"""Of a longer corpus, the score of empty answers is that of this many records."""
 _MOST_READ: Final = 10_000
 """Larger corpora are not read again to see whether answers are in another order."""
 
@@ -49,6 +53,7 @@ def run(options: Namespace) -> int:
     ):
         _check_tags(sides, options)
         run = _evaluated(sides, options, gates, rules)
+        floor = list(_floor(sides, rules, options))
     results = replace(run, judged=was_asked(rules["judge"]))
     if _is_kept(options):
         results = with_origin(results, Path.cwd())
@@ -59,7 +64,7 @@ def run(options: Namespace) -> int:
         f"{name_of(options.actual)} against {name_of(options.expected)}",
         gates=checks,
         by=tuple(dict(options.by)),
-        notes=list(_notes(run, sides, None if options.verbose else _SHOWN)),
+        notes=[*floor, *_notes(run, sides, None if options.verbose else _SHOWN)],
         also=[f"{count(alone, 'answer')} not scored"] if alone else [],
         page=None if options.html is None else PageExtra(details_of_records(run)),
         has_intervals=_is_kept(options),
@@ -96,6 +101,25 @@ def _evaluated(sides: Sides, options: Namespace, gates: Sequence[Gate], rules: d
         if twins := [name for name in run.unmatched_expected if ids[name] > 1]:
             raise CommandError(f"{sides.expected}: the {options.id_field} {twins[0]!r} occurs twice")
     return run
+
+
+def _floor(sides: Sides, rules: Mapping[str, Any], options: Namespace) -> Iterator[Text]:
+    """Yield what empty answers score: a high score of real ones may say little."""
+    from pytest_jsonmatch.api import compare_corpus
+
+    golds = sides.expected
+    if isinstance(golds, Iterator):  # standard input can be read only once
+        return
+    read = gold_records(golds) if isinstance(golds, str) else _values(golds)
+    some = [record for record in islice(read, _MOST_EMPTY) if type(record) in (dict, list)]
+    name = options.id_field
+    empty = [type(record)() if name is None else {name: record.get(name)} for record in some]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", JsonMatchWarning)  # they were told of the answers
+        score = compare_corpus(empty, some, keep="none", **rules).mean_score
+    if score or (options.verbose and score is not None):
+        of = f" (first {count(_MOST_EMPTY, 'record')})" if len(some) == _MOST_EMPTY else ""
+        yield Text(f"an empty answer scores {score_text(score)}{of}")
 
 
 def _check_tags(sides: Sides, options: Namespace) -> None:

@@ -383,6 +383,8 @@ def _notes(results: RunResult) -> Iterator[str]:
     """Yield notes on the statistics: cases without an answer, what is left out, errors, warnings."""
     if note := unanswered_note(results):
         yield note
+    if results.floor is not None:
+        yield f"an empty answer scores {score_text(results.floor)}"
     if note := left_out_note(results):
         yield note
     if results.is_partial:

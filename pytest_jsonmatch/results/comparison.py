@@ -173,6 +173,8 @@ class Comparison:
     """Whether there is anything to count. If batch errors left nothing, the figures here are 0."""
     counts_extra: bool = True
     """Whether leaves that only actual has lower the scores."""
+    floor: float | None = None
+    """What an empty answer scores, such as `{}`; None if that was not asked for."""
     detail: str = ""
     """What a page shows of its values; not kept in result files."""
 

@@ -404,6 +404,14 @@ class RunResult:
         runs = (run for case in self.cases for run in case.runs)
         return dict(Counter(run.unanswered for run in runs if run.unanswered).most_common())
 
+    @property
+    def floor(self) -> float | None:
+        """The mean score of empty answers over the cases for which that is known; None without any."""
+        found = [
+            [each.floor for each in comparisons_of([case]) if each.floor is not None] for case in self.cases
+        ]
+        return mean_of([sum(floors) / len(floors) for floors in found if floors])
+
     def mean_of_answered(self, name: str) -> float | None:
         """Return the mean of one of `FIGURES` over the cases or records with an answer; None without any."""
         if self.totals is None:

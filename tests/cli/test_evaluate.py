@@ -509,3 +509,15 @@ scan          1   0.50       0.50    0.50  0.50       0.00
     again = command("report r.json --by source", "--gate", 'tags["source=scan"].fields["a"].recall == 0')
     assert (again.code, table in again.out) == (0, True)
     assert "| `scan` | 1 | 0.50 |" in written("report r.json --by source", form="markdown")
+
+
+def test_what_an_empty_answer_scores(write, command):
+    gold = [{"id": 1, "a": None}, {"id": 2, "a": 1}, {"id": 3, "a": 2}]
+    answers = [gold[0], {"id": 2, "a": 3}, gold[2]]
+    write(g_jsonl=gold, a_jsonl=answers, rules_json={"nulls": "absent", "skip": ["id"]})
+    for how in ("--id-field id", ""):
+        ran = command(f"evaluate a.jsonl g.jsonl --config rules.json {how}")
+        assert "an empty answer scores 0.33\n" in ran.out
+    write(g_jsonl=gold[1:], a_jsonl=answers[1:])
+    assert "empty answer" not in command("evaluate a.jsonl g.jsonl --config rules.json").out
+    assert "an empty answer scores 0.00\n" in command("evaluate a.jsonl g.jsonl --config rules.json -v").out

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from pytest_jsonmatch.results.file import read_results
+
 PERFECT = """
     def test_perfect(assert_json_match):
         assert_json_match({"name": "Ann", "age": 3}, {"name": "Ann", "age": 3})
@@ -112,3 +114,22 @@ def test_ids_can_be_passed_to_pytest_where_it_was_started(pytester):
     (folder / "a.golden.yaml").write_text(cases, encoding="utf-8")
     pytester.runpytest("evals").stdout.fnmatch_lines(["evals/a.golden.yaml::tea  0.00 < 1.00 *"])
     pytester.runpytest("evals/a.golden.yaml::tea").assert_outcomes(failed=1)
+
+
+def test_what_an_empty_answer_scores_with_v(pytester, workers):
+    pytester.makefile(
+        ".golden.yaml",
+        a="""\
+            options: {nulls: absent}
+            cases:
+            - {id: nothing, actual: {}, expected: {a: null}}
+            - {id: one, actual: {a: 1}, expected: {a: 1}}
+            - {id: scalar, actual: 1, expected: 1}
+            - {id: list, actual: [1], expected: [1]}
+            """,
+    )
+    run = pytester.runpytest("-v", "--jsonmatch-json=out.jsonl", *workers)
+    run.assert_outcomes(passed=4)
+    run.stdout.fnmatch_lines(["an empty answer scores 0.33"])
+    pytester.runpytest(*workers).stdout.no_fnmatch_line("*empty answer*")
+    assert read_results(pytester.path / "out.jsonl").floor == pytest.approx(1 / 3)

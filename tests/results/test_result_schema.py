@@ -61,7 +61,7 @@ FULL = run_of_records(
                             spent=Spent("large", 1.5, 900, 100, 0.25),
                             tags={"language": "de"},
                         ),
-                        comparison(has_figures=False, counts_extra=False),
+                        comparison(has_figures=False, counts_extra=False, floor=0.25),
                     ),
                 ),
                 CaseRun(2, passed=False, error="it raised"),
@@ -226,7 +226,7 @@ def test_numbers_out_of_bounds_are_not_read() -> None:
     assert read_as(0.5) - read_as(1.5) == {
         *FIGURES,
         *("pass_rate", "parse_rate", "valid_rate", "omission_rate", "hallucination_rate"),
-        *("min_pass_rate", "F2", "items[].*"),
+        *("min_pass_rate", "F2", "items[].*", "floor"),
     }
 
 
