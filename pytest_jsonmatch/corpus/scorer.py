@@ -17,7 +17,7 @@ from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.result.validity import check_validity
 from pytest_jsonmatch.engine.score.documents import write_all
 from pytest_jsonmatch.engine.score.field import FieldResult
-from pytest_jsonmatch.engine.score.passes import VisitedPlaces
+from pytest_jsonmatch.engine.score.walkstate import VisitedPlaces
 from pytest_jsonmatch.engine.value.convert import MISSING, flat_copy, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.result.validity import Validity
-    from pytest_jsonmatch.engine.score.passes import Outcome
+    from pytest_jsonmatch.engine.score.walkstate import Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Sums
     from pytest_jsonmatch.results.tags import Tags

@@ -20,7 +20,7 @@ from pytest_jsonmatch import ComparatorResult, ConfigurationError, JsonMatchErro
 from pytest_jsonmatch.comparer import plan_of
 from pytest_jsonmatch.engine.align.arrays import Aligner
 from pytest_jsonmatch.engine.align.columns import GridBuilder
-from pytest_jsonmatch.engine.align.context import Cell
+from pytest_jsonmatch.engine.align.context import PairScore
 from pytest_jsonmatch.engine.align.grid import Grid
 from pytest_jsonmatch.engine.align.large import ArrayGrid
 from pytest_jsonmatch.engine.align.small import ListGrid
@@ -30,8 +30,8 @@ from pytest_jsonmatch.engine.plan.registry import session_registry
 from pytest_jsonmatch.engine.result.aggregation import COUNTED, count_plain_matches
 from pytest_jsonmatch.engine.score.documents import score, write_all
 from pytest_jsonmatch.engine.score.field import ROOT
-from pytest_jsonmatch.engine.score.passes import Pass
 from pytest_jsonmatch.engine.score.walk import make_measure
+from pytest_jsonmatch.engine.score.walkstate import WalkState
 from pytest_jsonmatch.engine.value.matchers import to_expected
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.sums import add_sums
@@ -220,8 +220,10 @@ class Elements(NamedTuple):
         grid.compute_worths(aligner.leaf_counts(element, self.expected, self.actual))
         return grid
 
-    def walked(self, at: int, to: int) -> Cell:
-        return make_measure(Pass(self.plan, {}), self.plan.root, ROOT, self.expected, self.actual)(at, to)
+    def walked(self, at: int, to: int) -> PairScore:
+        return make_measure(WalkState(self.plan, {}), self.plan.root, ROOT, self.expected, self.actual)(
+            at, to
+        )
 
     def cells(self) -> list[tuple[int, int]]:
         return [(at, to) for at in range(len(self.expected)) for to in range(len(self.actual))]

@@ -6,7 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final, final
 
 from pytest_jsonmatch.engine.align.columns import GridBuilder
-from pytest_jsonmatch.engine.align.context import Context, Pairing, refuse_too_large
+from pytest_jsonmatch.engine.align.context import Pairing, PairingContext, refuse_too_large
 from pytest_jsonmatch.engine.align.grid import keep_pairings
 from pytest_jsonmatch.engine.align.keys import pair_equal
 from pytest_jsonmatch.engine.align.small import ListGrid
@@ -26,7 +26,7 @@ _MOST_LEVELS: Final = 8
 
 
 @final
-class Aligner(Context):
+class Aligner(PairingContext):
     """Pairs the unordered arrays of one comparison."""
 
     def pair(self, arrays: Arrays, measure: Measure) -> Pairing:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from pytest_jsonmatch.engine.align.keys import EqualityKeys
-    from pytest_jsonmatch.engine.compare.base import Bound
+    from pytest_jsonmatch.engine.compare.base import BoundComparator
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.plan.valuerules import Thresholds
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -49,7 +49,7 @@ class Column(NamedTuple):
 class Block(NamedTuple):
     """The values of two columns that one comparator scores, by position; None: all values."""
 
-    bound: Bound
+    bound: BoundComparator
     rows: list[int] | None
     columns: list[int] | None
 
@@ -153,7 +153,9 @@ def split_by_comparator(
             yield Block(bounds[name], rows, columns)
 
 
-def _group_by_type(values: Sequence[JsonValue], bounds: Mapping[str, Bound]) -> dict[str, list[int]]:
+def _group_by_type(
+    values: Sequence[JsonValue], bounds: Mapping[str, BoundComparator]
+) -> dict[str, list[int]]:
     """Return the positions of the values of each type that has a comparator; 1.0 is an integer."""
     types = set(map(type, values))
     alike = bounds["integer"] is bounds["number"]

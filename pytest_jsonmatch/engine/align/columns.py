@@ -50,7 +50,7 @@ from pytest_jsonmatch.engine.value.paths import ELEMENT
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
-    from pytest_jsonmatch.engine.align.context import Context
+    from pytest_jsonmatch.engine.align.context import PairingContext
     from pytest_jsonmatch.engine.align.grid import Grid
     from pytest_jsonmatch.engine.align.related import RelatedGrid
     from pytest_jsonmatch.engine.plan.accept import Acceptance
@@ -75,7 +75,9 @@ class GridBuilder:
     their weight relative to the element, and n values of expected and m of actual for its rows and columns.
     """
 
-    def __init__(self, aligner: Context, element: PlanNode, body: type[Grid], deepest: int = 0) -> None:
+    def __init__(
+        self, aligner: PairingContext, element: PlanNode, body: type[Grid], deepest: int = 0
+    ) -> None:
         """Begin.
 
         Args:

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pytest_jsonmatch.engine.plan.compile import Plan
-    from pytest_jsonmatch.engine.plan.node import Known, PlanNode
+    from pytest_jsonmatch.engine.plan.node import LeafCache, PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-    Measure: TypeAlias = Callable[[int, int], "Cell"]
+    Measure: TypeAlias = Callable[[int, int], "PairScore"]
     """Scores two elements of two arrays, given their indices."""
 
 IndexPairs: TypeAlias = "list[tuple[int, int]]"
@@ -34,7 +34,7 @@ _MOST_DOUBLINGS: Final = 8
 
 
 @final
-class Cell(NamedTuple):
+class PairScore(NamedTuple):
     """A pair of elements: exact, or an upper bound while questions are open."""
 
     similarity: float
@@ -100,7 +100,7 @@ def refuse_too_large(node: PlanNode, rows: int, columns: int) -> None:
         )
 
 
-class Context:
+class PairingContext:
     """The options at hand, and the pairings of nested arrays that were found on the way."""
 
     def __init__(self, plan: Plan, *, count_extra: bool, rounds: int = 0) -> None:
@@ -113,7 +113,7 @@ class Context:
         # "Greater" than the threshold by more than rounding.
         self.threshold: float = options.array_threshold + _SLACK
         self.equality: EqualityKeys = EqualityKeys(nulls_absent=options.nulls == "absent")
-        self.leaves: Known = {}
+        self.leaves: LeafCache = {}
         self.upper_bounds: dict[tuple[PlanNode, int], float] = {}
         """Upper bounds of the scores of containers of actual."""
         self.solutions_ahead = (

@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
 
     from pytest_jsonmatch.engine.align.column import Column, CostlyValues, FlatArrays
-    from pytest_jsonmatch.engine.align.context import Cell, Context, IndexPairs, LeafCounts, Measure
+    from pytest_jsonmatch.engine.align.context import (
+        IndexPairs,
+        LeafCounts,
+        Measure,
+        PairingContext,
+        PairScore,
+    )
     from pytest_jsonmatch.engine.align.related import RelatedGrid
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -39,9 +45,9 @@ class Grid(Protocol):
     walk: tuple[Measure, list[int], list[int]]
     """Scores two elements by a walk, given their positions in the arrays, and the positions of the rows and
     of the columns. It is set for the elements of an array, not for a grid inside its grid."""
-    parts: list[Part]
+    parts: list[GridPart]
 
-    def __init__(self, aligner: Context, rows: int, columns: int) -> None: ...
+    def __init__(self, aligner: PairingContext, rows: int, columns: int) -> None: ...
 
     @property
     def is_exact(self) -> bool:
@@ -62,11 +68,11 @@ class Grid(Protocol):
     def compute_worths(self, leaf_counts: LeafCounts) -> None:
         """Compute the worth of each pair: its similarity, and a shade more for a larger Σ."""
 
-    def worth(self, cell: Cell) -> float:
+    def worth(self, cell: PairScore) -> float:
         """Return the worth of a pair to the assignment."""
 
-    def measure(self, row: int, column: int) -> Cell:
-        """Return the exact cell of a pair; while questions are open, an upper bound."""
+    def measure(self, row: int, column: int) -> PairScore:
+        """Return the exact score of a pair; while questions are open, an upper bound."""
 
     def total_score(self, pairs: IndexPairs) -> float:
         """Return Σ of some pairs, none of which needs a walk."""
@@ -91,7 +97,7 @@ def tie_share(highest: float) -> float:
     return _TIE / (highest or 1.0)
 
 
-def compute_worth(cell: Cell, threshold: float, share: float) -> float:
+def compute_worth(cell: PairScore, threshold: float, share: float) -> float:
     """Return the worth of a pair to the assignment; 0 if its similarity is not above the threshold."""
     if cell.similarity <= threshold:
         return 0.0
@@ -122,7 +128,7 @@ def pair_by_bounds(
     measure: Measure = grid.measure
     if grid.walked:  # called from here, a walk takes a frame less in each level of arrays
         measure, rows, columns = grid.walk
-    known: dict[tuple[int, int], Cell] = {}
+    known: dict[tuple[int, int], PairScore] = {}
     pairs = assign(block)
     while fresh := [pair for pair in pairs if pair not in known]:
         for at, to in fresh:  # not in a function: each level of arrays in arrays would take a frame more
@@ -150,7 +156,7 @@ def pair_by_bounds(
 
 
 @final
-class Part(NamedTuple):
+class GridPart(NamedTuple):
     """Arrays inside the elements of a grid, or values that are costly to compare."""
 
     inside: NestedArrays | CostlyValues
@@ -162,7 +168,7 @@ class Part(NamedTuple):
     """What was added to the grid, (arrays, arrays); None if that is exact."""
 
 
-def move_parts(parts: Iterable[Part], rows: Sequence[int], columns: Sequence[int]) -> list[Part]:
+def move_parts(parts: Iterable[GridPart], rows: Sequence[int], columns: Sequence[int]) -> list[GridPart]:
     """Return the parts of a block at the rows and columns that the block has in a larger grid."""
     return [
         part._replace(
@@ -173,7 +179,7 @@ def move_parts(parts: Iterable[Part], rows: Sequence[int], columns: Sequence[int
     ]
 
 
-def keep_pairings(parts: Iterable[Part], row: int, column: int) -> None:
+def keep_pairings(parts: Iterable[GridPart], row: int, column: int) -> None:
     """Give the aligner the pairings of the arrays inside a pair of elements."""
     for part in parts:
         if row in part.rows and column in part.columns:
@@ -188,7 +194,7 @@ class NestedArrays:
 
     def __init__(
         self,
-        aligner: Context,
+        aligner: PairingContext,
         node: PlanNode,
         inner: Grid | RelatedGrid,
         sides: tuple[FlatArrays, FlatArrays],
@@ -223,12 +229,12 @@ class NestedArrays:
         member = self._node.children[ELEMENT].children[key]
         return [[read_key_value(member, value, key) for value in flat.values] for flat in sides]
 
-    def make_part(self, weight: float, upper_bounds: Any = None) -> Part:
+    def make_part(self, weight: float, upper_bounds: Any = None) -> GridPart:
         """Return these arrays as a part of a grid that has one of them in each row and in each column."""
         rows, columns = (
             {at: at for at, codes in enumerate(flat.codes) if codes} for flat in (self.left, self.right)
         )
-        return Part(self, rows, columns, weight, upper_bounds)
+        return GridPart(self, rows, columns, weight, upper_bounds)
 
     def pair(self, row: int, column: int) -> Pairing:
         """Pair two of the arrays: by key, or equal elements first, then for the greatest similarity."""

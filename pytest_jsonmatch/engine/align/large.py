@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from pytest_jsonmatch.engine.align.column import CostlyValues, split_by_comparator
-from pytest_jsonmatch.engine.align.context import NOTHING, Cell, Pairing, compute_similarity
+from pytest_jsonmatch.engine.align.context import NOTHING, Pairing, PairScore, compute_similarity
 from pytest_jsonmatch.engine.align.grid import (
     ROUNDING,
-    Part,
+    GridPart,
     compute_worth,
     move_parts,
     pair_by_bounds,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_jsonmatch.engine.align.column import Block, Column
-    from pytest_jsonmatch.engine.align.context import Context, IndexPairs, LeafCounts, Measure
+    from pytest_jsonmatch.engine.align.context import IndexPairs, LeafCounts, Measure, PairingContext
     from pytest_jsonmatch.engine.align.grid import Grid, NestedArrays
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -47,19 +47,19 @@ def _spread_codes(column: Column, numbers: list[int], missing: int) -> NDArray[n
 class ArrayGrid:
     """Σ of all pairs as a matrix: a column is a table of distinct values, spread over all pairs."""
 
-    def __init__(self, aligner: Context, rows: int, columns: int) -> None:
+    def __init__(self, aligner: PairingContext, rows: int, columns: int) -> None:
         self.aligner = aligner
         self.shape: tuple[int, int] = rows, columns
         self.total_scores: Matrix = np.zeros(self.shape)
         self.walked: bool = False
         self.walk: tuple[Measure, list[int], list[int]]
-        self.parts: list[Part] = []
+        self.parts: list[GridPart] = []
         self._bounded = False
         """Whether one of the parts is an upper bound."""
         self.leaf_counts: LeafCounts
         self._worths: Matrix = self.total_scores
         self._share = 0.0
-        self._cells: dict[tuple[int, int], Cell] = {}
+        self._cells: dict[tuple[int, int], PairScore] = {}
 
     @property
     def is_exact(self) -> bool:
@@ -127,7 +127,7 @@ class ArrayGrid:
     def _leave_open(self, values: CostlyValues, table: Matrix) -> None:
         """Note that the scores of a column are upper bounds until a pair is chosen."""
         rows, columns = values.find_positions(*self.shape)
-        self._add_parts([Part(values, rows, columns, 1.0, table)])
+        self._add_parts([GridPart(values, rows, columns, 1.0, table)])
 
     def _make_table(self, blocks: list[Block], left: Column, right: Column) -> tuple[Matrix, Block | None]:
         """Return the scores of all pairs of distinct values, and the block of upper bounds, if any."""
@@ -177,7 +177,7 @@ class ArrayGrid:
         else:
             self._add_parts([nested.make_part(weight, bounds if exact is None else None)])
 
-    def _add_parts(self, parts: list[Part]) -> None:
+    def _add_parts(self, parts: list[GridPart]) -> None:
         self.parts += parts
         self._bounded = self._bounded or any(part.upper_bounds is not None for part in parts)
 
@@ -243,12 +243,12 @@ class ArrayGrid:
             found[empty] = 1.0
         return found
 
-    def worth(self, cell: Cell) -> float:
+    def worth(self, cell: PairScore) -> float:
         """Return the worth of a pair to the assignment."""
         return compute_worth(cell, self.aligner.threshold, self._share)
 
-    def measure(self, row: int, column: int) -> Cell:
-        """Return the exact cell of a pair; while questions are open, an upper bound."""
+    def measure(self, row: int, column: int) -> PairScore:
+        """Return the exact score of a pair; while questions are open, an upper bound."""
         cell = self._cells.get((row, column))
         if cell is None:
             if self.walked:
@@ -259,14 +259,14 @@ class ArrayGrid:
             self._cells[row, column] = cell
         return cell
 
-    def _measure_parts(self, row: int, column: int) -> Cell:
-        """Return the cell of a pair with the exact Σ of its parts in place of upper bounds."""
+    def _measure_parts(self, row: int, column: int) -> PairScore:
+        """Return the score of a pair with the exact Σ of its parts in place of upper bounds."""
         score = float(self.total_scores[row, column])
         for part in self.parts:
             if part.upper_bounds is not None and row in part.rows and column in part.columns:
                 at, to = part.rows[row], part.columns[column]
                 score += part.weight * part.inside.total_score(at, to) - float(part.upper_bounds[at, to])
-        return Cell(compute_similarity(score, self.leaf_counts.pair(row, column)), score)
+        return PairScore(compute_similarity(score, self.leaf_counts.pair(row, column)), score)
 
     def total_score(self, pairs: IndexPairs) -> float:
         """Return Σ of some pairs, none of which needs a walk."""

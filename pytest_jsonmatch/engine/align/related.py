@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_jsonmatch.engine.align.context import Context, IndexPairs
+    from pytest_jsonmatch.engine.align.context import IndexPairs, PairingContext
     from pytest_jsonmatch.engine.align.membership import Membership
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def make_related_grid(
-    aligner: Context, element: PlanNode, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
+    aligner: PairingContext, element: PlanNode, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
 ) -> RelatedGrid | None:
     """Return the grid of very many scalars most pairs of which score 0; None if they need a dense one."""
     if element.varies or element.rules.transforms or element.rules.accept is not None:
@@ -57,7 +57,7 @@ class RelatedGrid:
     walked: Final = False
     parts: Final = ()
 
-    def __init__(self, aligner: Context, element: PlanNode, scores: Any) -> None:
+    def __init__(self, aligner: PairingContext, element: PlanNode, scores: Any) -> None:
         thresholds = element.rules.thresholds
         scores.data[scores.data < thresholds.lowest] = 0.0
         scores.data[scores.data >= thresholds.match] = 1.0

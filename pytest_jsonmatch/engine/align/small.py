@@ -8,7 +8,7 @@ from operator import add
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.align.column import split_by_comparator
-from pytest_jsonmatch.engine.align.context import NOTHING, Cell, Pairing, compute_similarity
+from pytest_jsonmatch.engine.align.context import NOTHING, Pairing, PairScore, compute_similarity
 from pytest_jsonmatch.engine.align.grid import ROUNDING, compute_worth, move_parts, pair_by_bounds, tie_share
 from pytest_jsonmatch.engine.align.solve import assign_lists
 from pytest_jsonmatch.engine.compare.base import score_rows
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pytest_jsonmatch.engine.align.column import Column
-    from pytest_jsonmatch.engine.align.context import Context, IndexPairs, LeafCounts, Measure
-    from pytest_jsonmatch.engine.align.grid import Grid, NestedArrays, Part
-    from pytest_jsonmatch.engine.compare.base import Bound
+    from pytest_jsonmatch.engine.align.context import IndexPairs, LeafCounts, Measure, PairingContext
+    from pytest_jsonmatch.engine.align.grid import Grid, GridPart, NestedArrays
+    from pytest_jsonmatch.engine.compare.base import BoundComparator
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
@@ -33,13 +33,13 @@ without this."""
 class ListGrid:
     """Σ of all pairs as lists: everything that needs no walk is exact at once."""
 
-    def __init__(self, aligner: Context, rows: int, columns: int) -> None:
+    def __init__(self, aligner: PairingContext, rows: int, columns: int) -> None:
         self.aligner = aligner
         self.shape: tuple[int, int] = rows, columns
         self.total_scores: list[list[float]] = [[0.0] * columns for _ in range(rows)]
         self.walked: bool = False
         self.walk: tuple[Measure, list[int], list[int]]
-        self.parts: list[Part] = []
+        self.parts: list[GridPart] = []
         self.leaf_counts: LeafCounts
         self._worths: list[list[float]] = []
         self._share = 0.0
@@ -148,17 +148,17 @@ class ListGrid:
                 ]
             )
 
-    def worth(self, cell: Cell) -> float:
+    def worth(self, cell: PairScore) -> float:
         """Return the worth of a pair to the assignment."""
         return compute_worth(cell, self.aligner.threshold, self._share)
 
-    def measure(self, row: int, column: int) -> Cell:
-        """Return the exact cell of a pair; while questions are open, an upper bound."""
+    def measure(self, row: int, column: int) -> PairScore:
+        """Return the exact score of a pair; while questions are open, an upper bound."""
         if self.walked:
             measure, rows, columns = self.walk
             return measure(rows[row], columns[column])
         score = self.total_scores[row][column]
-        return Cell(compute_similarity(score, self.leaf_counts.pair(row, column)), score)
+        return PairScore(compute_similarity(score, self.leaf_counts.pair(row, column)), score)
 
     def total_score(self, pairs: IndexPairs) -> float:
         """Return Σ of some pairs, none of which needs a walk."""
@@ -192,7 +192,9 @@ def _bound_arrays(nested: NestedArrays, at: int, to: int) -> float:
     return float(min(by_row, by_column))
 
 
-def _score_block(bound: Bound, expected: list[JsonValue], actual: list[JsonValue]) -> list[dict[int, float]]:
+def _score_block(
+    bound: BoundComparator, expected: list[JsonValue], actual: list[JsonValue]
+) -> list[dict[int, float]]:
     """Return the scores of all pairs of distinct values, or bounds of 1 if only the walk can score them.
 
     Each expected value has a dict of scores by the position of the actual value; other pairs score 0.

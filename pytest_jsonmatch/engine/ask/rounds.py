@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.compare.base import Batch
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.score.field import Place
-    from pytest_jsonmatch.engine.score.passes import Asked, BatchAnswer, Outcome
+    from pytest_jsonmatch.engine.score.walkstate import BatchAnswer, OpenQuestion, Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
     RecordPair: TypeAlias = tuple[str | int | None, JsonValue, JsonValue]
@@ -73,7 +73,7 @@ def score_all_with_answers(
     """
     if plan.prepares:
         prepare(plan, ((expected, actual) for _, expected, actual in records))
-    scored = [_Scored(plan, record) for record in records]
+    scored = [_Record(plan, record) for record in records]
     numbers: Counter[str | int | None] = Counter()
     while waiting := [each for each in scored if each.open]:
         _ask(waiting, judge, numbers)
@@ -83,7 +83,7 @@ def score_all_with_answers(
 
 
 @final
-class _Scored:
+class _Record:
     """A record, its outcome and its answers so far."""
 
     __slots__ = ("_actual", "_expected", "_plan", "_rounds", "answers", "id", "open", "outcome")
@@ -94,7 +94,7 @@ class _Scored:
         self._rounds = 0
         self.answers: dict[Place, BatchAnswer] = {}
         """The answers of batch comparators so far."""
-        self.open: Mapping[Place, Asked] = {}
+        self.open: Mapping[Place, OpenQuestion] = {}
         """The questions to ask next."""
         self.outcome: Outcome | JsonMatchError
         self.score()
@@ -110,10 +110,10 @@ class _Scored:
         self._rounds += 1
 
 
-Wanted: TypeAlias = "list[tuple[_Scored, Asked]]"
+RecordQuestions: TypeAlias = "list[tuple[_Record, OpenQuestion]]"
 
 
-def _ask(records: Sequence[_Scored], judge: object, numbers: Counter[str | int | None]) -> None:
+def _ask(records: Sequence[_Record], judge: object, numbers: Counter[str | int | None]) -> None:
     """Answer all open questions: one call for each comparator and record, or chunk.
 
     Args:
@@ -121,7 +121,7 @@ def _ask(records: Sequence[_Scored], judge: object, numbers: Counter[str | int |
         judge: the judge given to comparators that are `judged`.
         numbers: the number of items so far, by record id.
     """
-    calls: dict[tuple[Batch, int], Wanted] = {}
+    calls: dict[tuple[Batch, int], RecordQuestions] = {}
     for at, record in enumerate(records):
         for asked in record.open.values():
             batch = asked.question.batch
@@ -155,7 +155,7 @@ def _ask_once(batch: Batch, items: list[BatchItem], judge: object) -> list[Batch
     return [read] * len(items) if isinstance(read, str) else read
 
 
-def _make_item(asked: Asked, record: str | int | None, number: int) -> BatchItem:
+def _make_item(asked: OpenQuestion, record: str | int | None, number: int) -> BatchItem:
     """Return an open place as the item that a batch comparator is given.
 
     Args:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     Matrix: TypeAlias = NDArray[np.float64]
 
 Params: TypeAlias = Mapping[str, object]
-Score: TypeAlias = "Callable[[JsonValue, JsonValue], float | ComparatorResult | Question]"
-PairScorer: TypeAlias = "Callable[[Sequence[JsonValue], Sequence[JsonValue]], Matrix]"
+ScoreFunction: TypeAlias = "Callable[[JsonValue, JsonValue], float | ComparatorResult | Question]"
+TableFunction: TypeAlias = "Callable[[Sequence[JsonValue], Sequence[JsonValue]], Matrix]"
 Formula: TypeAlias = "Callable[[Any, Any, Any], Any]"
 CompiledTransform: TypeAlias = "Callable[[JsonValue], JsonValue]"
 
@@ -89,8 +89,8 @@ class Scoring:
             call. Its ConfigurationError ends the run.
     """
 
-    score: Score
-    table: PairScorer | None = None
+    score: ScoreFunction
+    table: TableFunction | None = None
     ceiling: Callable[[Sequence[JsonValue], Sequence[JsonValue]], Matrix | None] | None = None
     rows: Callable[[Sequence[JsonValue], Sequence[JsonValue]], list[dict[int, float]]] | None = None
     related: Callable[[Sequence[JsonValue], Sequence[JsonValue]], Any] | None = None
@@ -98,7 +98,7 @@ class Scoring:
     prepare: Callable[[Sequence[str]], object] | None = None
 
 
-def score_or_zero(score: Score, expected: JsonValue, actual: JsonValue) -> Any:
+def score_or_zero(score: ScoreFunction, expected: JsonValue, actual: JsonValue) -> Any:
     """Return a score, or 0 for values that a built-in comparator refuses: the walk reports that."""
     try:
         return score(expected, actual)
@@ -107,7 +107,7 @@ def score_or_zero(score: Score, expected: JsonValue, actual: JsonValue) -> Any:
 
 
 def score_rows(
-    score: Score, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
+    score: ScoreFunction, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
 ) -> list[dict[int, float]]:
     """Return, for each expected value, the scores other than 0, by the position of the actual value."""
     own: Any = score
@@ -148,7 +148,7 @@ class Comparator:
     map_params: Callable[[Params, CompiledTransform], Params] | None = None
     batch: Batch | None = None
 
-    def bind(self, params: Params) -> Bound:
+    def bind(self, params: Params) -> BoundComparator:
         """Return the comparator with its parameters.
 
         Raises:
@@ -158,12 +158,12 @@ class Comparator:
             check_names(f"comparator {self.name!r}", params, self.params)
         scoring = self.make(params)
         parts = {each.name: getattr(scoring, each.name) for each in fields(scoring)}
-        return Bound(**parts, comparator=self, params=params)
+        return BoundComparator(**parts, comparator=self, params=params)
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Bound(Scoring):
+class BoundComparator(Scoring):
     """A comparator with its parameters, as a place of a plan has it: its scoring, and its origin."""
 
     comparator: Comparator
@@ -174,7 +174,7 @@ class Bound(Scoring):
         """Whether it can score two values at any time, and never fails."""
         return self.table is not None and self.prepare is None
 
-    def after_transforms(self, transform: CompiledTransform) -> Bound:
+    def after_transforms(self, transform: CompiledTransform) -> BoundComparator:
         """Return the comparator with the JSON values among its parameters transformed like the data."""
         map_params = self.comparator.map_params
         return self if map_params is None else self.comparator.bind(map_params(self.params, transform))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_jsonmatch.engine.compare.base import Formula, Matrix, Score
+    from pytest_jsonmatch.engine.compare.base import Formula, Matrix, ScoreFunction
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 # Integers up to this size are exact as doubles, and so is the difference of any two.
@@ -59,7 +59,9 @@ def make_equality_table(
     return np.equal(left[:, None], right).astype(np.float64)
 
 
-def make_score_table(expected: Sequence[JsonValue], actual: Sequence[JsonValue], score: Score) -> Matrix:
+def make_score_table(
+    expected: Sequence[JsonValue], actual: Sequence[JsonValue], score: ScoreFunction
+) -> Matrix:
     """Return the scores of all pairs, one by one; 0 for a pair that the comparator refuses."""
     scores = [[score_or_zero(score, one, other) for other in actual] for one in expected]
     return np.array(scores, dtype=np.float64).reshape(len(expected), len(actual))

@@ -15,7 +15,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWa
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from pytest_jsonmatch.engine.compare.base import Bound
+    from pytest_jsonmatch.engine.compare.base import BoundComparator
     from pytest_jsonmatch.engine.plan.registry import Registry
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
@@ -23,7 +23,7 @@ Transforms: TypeAlias = "tuple[Callable[[JsonValue], JsonValue], ...]"
 UserScore: TypeAlias = "Callable[[JsonValue, JsonValue], Any]"
 
 
-def bind_comparator(spec: Any, registry: Registry, where: str) -> Bound:
+def bind_comparator(spec: Any, registry: Registry, where: str) -> BoundComparator:
     """Return the comparator that `spec` names, with its parameters checked.
 
     Raises:
@@ -36,7 +36,7 @@ def bind_comparator(spec: Any, registry: Registry, where: str) -> Bound:
         raise ConfigurationError(f"{where}: {error}") from None
 
 
-def warn_about_full_enum(bound: Bound | None, enum: Sequence[JsonValue] | None, where: str) -> None:
+def warn_about_full_enum(bound: BoundComparator | None, enum: Sequence[JsonValue] | None, where: str) -> None:
     """Warn of a `oneof` that lists all values of an enum: then every value is right."""
     if bound is None or bound.comparator.name != "oneof" or "values" not in bound.params:
         return
@@ -74,7 +74,7 @@ class TypeTable:
             if kind in compare or kind != "integer"
         }
         bound.setdefault("integer", bound["number"])
-        self.bound: dict[str, Bound] = bound
+        self.bound: dict[str, BoundComparator] = bound
         """By JSON type; integers have the one for numbers, unless they have their own."""
         self.called: frozenset[str] = frozenset(called)
         """The types of expected values whose comparators get scalars of other types, too."""
@@ -107,14 +107,14 @@ class TypeTable:
         bound = self.find_for_any(expected) if self.called else None
         return 0.0 if bound is None else bound.score(expected, actual)
 
-    def find_for_any(self, expected: JsonValue) -> Bound | None:
+    def find_for_any(self, expected: JsonValue) -> BoundComparator | None:
         """Return the comparator of an expected scalar for scalars of other types, if there is one."""
         kind = json_type(expected)
         if kind == "number" and is_integral(expected):
             kind = "integer"
         return self.bound[kind] if kind in self.called else None
 
-    def find(self, expected: JsonValue, actual: JsonValue) -> Bound | None:
+    def find(self, expected: JsonValue, actual: JsonValue) -> BoundComparator | None:
         """Return the comparator for two values of one type; None for containers."""
         kind = json_type(expected)
         if kind in {"string", "boolean", "null"}:

@@ -20,7 +20,7 @@ from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_jsonmatch.engine.compare.base import Bound
+    from pytest_jsonmatch.engine.compare.base import BoundComparator
     from pytest_jsonmatch.engine.plan.fieldrules import OpenRules, PlanBase, ValueKind
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.plan.valuerules import ValueRules
@@ -248,14 +248,14 @@ def _find_node(plan: Any, steps: list[tuple[str, Any]]) -> PlanNode:
 
 
 @final
-class Leaves(NamedTuple):
+class LeafCount(NamedTuple):
     """The number of leaves of a value, and their weight relative to that of the value's own place."""
 
     number: int
     weight: float
 
 
-def refuse_matchers(bound: Bound, path: str, value: JsonValue) -> None:
+def refuse_matchers(bound: BoundComparator, path: str, value: JsonValue) -> None:
     """Raise a ConfigurationError for a matcher in a value of expected that a comparator takes whole."""
     if type(value) is Matcher:
         name = bound.comparator.name
@@ -268,7 +268,7 @@ def refuse_matchers(bound: Bound, path: str, value: JsonValue) -> None:
             refuse_matchers(bound, path, item)
 
 
-Known: TypeAlias = "dict[tuple[PlanNode, int, bool], Leaves]"
+LeafCache: TypeAlias = "dict[tuple[PlanNode, int, bool], LeafCount]"
 """Leaves of containers, by their place, their identity, and whether they are of expected."""
 
 
@@ -279,7 +279,7 @@ def without_nulls(value: JsonValue) -> JsonValue:
     return value
 
 
-def count_leaves(node: PlanNode, value: JsonValue, known: Known, *, of_expected: bool) -> Leaves:
+def count_leaves(node: PlanNode, value: JsonValue, known: LeafCache, *, of_expected: bool) -> LeafCount:
     """Count the leaves of a container: scalars, values that a comparator takes whole, maybe empty containers.
 
     Args:
@@ -308,11 +308,11 @@ def count_leaves(node: PlanNode, value: JsonValue, known: Known, *, of_expected:
             leaves = count_leaves(child, member, known, of_expected=of_expected)
             number += leaves.number
             weight += child.rules.weight * leaves.weight
-    known[ident] = Leaves(number, weight)
+    known[ident] = LeafCount(number, weight)
     return known[ident]
 
 
-def leaf_count(node: PlanNode, value: JsonValue, known: Known, *, of_expected: bool) -> float:
+def leaf_count(node: PlanNode, value: JsonValue, known: LeafCache, *, of_expected: bool) -> float:
     """Return the weighted leaf count of a value, counted alone.
 
     Under alternatives of a schema, it counts as under the one that this value chooses.

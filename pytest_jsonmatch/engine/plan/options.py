@@ -27,7 +27,7 @@ LARGEST_WEIGHT: Final = 1_000_000
 
 
 @final
-class Named(NamedTuple):
+class NamedSpec(NamedTuple):
     """A comparator or transform as read: its name and its parameters."""
 
     name: str
@@ -46,17 +46,17 @@ Alignment: TypeAlias = "str | ByKey"
 """How elements find their partners: "ordered", "unordered" or by a key."""
 
 
-def read_spec(where: str, value: Any, kind: str = "comparator") -> Named:
+def read_spec(where: str, value: Any, kind: str = "comparator") -> NamedSpec:
     """Read a comparator or transform; its name is not looked up.
 
     >>> read_spec("fields['total'].compare", {"numeric": {"tolerance": {"abs": 1}}})
-    Named(name='numeric', params={'tolerance': {'abs': 1}})
+    NamedSpec(name='numeric', params={'tolerance': {'abs': 1}})
     """
     name, params = value, None
     if isinstance(value, Mapping) and len(value) == 1:
         ((name, params),) = value.items()
     if isinstance(name, str) and (params is None or isinstance(params, Mapping)):
-        return Named(name, params or {})
+        return NamedSpec(name, params or {})
     raise ConfigurationError(f"{where} is {value!r}; it must be a {kind}'s name, or {{name: {{parameters}}}}")
 
 

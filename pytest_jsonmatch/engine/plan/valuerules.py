@@ -12,7 +12,7 @@ from pytest_jsonmatch.engine.value.convert import MISSING, Matcher
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_jsonmatch.engine.compare.base import Bound, CompiledTransform
+    from pytest_jsonmatch.engine.compare.base import BoundComparator, CompiledTransform
     from pytest_jsonmatch.engine.plan.accept import Accept
     from pytest_jsonmatch.engine.plan.binding import Transforms, TypeTable, UserScore
     from pytest_jsonmatch.engine.plan.options import Alignment
@@ -22,7 +22,7 @@ _ROUNDING: Final = 1e-12
 """Scores that differ by no more may be equal: tables and single scores agree to this."""
 
 
-class Inherited(Protocol):
+class InheritedRules(Protocol):
     """What a place takes over from the place above it, or from the metric."""
 
     @property
@@ -90,7 +90,7 @@ class ValueRules:
     transforms: Transforms
     transform: CompiledTransform
     """Applies the transforms to a scalar; raises whatever a user's transform raises."""
-    explicit_comparator: Bound | None
+    explicit_comparator: BoundComparator | None
     """The comparator that a rule names; its parameters are transformed like the data."""
     thresholds: Thresholds
     weight: float
@@ -143,7 +143,7 @@ class ValueRules:
 
 
 def make_value_rules(
-    words: Mapping[str, Any], above: Inherited, align: Alignment, *, nulls_absent: bool, checked: bool
+    words: Mapping[str, Any], above: InheritedRules, align: Alignment, *, nulls_absent: bool, checked: bool
 ) -> ValueRules:
     """Return the rules of a place.
 
@@ -158,7 +158,7 @@ def make_value_rules(
     default_types = words.get("default_types", above.default_types)
     types = words.get("types", default_types)
     transforms: Transforms = words.get("transform", above.transforms)
-    written: Bound | None = words.get("compare")
+    written: BoundComparator | None = words.get("compare")
     transform = _chain(transforms, may_make_containers=written is not None)
     explicit = written.after_transforms(_make_safe(transform)) if written and transforms else written
     compare = explicit or types

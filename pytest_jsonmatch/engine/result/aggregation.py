@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.field import FieldResult
-    from pytest_jsonmatch.engine.score.passes import VisitedPlaces
+    from pytest_jsonmatch.engine.score.walkstate import VisitedPlaces
 
 POSITIONS: Final = {MATCH: 0, MISMATCH: 1, OMISSION: 2, HALLUCINATION: 3, SKIPPED: 4, BATCH_ERROR: 5}
 """The position of each status in the numbers of `FieldAggregation`."""

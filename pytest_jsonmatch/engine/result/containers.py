@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pytest_jsonmatch.engine.score.field import FieldResult
-    from pytest_jsonmatch.engine.score.passes import Aligned
+    from pytest_jsonmatch.engine.score.walkstate import AlignedArrays
 
 _KINDS: Final[dict[type, str]] = {dict: "object", list: "array"}
 
@@ -128,7 +128,9 @@ def _sum_by_container(findings: Iterable[FieldResult]) -> list[tuple[Place, str,
     return [(place, kind, add_sums(inner)) for place, (kind, inner) in parts.items()]
 
 
-def describe_alignments(arrays: Sequence[Aligned], findings: Sequence[FieldResult]) -> list[ArrayAlignment]:
+def describe_alignments(
+    arrays: Sequence[AlignedArrays], findings: Sequence[FieldResult]
+) -> list[ArrayAlignment]:
     """Return how arrays were aligned, with the F1 of each pair."""
     if not arrays:
         return []
@@ -140,7 +142,7 @@ def describe_alignments(arrays: Sequence[Aligned], findings: Sequence[FieldResul
     return [_make_alignment(each, scores) for each in arrays]
 
 
-def _make_alignment(aligned: Aligned, scores: dict[Place, float]) -> ArrayAlignment:
+def _make_alignment(aligned: AlignedArrays, scores: dict[Place, float]) -> ArrayAlignment:
     paired, partners = {i for i, _ in aligned.pairs}, {j for _, j in aligned.pairs}
     return ArrayAlignment(
         aligned.node.path,

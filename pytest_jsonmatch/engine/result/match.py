@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.notebook import By, Library
     from pytest_jsonmatch.engine.result.validity import Validity
     from pytest_jsonmatch.engine.score.field import FieldResult
-    from pytest_jsonmatch.engine.score.passes import Outcome
+    from pytest_jsonmatch.engine.score.walkstate import Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Figure, Sums
 

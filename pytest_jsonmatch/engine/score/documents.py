@@ -19,8 +19,8 @@ from pytest_jsonmatch.engine.score.field import (
     Rating,
 )
 from pytest_jsonmatch.engine.score.oddities import check_listed, find_key_warnings
-from pytest_jsonmatch.engine.score.passes import Outcome, Pass
 from pytest_jsonmatch.engine.score.walk import Walk
+from pytest_jsonmatch.engine.score.walkstate import Outcome, WalkState
 from pytest_jsonmatch.engine.value.convert import MAX_DEPTH, MISSING, json_type, value_at
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, RootTypeError, TargetPathError
 from pytest_jsonmatch.engine.value.matchers import start_matching
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.score.passes import BatchAnswer
+    from pytest_jsonmatch.engine.score.walkstate import BatchAnswer
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _NOTHING: Final[Mapping[Any, Any]] = MappingProxyType({})
@@ -77,7 +77,7 @@ def score(
             and scope.actual is not MISSING
         ):
             check_listed(scope.node, scope.where, scope.actual, of_expected=False)
-    own = Pass(plan, answers, units=_has_units(plan, scope), rounds=rounds)
+    own = WalkState(plan, answers, units=_has_units(plan, scope), rounds=rounds)
     walk = _run_walk(Walk(own), scope)
     return Outcome(
         plan.root,

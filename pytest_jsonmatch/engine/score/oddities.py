@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.score.passes import Aligned
+    from pytest_jsonmatch.engine.score.walkstate import AlignedArrays
     from pytest_jsonmatch.engine.value.convert import JsonValue, Side
     from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
@@ -58,7 +58,7 @@ def check_listed(node: PlanNode, where: Place, value: JsonValue, *, of_expected:
                 check_listed(below, Place(where, key, key), item, of_expected=of_expected)
 
 
-def find_key_warnings(arrays: Iterable[Aligned]) -> tuple[str, ...]:
+def find_key_warnings(arrays: Iterable[AlignedArrays]) -> tuple[str, ...]:
     """Return a sentence for each keyed array's schema path and side with elements that nothing can match."""
     odd: dict[tuple[str, str, Side], list[str]] = {}
     for array in arrays:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
-from pytest_jsonmatch.engine.plan.node import Leaves, count_leaves, get_weight_between, refuse_matchers
+from pytest_jsonmatch.engine.plan.node import LeafCount, count_leaves, get_weight_between, refuse_matchers
 from pytest_jsonmatch.engine.score.field import (
     BATCH_ERROR,
     HALLUCINATION,
@@ -22,7 +22,7 @@ from pytest_jsonmatch.engine.score.field import (
     Rating,
     new_finding,
 )
-from pytest_jsonmatch.engine.score.passes import Asked, VisitedPlaces
+from pytest_jsonmatch.engine.score.walkstate import OpenQuestion, VisitedPlaces
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
 from pytest_jsonmatch.engine.value.errors import error_text
 from pytest_jsonmatch.engine.value.sums import Sums, add_sums
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.field import FieldResult
-    from pytest_jsonmatch.engine.score.passes import Aligned, Pass
+    from pytest_jsonmatch.engine.score.walkstate import AlignedArrays, WalkState
     from pytest_jsonmatch.engine.value.convert import JsonValue, Matcher
 
     Returned: TypeAlias = float | ComparatorResult | Question | Exception
@@ -44,8 +44,8 @@ _DIFFERS: Final = Rating(MISMATCH)
 _SKIPS: Final = Rating(SKIPPED)
 _WAITS: Final = Rating(PENDING)
 _NONE: Final = (0, 0)
-_NO_LEAVES: Final = Leaves(0, 0.0)
-_ONE_LEAF: Final = Leaves(1, 1.0)
+_NO_LEAVES: Final = LeafCount(0, 0.0)
+_ONE_LEAF: Final = LeafCount(1, 1.0)
 
 
 class PlaceScorer:
@@ -67,7 +67,7 @@ class PlaceScorer:
     )
 
     def __init__(
-        self, own: Pass, *, base: PlanNode | None = None, details: bool = False, pairing: bool = False
+        self, own: WalkState, *, base: PlanNode | None = None, details: bool = False, pairing: bool = False
     ) -> None:
         """Begin a walk.
 
@@ -77,7 +77,7 @@ class PlaceScorer:
             details: write plain matches, too.
             pairing: the sums are for the similarity of two elements.
         """
-        self.own: Pass = own
+        self.own: WalkState = own
         self._pairing = pairing
         self._plan = own.plan
         self._base = base
@@ -90,8 +90,8 @@ class PlaceScorer:
         """Sums of nested arrays, in a walk for sums."""
         self.left_out: float = 0.0
         """The leaves of each side that an error or a comparator has left out of a similarity."""
-        self.alignments: list[Aligned] = []
-        self.questions: dict[Place, Asked] = {}
+        self.alignments: list[AlignedArrays] = []
+        self.questions: dict[Place, OpenQuestion] = {}
         self.visited: VisitedPlaces = VisitedPlaces()
 
     def compute_sums(self) -> Sums:
@@ -183,7 +183,7 @@ class PlaceScorer:
         answer = self.own.answers.get(where)
         if answer is None:
             found = make_finding(node, where, _WAITS, expected, actual)
-            self.questions[where] = Asked(where, returned, found)
+            self.questions[where] = OpenQuestion(where, returned, found)
             if self._base is None:
                 self.findings.append(found)
                 return
@@ -255,7 +255,7 @@ class PlaceScorer:
         detail = Detail(leaves=(own.number, other.number), weights=(own.weight, other.weight))
         self.add_finding(node, where, Rating(MISMATCH, 0.0, detail), expected, actual)
 
-    def _count_leaves(self, node: PlanNode, value: JsonValue, *, of_expected: bool) -> Leaves:
+    def _count_leaves(self, node: PlanNode, value: JsonValue, *, of_expected: bool) -> LeafCount:
         """Return the leaves of a mistyped value."""
         if type(value) not in CONTAINERS:
             return _ONE_LEAF

@@ -1,6 +1,6 @@
 """Walk through two documents: count plain matches, and write everything else down as findings.
 
-Walking again with the same `Pass` and `details=True` writes plain matches, too.
+Walking again with the same `WalkState` and `details=True` writes plain matches, too.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from itertools import chain, repeat
 from typing import TYPE_CHECKING, final
 
 from pytest_jsonmatch.engine.align.arrays import Aligner
-from pytest_jsonmatch.engine.align.context import Arrays, Cell, compute_similarity
+from pytest_jsonmatch.engine.align.context import Arrays, PairScore, compute_similarity
 from pytest_jsonmatch.engine.align.keys import find_key, pair_by_key
 from pytest_jsonmatch.engine.plan.node import count_leaves, get_weight_between, without_nulls
 from pytest_jsonmatch.engine.score.field import (
@@ -23,8 +23,8 @@ from pytest_jsonmatch.engine.score.field import (
     Rating,
     new_finding,
 )
-from pytest_jsonmatch.engine.score.passes import Aligned, Pass
 from pytest_jsonmatch.engine.score.placescorer import PlaceScorer
+from pytest_jsonmatch.engine.score.walkstate import AlignedArrays, WalkState
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NO_SCALARS, Matcher
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.sums import compute_scores
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.align.context import IndexPairs, Measure
     from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.score.passes import Asked
+    from pytest_jsonmatch.engine.score.walkstate import OpenQuestion
     from pytest_jsonmatch.engine.value.convert import JsonValue, PlaceKey
     from pytest_jsonmatch.engine.value.sums import Sums
 
@@ -177,7 +177,7 @@ class Walk(PlaceScorer):
             pairs = pair_by_key(element, key, expected, actual)
         if pairs is not None and walk._base is None:
             own.pairs[where] = pairs
-            walk.alignments.append(Aligned(node, where, pairs, expected, actual))
+            walk.alignments.append(AlignedArrays(node, where, pairs, expected, actual))
         findings, details, plain = walk.findings, walk._details, element.rules.equal_means_match
         for at, to, one, other in _iter_sides(pairs, expected, actual, count_extra=own.count_extra):
             kind = type(one)
@@ -193,7 +193,9 @@ class Walk(PlaceScorer):
             known[where] = walk.compute_sums(), walk.questions, walk.left_out
             self._add_sums(node, *known[where])
 
-    def _add_sums(self, node: PlanNode, sums: Sums, questions: dict[Place, Asked], left_out: float) -> None:
+    def _add_sums(
+        self, node: PlanNode, sums: Sums, questions: dict[Place, OpenQuestion], left_out: float
+    ) -> None:
         """Add the sums of nested arrays."""
         if self._plan.weighted and self._base is not None:
             weight = get_weight_between(self._base, node)
@@ -283,17 +285,17 @@ class Walk(PlaceScorer):
 
 
 def make_measure(
-    own: Pass, node: PlanNode, where: Place, expected: list[JsonValue], actual: list[JsonValue]
+    own: WalkState, node: PlanNode, where: Place, expected: list[JsonValue], actual: list[JsonValue]
 ) -> Measure:
     """Return a function that scores two elements of arrays, given their indices."""
     element = node.children[ELEMENT]
 
-    def measure(at: int, to: int) -> Cell:
+    def measure(at: int, to: int) -> PairScore:
         walk = Walk(own, base=element, pairing=True)
         walk.score_place(element, Place(where, at, to), expected[at], actual[to])
         score = walk.compute_sums().score
         leaf_count = own.leaf_count(element, expected[at], actual[to]) - walk.left_out
-        return Cell(compute_similarity(score, leaf_count), score, tuple(walk.questions.values()))
+        return PairScore(compute_similarity(score, leaf_count), score, tuple(walk.questions.values()))
 
     return measure
 

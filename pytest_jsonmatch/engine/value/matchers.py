@@ -129,7 +129,7 @@ def compile_pattern(pattern: str, flags: int = 0) -> regex.Pattern[str]:
 
 
 @final
-class _Matching(threading.local):
+class _MatchTimer(threading.local):
     """What patterns have done in the comparison that this thread makes."""
 
     def __init__(self) -> None:
@@ -138,7 +138,7 @@ class _Matching(threading.local):
         """Slow answers by pattern and text; for one that was stopped, why."""
 
 
-_matching: Final = _Matching()
+_matching: Final = _MatchTimer()
 
 
 def start_matching() -> None:

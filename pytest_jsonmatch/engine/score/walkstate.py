@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
     from pytest_jsonmatch.engine.plan.accept import BestValue
     from pytest_jsonmatch.engine.plan.compile import Plan
-    from pytest_jsonmatch.engine.plan.node import Known, PlanNode
+    from pytest_jsonmatch.engine.plan.node import LeafCache, PlanNode
     from pytest_jsonmatch.engine.score.field import FieldResult, Place
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Sums
 
 
 @final
-class Aligned(NamedTuple):
+class AlignedArrays(NamedTuple):
     """Which elements of two arrays were paired, other than by position."""
 
     node: PlanNode
@@ -42,7 +42,7 @@ BatchAnswer: TypeAlias = "float | ComparatorResult | str"
 
 
 @final
-class Asked(NamedTuple):
+class OpenQuestion(NamedTuple):
     """A place that waits for the answer of a batch comparator."""
 
     place: Place
@@ -89,10 +89,10 @@ class VisitedPlaces:
 
 @final
 @dataclass(slots=True, eq=False)
-class Pass:
-    """One pass over two documents, with all that comparators and pairings have returned in it.
+class WalkState:
+    """What comparators and pairings returned while two documents were walked.
 
-    Walking again with the same pass gives the same results, asks nobody twice, and pairs nothing again.
+    Walking again with the same state gives the same results, asks nobody twice, and pairs nothing again.
     """
 
     plan: Plan
@@ -111,11 +111,11 @@ class Pass:
     """What counts at the places where more than the expected value is right."""
     pairs: dict[Place, IndexPairs] = field(default_factory=dict)
     """How the arrays of the result are paired."""
-    leaves: Known = field(default_factory=dict)
+    leaves: LeafCache = field(default_factory=dict)
     aligner: Aligner | None = None
-    nested: dict[Place, tuple[Sums, dict[Place, Asked], float]] = field(default_factory=dict)
+    nested: dict[Place, tuple[Sums, dict[Place, OpenQuestion], float]] = field(default_factory=dict)
     """The sums of arrays in the elements of other arrays, and the questions in them."""
-    alike: dict[Place, tuple[Sums, dict[Place, Asked], float]] = field(default_factory=dict)
+    alike: dict[Place, tuple[Sums, dict[Place, OpenQuestion], float]] = field(default_factory=dict)
     """The same for similarities."""
 
     def __post_init__(self) -> None:
@@ -149,11 +149,11 @@ class Outcome(NamedTuple):
     matches: int
     """The number of plain matches that are not among the findings."""
     sums: Sums
-    alignments: Sequence[Aligned]
+    alignments: Sequence[AlignedArrays]
     visited: VisitedPlaces
-    own: Pass | None = None
+    own: WalkState | None = None
     """What walking again to write plain matches needs; None if there are none."""
-    questions: Mapping[Place, Asked] = MappingProxyType({})
+    questions: Mapping[Place, OpenQuestion] = MappingProxyType({})
     """The open questions to batch comparators."""
     warnings: tuple[str, ...] = ()
     """Elements that can't be paired by their key."""
