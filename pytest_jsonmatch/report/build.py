@@ -94,7 +94,9 @@ def build(
     refused = any(each.passed is False for each in (*gates, *pending))
     fails = refused or bool(failed and not results.is_of_records and not results.has_only_gates)
     verdict, headline = _verdict(results, is_judged=is_judged, fails=fails)
-    statistics = _statistics(results, metrics, confidence, is_judged=is_judged, has_intervals=has_intervals)
+    statistics = statistics_blocks(
+        results, metrics, confidence, is_judged=is_judged, has_intervals=has_intervals
+    )
     has_intervals = any(each.interval for block in statistics for each in block.statistics)
     reasons = [
         *_reasons(results, gates, failed, is_judged=is_judged, others_failed=others_failed),
@@ -303,7 +305,7 @@ class _Value(NamedTuple):
         return interval_texts(self.value, self.interval.low, self.interval.high, least)
 
 
-def _statistics(
+def statistics_blocks(
     results: RunResult,
     metrics: Sequence[MetricFields],
     confidence: float,

@@ -59,7 +59,7 @@ def html_page(report: Report) -> str:
     Raises:
         ConfigurationError: jinja2 is not installed.
     """
-    style, script = _file("report.css"), _file("report.js")
+    style, script = _file("blocks.css") + _file("report.css"), _file("report.js")
     environment = _environment()
     return str(
         environment.get_template("report.html.jinja").render(
@@ -76,14 +76,31 @@ def html_page(report: Report) -> str:
     )
 
 
-def block_html(block: ReportBlock) -> str:
-    """Return a block as HTML without a style or a script, as notebooks show it.
+def blocks_html(blocks: Iterable[ReportBlock]) -> str:
+    """Return blocks as HTML for a page of others, such as a notebook, with a style but no script.
 
     Raises:
         ConfigurationError: jinja2 is not installed.
     """
     module: Any = _environment().get_template("blocks.html.jinja").module
-    return str(module.section(_sections([block])[0]))
+    drawn = [_without_script(each) for section in _sections(blocks) for each in section]
+    return f'<div class="jsonmatch"><style>{_nested_style()}</style>{module.section(drawn)}</div>'
+
+
+_HOSTED: Final = {
+    ':root:not([data-theme="light"])': '&:not([data-jp-theme-light="true"] *, .vscode-light *)',
+    ':root[data-theme="dark"]': ':is([data-jp-theme-light="false"], .vscode-dark) &',
+    ":root": "&",
+}
+"""What selectors of our themes become in notebooks, which have themes of their own."""
+
+
+def _nested_style() -> str:
+    """Return the style of blocks for a part of a page; the id makes it win over the page's own style."""
+    style = _file("blocks.css")
+    for ours, theirs in _HOSTED.items():
+        style = style.replace(ours, theirs)
+    return f":is(.jsonmatch, #jsonmatch) {{\n{style}}}\n"
 
 
 def _environment() -> Any:
@@ -157,7 +174,7 @@ def _sections(blocks: Iterable[ReportBlock]) -> list[list[dict[str, Any]]]:
             sections.append([])
         # Tables are named by their place, for labels and filters.
         name = f"part-{sum(map(len, sections)) + 1}"
-        sections[-1].append({"type": type(block).__name__, "id": name, **drawn})
+        sections[-1].append({"type": type(block).__name__, "id": name, "is_static": False, **drawn})
     return sections
 
 
@@ -236,7 +253,27 @@ def _table(block: Table) -> dict[str, Any]:
         ],
         "total": [_cell(each, block, column) for column, each in enumerate(block.total)],
         "note": block.note,
+        "below": [],
+        "below_of": block.details_of,
+        "left_out": "",
         "can_open": any(block.details),
+        "can_sort": len(rows) > 1,
+    }
+
+
+def _without_script(of: dict[str, Any]) -> dict[str, Any]:
+    """Return the data of a block as it is drawn where no script runs: details are below the table."""
+    if of["type"] != "Table":
+        return {**of, "is_static": True}
+    shown = of["rows"][: of["most"]]
+    left_out = len(of["rows"]) - len(shown)
+    return {
+        **of,
+        "is_static": True,
+        "rows": [{**row, "details": []} for row in shown],
+        "left_out": count(left_out, f"more {of['noun']}") if left_out else "",
+        "below": [detail for row in shown for detail in row["details"]],
+        **dict.fromkeys(("can_filter", "can_open", "can_sort"), False),
     }
 
 

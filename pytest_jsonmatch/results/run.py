@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 from pytest_jsonmatch.engine.plan.compile import Signature
 from pytest_jsonmatch.engine.plan.unmatched import find_nearest_path
 from pytest_jsonmatch.engine.result.aggregation import RATES, format_score, merge_aggregations
-from pytest_jsonmatch.engine.result.notebook import iter_field_rows, make_data_frame, render_fields
+from pytest_jsonmatch.engine.result.dataframe import iter_field_rows, make_data_frame
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.named import object_named
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
-    from pytest_jsonmatch.engine.result.notebook import By, Library
+    from pytest_jsonmatch.engine.result.dataframe import By, Library
     from pytest_jsonmatch.results.record import RecordResult
 
 _Rows: TypeAlias = "Iterable[Mapping[str, Any]]"
@@ -666,7 +666,8 @@ class RunResult:
 
     def _repr_html_(self) -> str:
         """Return the run as notebooks show it."""
-        return render_fields(self._summary(), self.per_field)
+        html: str = object_named("pytest_jsonmatch.report.notebook:run_html")(self)
+        return html
 
     def __repr__(self) -> str:
         return f"<RunResult {self._summary()}>"

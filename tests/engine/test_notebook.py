@@ -1,11 +1,10 @@
-"""Results in a notebook."""
+"""Results as data frames and pages, as in a notebook."""
 
 from __future__ import annotations
 
 import json
 import re
 import sys
-from html.parser import HTMLParser
 
 import pytest
 
@@ -21,24 +20,6 @@ ACTUAL = {
 }
 RESULT = compare_json(ACTUAL, EXPECTED, metric="pairwise_f1")
 RUN = compare_corpus([ACTUAL, EXPECTED], [EXPECTED, EXPECTED], metric="pairwise_f1")
-
-
-class Reader(HTMLParser):
-    def __init__(self):
-        super().__init__()
-        self.tags, self.text = [], []
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append(tag)
-
-    def handle_data(self, data):
-        self.text.append(data)
-
-
-def read(html):
-    reader = Reader()
-    reader.feed(html)
-    return reader
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
@@ -106,7 +87,6 @@ def test_a_result_file_as_data_frames(library, tmp_path):
         ["1"],
         ["2"],
     ]
-    assert read(results._repr_html_()).text[0] == "leaf_f1: 2 records, mean F1 0.5"
     # Without a row there are the columns still.
     assert {"path", "expected", "actual"} < {*RunResult.of_cases().to_dataframe("leaf", library).columns}
 
@@ -136,7 +116,7 @@ def test_neither_is_installed(monkeypatch):
     def missing(name):
         raise ImportError(name)
 
-    monkeypatch.setattr("pytest_jsonmatch.engine.result.notebook.import_module", missing)
+    monkeypatch.setattr("pytest_jsonmatch.engine.result.dataframe.import_module", missing)
     with pytest.raises(ConfigurationError, match="to_dataframe needs pandas or polars: pip install pandas"):
         RUN.to_dataframe()
     with pytest.raises(
@@ -166,27 +146,3 @@ def test_a_page(tmp_path):
     )
     imperfect.to_html(str(tmp_path / "run.html"))
     assert "only 1 are listed" in (tmp_path / "run.html").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize(
-    ("result", "head"), [(RESULT, "pairwise_f1: score "), (RUN, "pairwise_f1: 2 records, mean F1 ")]
-)
-def test_a_notebook_shows_the_figures_by_field(result, head):
-    html = result._repr_html_()
-    reader = read(html)
-    assert set(reader.tags) == {"div", "p", "table", "thead", "tbody", "tr", "th", "td"}
-    assert reader.text[0].startswith(head)
-    shown = {path.replace("\u202e", "\\u202e") for path in result.per_field}
-    assert '["<b>\\u202e"]' in shown < set(reader.text)
-    assert html.isprintable()
-
-
-def test_long_tables_are_cut():
-    wide = {f"f{number}": number for number in range(80)}
-    reader = read(compare_json({}, wide, metric="pairwise_f1")._repr_html_())
-    assert reader.tags.count("tr") == 1 + 50
-    assert reader.text[-1] == "and 30 more"
-
-
-def test_no_table_if_there_is_nothing_to_compare():
-    assert read(compare_json({}, {}, metric="pairwise_f1")._repr_html_()).tags == ["div", "p"]

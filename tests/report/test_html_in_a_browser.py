@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.cli.main import main
 from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
 from pytest_jsonmatch.gate.expressions import parse_gate
@@ -442,3 +443,37 @@ def test_a_corpus_without_a_gate_has_no_verdict(browser: Browser) -> None:
     assert browser.texts(".banner strong") == ["mean score 0.50"]
     browser.click("table.opens .toggle")
     assert browser.texts(".detail summary") == ["Whole documents, side by side"]
+
+
+NOTEBOOK = """<!doctype html><meta charset="utf-8"><style>
+body {{ background: #fff; color: #111 }}
+.output table {{ table-layout: fixed; margin: 0 auto }}
+.output td, .output th {{ text-align: right }}
+.output tbody tr:nth-child(odd) {{ background: #f5f5f5 }}
+.output code {{ background: #eee; color: #333 }}
+</style><body data-jp-theme-light="{light}"><div class="output">
+<table id="own"><tbody><tr><td>1</td></tr></tbody></table>{html}</div>"""
+
+
+@pytest.mark.parametrize(
+    ("light", "scheme", "ground"),
+    [("true", "dark", "rgb(255, 255, 255)"), ("false", "light", "rgb(26, 33, 37)")],
+)
+def test_a_notebook_keeps_its_style_and_its_theme_decides(
+    browser: Browser, light: str, scheme: str, ground: str
+) -> None:
+    html = compare_json({"total": 12.5, HOSTILE: 1}, {"total": 13})._repr_html_()
+    browser.open(NOTEBOOK.format(light=light, html=html), scheme=scheme)
+
+    def style(selector: str, name: str) -> Any:
+        return browser.run(
+            "return getComputedStyle(document.querySelector(arguments[0]))[arguments[1]]", selector, name
+        )
+
+    assert style(".jsonmatch section", "backgroundColor") == ground
+    assert style(".jsonmatch tbody th", "textAlign") == "left"
+    assert style(".jsonmatch tbody tr", "backgroundColor") == "rgba(0, 0, 0, 0)"
+    assert (style("#own td", "textAlign"), style("#own", "tableLayout")) == ("right", "fixed")
+    assert style("body", "backgroundColor") == "rgb(255, 255, 255)"
+    browser.click(".jsonmatch summary")
+    assert "13→12.5" in browser.texts(".jsonmatch .pair")

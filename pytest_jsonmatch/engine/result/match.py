@@ -14,9 +14,10 @@ from pytest_jsonmatch.engine.result.aggregation import (
     iter_errors,
 )
 from pytest_jsonmatch.engine.result.containers import compute_containers, describe_alignments
-from pytest_jsonmatch.engine.result.notebook import iter_field_rows, make_data_frame, render_fields
+from pytest_jsonmatch.engine.result.dataframe import iter_field_rows, make_data_frame
 from pytest_jsonmatch.engine.score.documents import write_all
 from pytest_jsonmatch.engine.score.field import MATCH, SKIPPED, STATUSES
+from pytest_jsonmatch.engine.value.named import object_named
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
     from pytest_jsonmatch.engine.result.aggregation import ErrorEntry, FieldAggregation
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment, ContainerResult
-    from pytest_jsonmatch.engine.result.notebook import By, Library
+    from pytest_jsonmatch.engine.result.dataframe import By, Library
     from pytest_jsonmatch.engine.result.validity import Validity
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.score.walkstate import Outcome
@@ -273,13 +274,9 @@ class MatchResult:
 
     def _repr_html_(self) -> str:
         """Return the comparison as notebooks show it."""
-        counts = ", ".join(f"{number:,} {status}" for status, number in self.counts.items())
-        head = (
-            f"{self.metric}: score {format_score(self.score)}, precision {format_score(self.precision)}, "
-            f"recall {format_score(self.recall)}, F1 {format_score(self.f1)} "
-            f"({counts or 'nothing to compare'})"
-        )
-        return render_fields(head, self.per_field)
+        # By name: the engine knows no report, but a notebook asks the result itself.
+        html: str = object_named("pytest_jsonmatch.report.notebook:match_html")(self)
+        return html
 
     def __bool__(self) -> NoReturn:
         message = (

@@ -1,15 +1,13 @@
-"""Results in a notebook: a data frame of pandas or polars, or a small HTML table."""
+"""Results as data frames of pandas or polars."""
 
 from __future__ import annotations
 
 import json
 import sys
 from contextlib import suppress
-from html import escape
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pytest_jsonmatch.engine.result.aggregation import COUNTS, SHARES, format_score
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -19,7 +17,6 @@ if TYPE_CHECKING:
 
 By = Literal["record", "field", "leaf"]
 Library = Literal["pandas", "polars"]
-_MOST_ROWS: Final = 50
 
 
 def make_data_frame(
@@ -67,24 +64,3 @@ def _to_plain(values: Sequence[Any]) -> Sequence[Any]:
 def iter_field_rows(fields: Mapping[str, FieldAggregation]) -> Iterator[dict[str, Any]]:
     """Yield the scores of each schema path."""
     return ({"path": path, "total": each.total, **each.to_dict()} for path, each in fields.items())
-
-
-def render_fields(head: str, fields: Mapping[str, FieldAggregation]) -> str:
-    """Return an HTML table of scores by schema path, the worst first, below a line of text."""
-    columns = {**COUNTS, **SHARES}
-    worst = sorted(fields, key=lambda path: (fields[path].mean_score or 0.0, path))
-    rows = [
-        [path, *(getattr(fields[path], name) for name in columns.values())] for path in worst[:_MOST_ROWS]
-    ]
-    lines = [f"<tr>{''.join(f'<td>{_format_value(cell)}</td>' for cell in row)}</tr>" for row in rows]
-    titles = "".join(f"<th>{title}</th>" for title in ("field", *columns))
-    table = f"<table><thead><tr>{titles}</tr></thead><tbody>{''.join(lines)}</tbody></table>" if rows else ""
-    more = f"<p>and {len(worst) - len(rows):,} more</p>" if len(worst) > len(rows) else ""
-    return f"<div><p>{escape(head)}</p>{table}{more}</div>"
-
-
-def _format_value(cell: Any) -> str:
-    if isinstance(cell, str):
-        # Control characters would not show, and directional ones would reverse the text.
-        return escape("".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in cell))
-    return "–" if cell is None else f"{cell:,}" if isinstance(cell, int) else format_score(cell)

@@ -1,0 +1,56 @@
+"""A run or a comparison as notebooks show it: its statistics and its fields, blocks of the usual report."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from html import escape
+from typing import TYPE_CHECKING, Final
+
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.report.blocks import Text
+from pytest_jsonmatch.report.build import left_out_note, statistics_blocks
+from pytest_jsonmatch.report.fields import field_blocks, fields_of
+from pytest_jsonmatch.report.html import blocks_html
+from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.styled import line_text
+from pytest_jsonmatch.report.text import joined_blocks
+from pytest_jsonmatch.results.comparison import Case, Comparison
+from pytest_jsonmatch.results.run import RunResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_jsonmatch.engine.result.match import MatchResult
+    from pytest_jsonmatch.report.blocks import ReportBlock
+
+_WIDTH: Final = 120
+"""The columns of text."""
+_MOST_CASES: Final = 1_000
+"""Of more kept records, only the lowest-scoring ones become cases, to show differences: it takes time."""
+
+
+def run_html(run: RunResult) -> str:
+    """Return a run as HTML; without jinja2, as text in HTML."""
+    blocks = list(_blocks(run))
+    try:
+        return blocks_html(blocks)
+    except ConfigurationError:
+        text = "\n".join(map(line_text, joined_blocks(blocks, Look(width=_WIDTH))))
+        return f"<pre>{escape(text)}</pre>"
+
+
+def match_html(result: MatchResult) -> str:
+    """Return a comparison as HTML: a run of a single case."""
+    comparison = Comparison.of(result, id="", nodeid="", threshold={}, passed=True)
+    return run_html(RunResult.of_cases([Case.single(comparison)]))
+
+
+def _blocks(run: RunResult) -> Iterator[ReportBlock]:
+    if len(run.records) > _MOST_CASES:
+        run = replace(run, records=run.worst)
+    if not run.total_records:
+        yield Text("nothing was compared")
+    metrics = fields_of(run)
+    yield from statistics_blocks(run, metrics, 0.95, is_judged=False, has_intervals=False)
+    yield from field_blocks(run, metrics, {})
+    yield Text(left_out_note(run), "open")
