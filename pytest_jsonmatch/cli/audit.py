@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _WIDTH: Final = 300
 _CONTEXT: Final = 6
-_NO_ACCEPT: Final = "gold records have no `accept`: use that of the file of --config"
+_NO_ALTERNATIVES: Final = "gold records have no `accept`: use that of the file of --config"
 
 
 def run(options: Namespace) -> int:
@@ -166,7 +166,7 @@ def _check_review(gold: Path) -> None:
 def _review_suspects(suspects: Iterable[Suspect], options: Namespace) -> None:
     """Ask about the suspects, those of a record together, and write the accepted values."""
     requests = list(_requests(suspects, Path(options.gold)))
-    updates = plan_updates(review_on_terminal(requests, _NO_ACCEPT))
+    updates = plan_updates(review_on_terminal(requests, _NO_ALTERNATIVES))
     for each in updates:
         write(each)
     look = look_of(options)

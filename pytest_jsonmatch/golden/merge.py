@@ -16,33 +16,33 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.errors import Steps
 
-Accepts: TypeAlias = "Callable[[Steps, JsonValue, JsonValue], bool]"
+Chooses: TypeAlias = "Callable[[Steps, JsonValue, JsonValue], JsonValue]"
 
 
-def merge(old: JsonValue, new: JsonValue, accept: Accepts, trail: Steps = ()) -> JsonValue:
-    """Return the old value with the accepted changes towards the new one.
+def merge(old: JsonValue, new: JsonValue, choose: Chooses, trail: Steps = ()) -> JsonValue:
+    """Return the old value with those changes towards the new one that are chosen.
 
     Args:
         old: a value.
         new: what it might become.
-        accept: called with the trail of a change, the old value and the new one (MISSING if there is none);
-            tells whether to make the change.
+        choose: called with the trail of a change, the old value and the new one (MISSING if there is none);
+            returns the value to take: one of them, or another.
         trail: where the values are.
 
-    >>> merge({"a": 1, "b": 2}, {"a": 3, "c": 4}, lambda trail, old, new: trail != ("a",))
+    >>> merge({"a": 1, "b": 2}, {"a": 3, "c": 4}, lambda trail, old, new: old if trail == ("a",) else new)
     {'a': 1, 'c': 4}
     """
     if json_equal(old, new, strict=True):
         return old
     if not old or not new or type(old) is not type(new) or type(old) not in {dict, list}:
-        return new if accept(trail, old, new) else old
+        return choose(trail, old, new)
     merged: list[tuple[Any, Any]] = []
     for key, before, after in _members(old, new) if type(old) is dict else _elements(old, new):
         below = (*trail, key)
         if before is not MISSING and after is not MISSING:
-            merged.append((key, merge(before, after, accept, below)))
+            merged.append((key, merge(before, after, choose, below)))
         else:
-            kept = after if accept(below, before, after) else before
+            kept = choose(below, before, after)
             if kept is not MISSING:
                 merged.append((key, kept))
     return dict(merged) if type(old) is dict else [value for _, value in merged]

@@ -1,4 +1,4 @@
-"""Updates on the terminal: a person accepts or rejects each difference; what was written is shown."""
+"""Review on the terminal: a person decides about each difference; what was written is shown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, final
 
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.equality import json_equal
-from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
+from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.golden.errors import InvalidValueError
 from pytest_jsonmatch.golden.matchers import as_written, with_matchers
@@ -29,9 +29,10 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.look import Look
     from pytest_jsonmatch.report.styled import StyledLine
 
-QUESTION: Final = "  accept, accept as well, reject, skip this case, quit? [a/w/r/s/q] "
-_ANSWERS: Final = {"a": "accept", "w": "as well", "r": "reject", "s": "skip", "q": "quit"}
-_NO_ACCEPT: Final = "the expected value is in a file of its own: write `accept` beside `expected_file`"
+QUESTION: Final = "  replace, add as alternative, keep, skip this case, quit? [r/a/k/s/q] "
+_ANSWERS: Final = {"r": "replace", "a": "add", "k": "keep", "s": "skip", "q": "quit"}
+_NO_ALTERNATIVES: Final = "the expected value is in a file of its own: write `accept` beside `expected_file`"
+_ONE_OF: Final = "$one_of"
 _WIDTH: Final = 300
 _MOST_CHANGES: Final = 20
 
@@ -41,21 +42,22 @@ def review(
     *,
     show: Callable[[str], None],
     ask: Callable[[str], str],
-    no_accept: str = _NO_ACCEPT,
+    no_alternatives: str = _NO_ALTERNATIVES,
 ) -> list[Request]:
-    """Ask about each difference between expected and actual; return the requests that were accepted.
+    """Ask about each difference between expected and actual; return the requests to carry out.
 
-    What is accepted replaces the expected value; what is accepted as well goes into the case's `accept`.
+    The actual value replaces the expected one, or is added as an alternative: to the case's `accept`; or in
+    an array to the element at hand, as `$one_of`, since `accept` would allow it in every element.
 
     Args:
         requests: the requests of failed cases.
         show: shows some lines.
         ask: asks a question and returns the answer; empty text, without a line break, is the end of input,
             and ends the review.
-        no_accept: why nothing can be accepted as well where there is no `accept`.
+        no_alternatives: why there can be none where there is no `accept`.
 
-    Nothing is written for a case that is skipped, not even what was accepted before. After a quit, what was
-    accepted until then is written.
+    Nothing is written for a case that is skipped, whatever was chosen before. After a quit, what was chosen
+    until then is written.
     """
     # Ask only once about runs of a case that want the same value.
     writes = list(dict.fromkeys(request for request in requests if request.action == "write"))
@@ -73,8 +75,8 @@ def review(
             answered.append(request)  # the file has changed: planning the edit will say so
             continue
         show(f"\n{request.case} ({number} of {len(writes)} to review)")
-        asker = _Asker(show, ask, taker, no_accept)
-        new = merge(old, new, asker.accept)
+        asker = _Asker(show, ask, taker, no_alternatives)
+        new = merge(old, new, asker.choose)
         if not asker.has_skipped:
             if not json_equal(old, new, strict=True):
                 text = ascii_json(new if taker is None else as_written(new))
@@ -88,7 +90,7 @@ def review(
     return [*answered, *(request for request in requests if request.action != "write")]
 
 
-def review_on_terminal(requests: Sequence[Request], no_accept: str = _NO_ACCEPT) -> list[Request]:
+def review_on_terminal(requests: Sequence[Request], no_alternatives: str = _NO_ALTERNATIVES) -> list[Request]:
     """Do what `review` does on standard input and output."""
 
     def show(text: str) -> None:
@@ -99,7 +101,7 @@ def review_on_terminal(requests: Sequence[Request], no_accept: str = _NO_ACCEPT)
         sys.stdout.flush()
         return sys.stdin.readline()
 
-    return review(requests, show=show, ask=ask, no_accept=no_accept)
+    return review(requests, show=show, ask=ask, no_alternatives=no_alternatives)
 
 
 def _now(request: Request, trail: Steps) -> JsonValue:
@@ -144,50 +146,67 @@ class _Asker:
     Args:
         show: shows some lines.
         ask: asks a question.
-        taker: the request for the file, and the place in it, whose `accept` takes what is accepted as well;
-            None if there is no such place.
-        no_accept: why there is none.
-        accepted: what is accepted as well so far, by path pattern.
+        taker: the request for the golden file that takes alternatives; None if there is none.
+        no_alternatives: why there is none.
+        accepted: the alternatives for the case's `accept` so far, by path pattern.
     """
 
     show: Callable[[str], None]
     ask: Callable[[str], str]
     taker: Request | None
-    no_accept: str
+    no_alternatives: str
     accepted: dict[str, JsonValue] = field(default_factory=dict)
     has_quit: bool = False
     has_skipped: bool = False
 
-    def accept(self, trail: Steps, old: JsonValue, new: JsonValue) -> bool:
+    def choose(self, trail: Steps, old: JsonValue, new: JsonValue) -> JsonValue:
+        """Ask about a difference, and return the value to expect."""
         if self.has_quit or self.has_skipped:
-            return False
+            return old
         self.show(f"  {_named(trail)}")
         self.show(f"    expected {_shown(old, _WIDTH)}")
         self.show(f"    actual   {_shown(new, _WIDTH)}")
         while True:
             answer = self.ask(QUESTION)
             meant = "quit" if not answer else _ANSWERS.get(answer.strip().lower())
-            if meant != "as well":
-                if meant is not None:
-                    break
-            elif old is MISSING:
-                self.show("  nothing is expected there: accept it, or reject it")
-            elif self.taker is None:
-                self.show(f"  {self.no_accept}")
-            else:
-                self._accept_as_well(self.taker, trail, new)
+            if meant == "add":
+                problem = self._why_no_alternative(trail, old, new)
+                if not problem:
+                    return self._with_alternative(trail, old, new)
+                self.show(f"  {problem}")
+            elif meant is not None:
                 break
         self.has_quit = meant == "quit"
         self.has_skipped = meant == "skip"
-        return meant == "accept"
+        return new if meant == "replace" else old
 
-    def _accept_as_well(self, taker: Request, trail: Steps, new: JsonValue) -> None:
-        pattern = format_path(tuple(ELEMENT if isinstance(step, int) else step for step in trail))
+    def _why_no_alternative(self, trail: Steps, old: JsonValue, new: JsonValue) -> str:
+        """Return why the actual value can't be an alternative; empty if it can."""
+        if self.taker is None:
+            return self.no_alternatives
+        if old is MISSING:
+            return "nothing is expected there: replace it, or keep it"
+        if _is_in_array(trail) and new is MISSING:
+            return "`$one_of` can't make it optional in this element alone: replace it, or keep it"
+        return ""
+
+    def _with_alternative(self, trail: Steps, old: JsonValue, new: JsonValue) -> JsonValue:
+        """Add the actual value as an alternative; return the value to expect."""
+        if _is_in_array(trail):
+            return with_matchers({_ONE_OF: [old, new]})
+        assert self.taker is not None  # noqa: S101 - for the type checker
+        pattern = format_path(trail)
         if pattern not in self.accepted:
             # The case's own entry for a path replaces that of its file.
-            said = (_now(taker, (*place, pattern)) for place in (_accept_trail(taker), ("accept",)))
-            self.accepted[pattern] = next((each for each in said if each is not MISSING), [])
+            places = (_accept_trail(self.taker), ("accept",))
+            found = (_now(self.taker, (*place, pattern)) for place in places)
+            self.accepted[pattern] = next((each for each in found if each is not MISSING), [])
         self.accepted[pattern] = _with_more(self.accepted[pattern], new)
+        return old
+
+
+def _is_in_array(trail: Steps) -> bool:
+    return any(isinstance(step, int) for step in trail)
 
 
 # -- what was written --------------------------------------------------------------------------------------

@@ -388,9 +388,9 @@ def _changes(old: JsonValue, new: JsonValue, at: Steps) -> list[ValueChange]:
         return [((*at, key), MISSING, value) for key, value in new.items()]
     found: list[ValueChange] = []
 
-    def take(trail: Steps, before: JsonValue, after: JsonValue) -> bool:
+    def take(trail: Steps, before: JsonValue, after: JsonValue) -> JsonValue:
         found.append((trail, before, after))
-        return True
+        return after
 
     merge(old, new, take, at)
     return found

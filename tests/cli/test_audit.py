@@ -137,20 +137,20 @@ def lines(folder, name="gold.jsonl"):
 def test_review_of_json_lines(answers, command, folder, typed, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     before = lines(folder)
-    typed("a", "r")
+    typed("r", "k")
     out = command(answers, "--review").out
     assert out.endswith("""\
 r2 (total: a, b, c) (1 of 2 to review)
   total
     expected 20
     actual   21
-  accept, accept as well, reject, skip this case, quit? [a/w/r/s/q] \
+  replace, add as alternative, keep, skip this case, quit? [r/a/k/s/q] \
 
 r4 (vendor: a, b, c) (2 of 2 to review)
   vendor
     expected "vendor 4"
     actual   "other"
-  accept, accept as well, reject, skip this case, quit? [a/w/r/s/q] \
+  replace, add as alternative, keep, skip this case, quit? [r/a/k/s/q] \
 updated 1 case in gold.jsonl
   r2 (total: a, b, c)
     total  20 → 21
@@ -161,7 +161,7 @@ updated 1 case in gold.jsonl
 def test_of_two_corrections_of_a_place_the_stronger_is_offered(answers, write, command, folder, typed):
     other = [{**each, "total": 22} if each["id"] == "r2" else each for each in GOLD]
     write(d_jsonl=other, e_jsonl=other)
-    typed("a", "r")
+    typed("r", "k")
     line = answers.replace("c.jsonl", "c.jsonl d.jsonl e.jsonl")
     assert "r2 (total: a, b, c) (1 of 2 to review)" in command(line, "--review").out
     assert lines(folder)[2] == json.dumps(SAID[2])
@@ -169,7 +169,7 @@ def test_of_two_corrections_of_a_place_the_stronger_is_offered(answers, write, c
 
 def test_without_options_nothing_can_be_accepted_as_well(answers, command, folder, typed):
     before = lines(folder)
-    typed("w", "q")
+    typed("a", "q")
     out = command(answers, "--review").out
     assert "gold records have no `accept`: use that of the file of --config" in out
     assert out.endswith("no case to update\n")
@@ -179,7 +179,7 @@ def test_without_options_nothing_can_be_accepted_as_well(answers, command, folde
 def test_review_of_a_json_array_keeps_its_layout(write, command, folder, typed):
     text = "[\n" + ",\n".join(f"  {json.dumps(each)}" for each in GOLD) + "\n]\n"
     write(gold_json=text, a_json=SAID, b_json=SAID)
-    typed("a", "a")
+    typed("r", "r")
     command("study audit gold.json --answers a.json b.json --id-field id --review")
     wanted = text.replace('"total": 20', '"total": 21').replace("vendor 4", "other")
     assert (folder / "gold.json").read_text() == wanted
@@ -190,7 +190,7 @@ def test_review_of_a_folder(folder, command, typed):
         (folder / name).mkdir()
         for each in records:
             (folder / name / f"{each['id']}.json").write_text(json.dumps(each, indent=2))
-    typed("a", "a")
+    typed("r", "r")
     command("study audit gold --answers a b --review")
     assert [json.loads((folder / "gold" / f"{each['id']}.json").read_text()) for each in GOLD] == SAID
     assert (folder / "gold" / "r2.json").read_text() == json.dumps(SAID[2], indent=2)
@@ -200,7 +200,7 @@ def test_review_of_elements_that_come_and_go(write, command, folder, typed):
     gold = [{"rows": [{"n": 1}, {"n": 2}, {"n": 3}]}, {"rows": [{"n": 7}]}]
     said = [{"rows": [{"n": 1}, {"n": 3}]}, {"rows": [{"n": 7}, {"n": 8}, {"n": 9}]}]
     write(gold_jsonl=gold, a_jsonl=said, b_jsonl=said, rules_json={"arrays": "unordered"})
-    typed("a", "a", "a")
+    typed("r", "r", "r")
     command("study audit gold.jsonl --answers a.jsonl b.jsonl --review --config rules.json")
     first, second = map(json.loads, lines(folder))
     assert first == said[0]
@@ -213,7 +213,7 @@ def test_blank_lines_and_line_ends_stay(folder, command, typed):
     (folder / "gold.jsonl").write_bytes(text.encode())
     for name in "ab":
         (folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in SAID))
-    typed("a", "r")
+    typed("r", "k")
     command("study audit gold.jsonl --answers a.jsonl b.jsonl --id-field id --review")
     assert (folder / "gold.jsonl").read_bytes() == text.replace('"total": 20', '"total": 21').encode()
 

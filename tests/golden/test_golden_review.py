@@ -81,21 +81,21 @@ def converse(pytester):
 
 def test_accept_and_reject(pytester, golden, converse):
     golden(CASES)
-    code, text = converse(["a\n", "r\n", "A\n", "r\n", "a\n", "a\n"])
+    code, text = converse(["r\n", "k\n", "R\n", "k\n", "r\n", "r\n"])
     assert code == 1
     assert (pytester.path / "a.golden.yaml").read_text() == CASES.replace("'Ann & Co'", "Ann").replace(
         "      note: none\n", ""
     ).replace("[1, 3]", "[1, 2, 4]")
-    shown = re.sub(r"quit\? \[a/w/r/s/q\] \w+", "quit?", text)
+    shown = re.sub(r"quit\? \[r/a/k/s/q\] \w+", "quit?", text)
     assert (
         "\na.golden.yaml::bakery (1 of 2 to review)\n"
-        '  shop\n    expected "Ann & Co"\n    actual   "Ann"\n  accept, accept as well, reject, skip this case, quit?\n'
-        "  total\n    expected 1\n    actual   2\n  accept, accept as well, reject, skip this case, quit?\n"
-        '  note\n    expected "none"\n    actual   (nothing)\n  accept, accept as well, reject, skip this case, quit?\n'
-        "  tip\n    expected (nothing)\n    actual   1\n  accept, accept as well, reject, skip this case, quit?\n"
+        '  shop\n    expected "Ann & Co"\n    actual   "Ann"\n  replace, add as alternative, keep, skip this case, quit?\n'
+        "  total\n    expected 1\n    actual   2\n  replace, add as alternative, keep, skip this case, quit?\n"
+        '  note\n    expected "none"\n    actual   (nothing)\n  replace, add as alternative, keep, skip this case, quit?\n'
+        "  tip\n    expected (nothing)\n    actual   1\n  replace, add as alternative, keep, skip this case, quit?\n"
         "\na.golden.yaml::bookshop (2 of 2 to review)\n"
-        "  [1]\n    expected 3\n    actual   2\n  accept, accept as well, reject, skip this case, quit?\n"
-        "  [2]\n    expected (nothing)\n    actual   4\n  accept, accept as well, reject, skip this case, quit?\n"
+        "  [1]\n    expected 3\n    actual   2\n  replace, add as alternative, keep, skip this case, quit?\n"
+        "  [2]\n    expected (nothing)\n    actual   4\n  replace, add as alternative, keep, skip this case, quit?\n"
     ) in shown
     assert "jsonmatch review" in text
     assert "updated 2 cases in a.golden.yaml" in text
@@ -103,16 +103,16 @@ def test_accept_and_reject(pytester, golden, converse):
     assert "Captured stdout" not in text
 
 
-def test_what_is_accepted_as_well_goes_beside_the_expected_value(pytester, golden, converse):
+def test_an_alternative_goes_beside_the_expected_value(pytester, golden, converse):
     cases = CASES.replace("  - id: bookshop\n", "    accept:  # seen\n      total: [3]\n  - id: bookshop\n")
     golden(cases)
-    code, text = converse(["w\n", "as well\n", "w\n", "w\n", "r\n", "w\n", "w\n", "r\n"])
+    code, text = converse(["a\n", "add\n", "a\n", "a\n", "k\n", "a\n", "a\n", "k\n"])
     assert code == 1
-    assert "nothing is expected there: accept it, or reject it" in text
+    assert "nothing is expected there: replace it, or keep it" in text
     assert (pytester.path / "a.golden.yaml").read_text() == cases.replace(
         "      total: [3]\n",
         "      total:\n        - 3\n        - 2\n      shop:\n        - Ann\n      note:\n        optional: true\n",
-    ).replace("    expected: [1, 3]\n", '    expected: [1, 3]\n    accept:\n      "[]":\n        - 2\n')
+    ).replace("    expected: [1, 3]\n", "    expected: [1, {$one_of: [3, 2]}]\n")
     again = pytester.runpytest("a.golden.yaml::bakery")
     again.stdout.fnmatch_lines(["*4 fields: 2 match, 1 extra, 1 skipped*"])
 
@@ -120,9 +120,9 @@ def test_what_is_accepted_as_well_goes_beside_the_expected_value(pytester, golde
 @pytest.mark.parametrize(
     ("answers", "arguments", "old", "new"),
     [
-        ("a s a r", (), "[1, 3]", "[1, 2]"),  # skipping leaves the case alone
-        ("what? A q", (), "'Ann & Co'", "'Ann'"),  # quitting keeps what was accepted
-        ("a q", ("-s",), "'Ann & Co'", "'Ann'"),
+        ("r s r k", (), "[1, 3]", "[1, 2]"),  # skipping leaves the case alone
+        ("what? R q", (), "'Ann & Co'", "'Ann'"),  # quitting keeps what was accepted
+        ("r q", ("-s",), "'Ann & Co'", "'Ann'"),
     ],
 )
 def test_skip_and_quit(pytester, golden, converse, answers, arguments, old, new):
@@ -165,6 +165,18 @@ def test_without_a_terminal_and_in_ci_it_is_refused(pytester, golden, monkeypatc
     result.stderr.fnmatch_lines(f"ERROR: --jsonmatch-review {told}")
 
 
+def test_alternatives_of_one_row(pytester, golden, converse):
+    cases = (
+        "cases:\n- id: a\n"
+        "  actual: {rows: [{n: 1, t: x}, {n: 9, t: z}, {n: 4}]}\n"
+        "  expected:\n    rows:\n    - {n: 1, t: x}\n    - {n: 2, t: z}\n    - {n: 4, t: w}\n"
+    )
+    golden(cases)
+    _, text = converse(["a\n", "a\n", "k\n"])
+    assert (pytester.path / "a.golden.yaml").read_text() == cases.replace("n: 2", "n: {$one_of: [2, 9]}")
+    assert "`$one_of` can't make it optional in this element alone: replace it, or keep it" in text
+
+
 def test_only_what_is_accepted_is_asked_for(tmp_path):
     path = tmp_path / "e.json"
     path.write_text('{"a": 1, "b": [1, 2]}')
@@ -173,7 +185,7 @@ def test_only_what_is_accepted_is_asked_for(tmp_path):
     )
     keep = Request("keep", str(path), "e.json", "x::b")
     shown = []
-    answers = iter(["a\n", "r\n", "a\n"])
+    answers = iter(["r\n", "k\n", "r\n"])
     result = review([request, keep], show=shown.append, ask=lambda question: next(answers))
     assert [(each.action, each.value) for each in result] == [
         ("write", '{"a": 2, "b": [1, 2], "c": 3}'),
@@ -192,7 +204,7 @@ def test_data_that_looks_like_a_matcher_is_accepted_as_plain_data(pytester, gold
         "  expected: {q: {$literal: {$any: 1}}, r: 1}\n"
     )
     golden(cases)
-    converse(["w\n", "w\n"])
+    converse(["a\n", "a\n"])
     assert (pytester.path / "a.golden.yaml").read_text() == (
         f'{cases}  accept:\n    q["$any"]:\n      - 2\n    r:\n      - {{$any: 1}}\n'
     )
@@ -205,6 +217,6 @@ def test_matchers_stay(pytester, golden, converse):
         "- id: b\n  actual: {id: x}\n  expected: {id: {$any: integer}}\n"
     )
     golden(cases)
-    _, text = converse(["a\n"])
+    _, text = converse(["r\n"])
     assert (pytester.path / "a.golden.yaml").read_text() == cases.replace("n: 1\n", "n: 2\n")
     assert 'not updated: a.golden.yaml::b: id: the matcher {"$any": "integer"} would be lost' in text
