@@ -451,6 +451,7 @@ body {{ background: #fff; color: #111 }}
 .output td, .output th {{ text-align: right }}
 .output tbody tr:nth-child(odd) {{ background: #f5f5f5 }}
 .output code {{ background: #eee; color: #333 }}
+.output dt {{ float: left; width: 20%; font-weight: bold }}
 </style><body data-jp-theme-light="{light}"><div class="output">
 <table id="own"><tbody><tr><td>1</td></tr></tbody></table>{html}</div>"""
 
@@ -473,6 +474,7 @@ def test_a_notebook_keeps_its_style_and_its_theme_decides(
     assert style(".jsonmatch section", "backgroundColor") == ground
     assert style(".jsonmatch tbody th", "textAlign") == "left"
     assert style(".jsonmatch tbody tr", "backgroundColor") == "rgba(0, 0, 0, 0)"
+    assert (style(".jsonmatch dt", "float"), style(".jsonmatch dt", "fontWeight")) == ("none", "400")
     assert (style("#own td", "textAlign"), style("#own", "tableLayout")) == ("right", "fixed")
     assert style("body", "backgroundColor") == "rgb(255, 255, 255)"
     browser.click(".jsonmatch summary")
