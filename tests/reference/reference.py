@@ -1094,6 +1094,10 @@ def walk_accepting(
         other = is_container(value) | is_container(actual) and type_of(value) != type_of(actual)
         if value is not expected and other and not explicit:
             continue
+        there = place.entered(plan, value, actual)
+        if there.weight == 0 and place.outer[0] and there.node is not place.written:
+            # Whether the weight of an alternative enters this score is not specified; other weights change nothing.
+            plan.doubts.append("an accepted value under an alternative of weight 0")
         score = figures(
             plan, walk(plan, alone.entered_for(plan, value, actual), value, actual, bare=True)
         ).score
