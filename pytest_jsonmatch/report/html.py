@@ -238,7 +238,8 @@ def _table(block: Table) -> dict[str, Any]:
             }
         )
     return {
-        "title": _capital(block.titled()),
+        # A title may begin with the name of a run, which stays as it is.
+        "title": block.titled() if block.title.startswith("{") else _capital(block.titled()),
         "size": count(len(block.rows) + block.hidden, block.noun),
         "columns": [
             (clip_middle(title, _MAX_TEXT if block.is_text(at) else _MAX_TITLE), _kind(block, at))
