@@ -173,7 +173,7 @@ def read_alignment(where: str, value: Any) -> Alignment:
 @final
 @dataclass(frozen=True, slots=True)
 class Options:
-    """All options of a metric; the defaults are those of the option table in docs/metrics.md."""
+    """All options of a metric; the defaults are those of the option table in docs/metrics-reference.md."""
 
     root: str = "any"
     granularity: str = "leaves"
