@@ -33,8 +33,8 @@ _AT_SCORE: Final = 1 - OF_SCORE * (1 - _CONFIDENCE)
 _POWER: Final = 0.8
 """The share of runs in which a drop must be significant."""
 _HARDEST: Final = (
-    "The drop is assumed to come from cases that fall to score 0, which is the hardest to prove; a drop that "
-    "all cases share takes fewer."
+    "The drop is assumed to come from cases that fall to score 0, which is the hardest to detect; a drop "
+    "that all cases share takes fewer."
 )
 
 
@@ -43,7 +43,7 @@ def run(options: Namespace) -> int:
     sample = _sample(options)
     told = []
     if options.drop is not None:
-        what = f"to prove a drop of {options.drop:g} in {_POWER * 100:g} % of runs"
+        what = f"to detect a drop of {options.drop:g} in {_POWER * 100:g} % of runs"
         told.append(_takes(what, clusters_to_prove(sample, options.drop, _AT_SCORE, _POWER), sample))
     if options.precision is not None:
         what = f"to know the figure to within {options.precision:g}"
@@ -52,7 +52,7 @@ def run(options: Namespace) -> int:
         clusters = len(sample.sizes)
         smallest = minimum_detectable(sample, clusters, _AT_SCORE, _POWER)
         drop = "no drop" if smallest is None else f"a drop of {smallest:.2g}"
-        told.append(f"{_amount(sample, clusters)} prove {drop} in {_POWER * 100:g} % of runs")
+        told.append(f"{_amount(sample, clusters)} detect {drop} in {_POWER * 100:g} % of runs")
     blocks = [Text(sentence, "strong") for sentence in told]
     if options.drop is not None or options.precision is None:
         blocks.append(Text(_HARDEST, "faint"))

@@ -25,21 +25,21 @@ SHARES: Final[Mapping[str, str]] = {
     "recall": "the mean recall of the cases",
     "f1": "the mean F1 of the cases",
     "pass_rate": "the share of the cases that pass",
-    "flip_rate": "how often one of two runs of a repeated case passes and the other does not",
+    "flip_rate": "how often two runs of a repeated case differ: one passes, the other fails",
     "valid_rate": "the share of the validated answers that their schema allows",
-    "parse_rate": "the share of the answers given as text that have JSON in them",
-    "missing_rate": "the share of the expected leaves that are missing, over all cases together",
-    "extra_rate": "the share of the actual leaves that are extra, over all cases together",
+    "parse_rate": "the share of the answers given as text that contain JSON",
+    "missing_rate": "the share of the expected leaves that are missing from actual",
+    "extra_rate": "the share of the actual leaves that are extra: only in actual",
     "answered": "the share of the cases whose producer gave an answer, or of the gold records with one",
     "completeness": "the share of the collected cases that ran to their end",
 }
 """Figures from 0 to 1, with their meaning."""
 COUNTS: Final[Mapping[str, str]] = {
-    "matches": "results that match",
-    "mismatches": "results on both sides that score less than 1",
-    "missing": "results that are missing from actual",
-    "extra": "results that only actual has",
-    "batch_errors": "results that a batch comparator failed on",
+    "matches": "leaves that match",
+    "mismatches": "leaves on both sides that score less than 1",
+    "missing": "leaves that are only in expected",
+    "extra": "leaves that are only in actual",
+    "batch_errors": "leaves on which a batch comparator failed",
     "errors": "errors of comparators, and cases that failed before they compared",
 }
 """Figures that are counts, with what they count."""
@@ -91,8 +91,8 @@ _FORMS: Final = {
 class GateError(ConfigurationError):
     """A gate that can't be parsed; the message shows what is wrong, and where.
 
-    >>> print(GateError.at("f2 > 1", 0, "unknown figure 'f2'"))
-    unknown figure 'f2'
+    >>> print(GateError.at("f2 > 1", 0, "unknown statistic 'f2'"))
+    unknown statistic 'f2'
       f2 > 1
       ^
     """
@@ -172,7 +172,9 @@ def parse_gate(text: str, figures: Collection[str] = ()) -> Gate:
     )
     is_micro = of["micro"] is not None
     if tag is not None and "=" not in tag[1:]:
-        raise GateError.at(text, of.start("tag"), f"a tag is a name and a value: {tag or 'source'}=phone")
+        raise GateError.at(
+            text, of.start("tag"), f"a tag must be NAME=VALUE, such as {tag or 'source'}=phone"
+        )
     if field is not None:
         try:
             parse_pattern(field)
@@ -180,7 +182,7 @@ def parse_gate(text: str, figures: Collection[str] = ()) -> Gate:
             raise GateError.at(text, of.start("field"), str(error)) from None
     known, where = set(figures or (*SHARES, *COUNTS, *SPENT)), ""
     if figures and not of["tag"] is of["cases"] is of["micro"] is None:
-        raise GateError.at(text, 0, "a gate on a study is on all of it or on fields[…], not on a part")
+        raise GateError.at(text, 0, "a gate on a study selects fields[…] only, not tags, cases or micro")
     if not figures and (is_micro or field is not None):
         known, where = {*FIGURES, *(() if is_micro else _OF_RESULTS)}, " of fields"
     elif not figures and (tag is not None or cases is not None):
@@ -189,18 +191,18 @@ def parse_gate(text: str, figures: Collection[str] = ()) -> Gate:
         text,
         of.end(),
         r"[^\W\d]\w*(\s*\.\s*\w+)*",
-        f"a figure such as {'score' if 'score' in known else min(known)}",
+        f"a statistic such as {'score' if 'score' in known else min(known)}",
     )
     figure = re.sub(r"\s", "", word[0])
     figure = _SPELLINGS.get(figure, figure)
     if figure not in known:
-        raise GateError.at(text, word.start(), f"unknown figure{where} {figure!r}{_advice(figure, known)}")
+        raise GateError.at(text, word.start(), f"unknown statistic{where} {figure!r}{_advice(figure, known)}")
     sign = _taken(text, word.end(), "|".join(OPERATORS), f"one of {', '.join(OPERATORS)}")
     number = _taken(text, sign.end(), _NUMBER, "a number")
     limit = float(number[0])
     if not figures and figure in SHARES and not 0 <= limit <= 1:
-        hint = f"; for {number[0]} % write {limit / 100:g}" if 1 < limit <= 100 else ""
-        raise GateError.at(text, number.start(), f"{figure} is between 0 and 1{hint}")
+        hint = f" (for {number[0]} % write {limit / 100:g})" if 1 < limit <= 100 else ""
+        raise GateError.at(text, number.start(), f"{figure} must be between 0 and 1, got {number[0]}{hint}")
     significant = _taken(text, number.end(), "" if figures else r"(?:significant\b)?", "")
     _taken(text, significant.end(), "$", f"the end of the gate{'' if figures else ', or `significant`'}")
     if significant[0] and (reason := _never_significant(figure, sign[0])):
@@ -220,7 +222,7 @@ def _taken(text: str, position: int, pattern: str, wanted: str) -> re.Match[str]
 
 
 def _advice(figure: str, known: Collection[str]) -> str:
-    """Return what to write in place of an unknown figure."""
+    """Return what to write in place of an unknown statistic."""
     first, *others = figure.split(".")
     form = nearest(first, _FORMS)
     if form != "fields" and (form is None or others[:-1]) and others and others[-1] in FIGURES:
@@ -234,9 +236,9 @@ def _advice(figure: str, known: Collection[str]) -> str:
 def _never_significant(figure: str, comparison: str) -> str:
     """Return why a gate can't be `significant`; empty if it can."""
     if figure in COUNTS or figure in _OF_RUN:
-        return f"{figure} is counted, not estimated: there is nothing to prove"
+        return f"{figure} is counted, not estimated: remove `significant`"
     if figure in SPENT:
-        return f"{figure} has no interval: leave `significant` out"
+        return f"{figure} has no interval: remove `significant`"
     if comparison in {"==", "!="}:
-        return f"an interval can't prove {comparison}; use >=, >, <= or <"
+        return f"`significant` needs >=, >, <= or <, got {comparison}"
     return ""

@@ -34,16 +34,16 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.totals import AnswerCounts
 
 
-_NOTHING_LEFT: Final = "batch errors have left nothing to count"
+_NOTHING_LEFT: Final = "batch errors: no leaf is left to count"
 _OF_ANSWERS: Final = {
     "valid_rate": "no answer was validated: give a schema, and leave `validate` on",
     "parse_rate": "no answer was text",
 }
 """Figures of answers themselves, with the note for a run that has no value for them."""
 _UNKNOWN: Final = {
-    "seconds": "no answer says how long it took",
-    "cost": "no answer says what it cost",
-    "tokens": "no answer says how many tokens it took",
+    "seconds": "no answer has a time: return an Answer with `seconds`",
+    "cost": "no answer has a cost: return an Answer with it in `usage`",
+    "tokens": "no answer has token counts: return an Answer with them in `usage`",
 }
 """The note for a run in which no answer has the value."""
 
@@ -97,7 +97,7 @@ def check_gate(gate: Gate, results: RunResult, *, required: bool = True, confide
     several = candidates(results)
     if not several or checked.value is None:
         return checked
-    told = f"over every {' and '.join(several)}"
+    told = f"over all values of {' and '.join(several)}"
     if gate.tag is None:
         name, values = next(iter(several.items()))
         told += f'; one is tags["{name}={values[0]}"]'
@@ -128,7 +128,7 @@ def _check_each_value(gate: Gate, results: RunResult, *, required: bool, confide
     values = {tag: "–" if check.value is None else f"{check.value:.3g}" for tag, check in checks.items()}
     named = [f"{tag} {values[tag]}" for tag in sorted(failed, key=margin)]
     note = f"{len(failed)} of {count(len(tags), 'value')} failed: {listed(named)}" if failed else ""
-    note = note or f"{count(len(tags), 'value')}, the nearest to the limit is {lowest}"
+    note = note or f"{count(len(tags), 'value')}, the closest to the limit is {lowest}"
     return replace(checks[lowest], subject=gate.text, figure=gate.name, note=note)
 
 
@@ -155,7 +155,7 @@ def _value(gate: Gate, results: RunResult) -> tuple[float | None, str]:
         return None, "nothing was compared"
     name = gate.figure
     if name in OF_EXTRAS and (metric := _without_extras(gate, results)):
-        return None, f"not counted: {metric} leaves out what only actual has"
+        return None, f"not counted: {metric} ignores extra values"
     if gate.is_of_leaves:
         return _of_leaves(gate, results)
     if name in _OF_ANSWERS:
@@ -186,7 +186,7 @@ def _of_cases(name: str, results: RunResult) -> tuple[float | None, str]:
     if name == "flip_rate":
         rates = [row.part for row in case_rows(results.cases, name)]
         if results.is_of_records or not rates:
-            return None, "a corpus is scored once" if results.is_of_records else "no case ran twice"
+            return None, "a corpus has no repeats" if results.is_of_records else "no case ran twice"
         return fsum(rates) / len(rates), _mean_of(len(rates), "case")
     if name == "pass_rate":
         if results.is_of_records:
@@ -212,10 +212,10 @@ def _of_leaves(gate: Gate, results: RunResult) -> tuple[float | None, str]:
         if not matching:
             near = nearest(gate.field, sorted(fields))
             hint = f"did you mean {near!r}?" if near is not None else f"known: {listed(sorted(fields))}"
-            return None, f"no field that was compared matches; {hint}"
+            return None, f"no compared field matches; {hint}"
     name = NAMES_OF_RESULTS.get(gate.figure, gate.figure)
     value: float | None = getattr(results.over(matching), name)
-    return value, "" if value is not None else "nothing to divide by"
+    return value, "" if value is not None else "undefined: division by zero"
 
 
 def _of_answers(name: str, answers: AnswerCounts) -> tuple[float | None, str]:
@@ -231,8 +231,8 @@ def _of_answers(name: str, answers: AnswerCounts) -> tuple[float | None, str]:
 def _of_spent(name: str, spent: Sequence[Spent]) -> tuple[float | None, str]:
     value, known = spent_figure(name, spent)
     if value is None:
-        return None, f"{_UNKNOWN[SPENT[name].of]}: return an Answer that does"
-    return value, "" if known == len(spent) else f"known of {known:,} of {count(len(spent), 'answer')}"
+        return None, _UNKNOWN[SPENT[name].of]
+    return value, "" if known == len(spent) else f"from {known:,} of {count(len(spent), 'answer')}"
 
 
 def _without_extras(gate: Gate, results: RunResult) -> str | None:
@@ -257,4 +257,4 @@ def _fits(case: str, glob: str) -> bool:
 def _no_case(glob: str, cases: Sequence[Case]) -> str:
     names = sorted({case.id.rpartition("::")[2].partition("[")[0] for case in cases})
     near = nearest(glob, names)
-    return "no case fits" + (f"; did you mean {near!r}?" if near is not None else "")
+    return "no case matches" + (f"; did you mean {near!r}?" if near is not None else "")

@@ -74,7 +74,7 @@ def ratio_interval(
         low: the lowest ratio that a cluster can have.
         high: the highest.
 
-    Raises ConfigurationError if there is nothing to divide by.
+    Raises ConfigurationError if there is undefined: division by zero.
 
     >>> from pytest_jsonmatch.gate.samples import Row
     >>> interval = ratio_interval(Row(float(at > 1), 1.0, str(at)) for at in range(30))
@@ -127,7 +127,7 @@ def influences(rows: Sequence[Row]) -> Influences:
     parts, wholes = np.array(pairs).reshape(-1, 2).T
     part, whole = math.fsum(parts), math.fsum(wholes)
     if whole <= 0:
-        raise ConfigurationError("an interval needs at least 1 case that counts")
+        raise ConfigurationError("an interval needs at least 1 scored case")
     n = len(parts)
     ratio = part / whole
     rest = whole - wholes

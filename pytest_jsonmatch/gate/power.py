@@ -20,7 +20,7 @@ MOST: Final = 50_000
 """The most cases, or clusters of them, to plan for."""
 _ASSUMED: Final = 1_000
 _CHANGING: Final = 0.5
-_ASSUMPTION: Final = "is a guess: give a second run of the same cases as AGAIN"
+_ASSUMPTION: Final = "assumed: give a second run of the same cases as AGAIN"
 
 
 @final
@@ -82,7 +82,7 @@ def sample_of(
     differences = dict(zip(pairs.cases, pairs.deltas, strict=True))
     scored = pair_cases(runs, runs if again is None else again, clusters)
     if not scored.cases:
-        raise ConfigurationError("there is no case to plan from")
+        raise ConfigurationError("no case to plan from")
     rows: dict[str, list[float]] = {}
     for case, score, cluster in zip(scored.cases, scored.current, scored.clusters, strict=True):
         row = rows.setdefault(cluster, [0.0, 0, 0.0])
@@ -102,7 +102,7 @@ def assumed_sample(pass_rate: float) -> Sample:
     passing = round(_ASSUMED * pass_rate)
     scores = [1.0] * passing + [0.0] * (_ASSUMED - passing)
     noise = _assumed_noise(scores, [1.0] * _ASSUMED)
-    return Sample(tuple(scores), (1,) * _ASSUMED, noise, "is a guess, without a run")
+    return Sample(tuple(scores), (1,) * _ASSUMED, noise, "assumed, without a run")
 
 
 def _assumed_noise(means: Sequence[float], sizes: Sequence[float]) -> tuple[float, ...]:
@@ -142,8 +142,7 @@ def clusters_to_prove(
     """
     if not 0 < drop <= sample.mean:
         raise ConfigurationError(
-            f"a drop of {drop:.12g} can't be planned for: it must be above 0 and at most the mean, "
-            f"{sample.mean:.3f}"
+            f"the drop must be above 0 and at most the mean, {sample.mean:.3f}, got {drop:.12g}"
         )
     least = DropGate(confidence=confidence).least_to_prove
     needed = max(least, math.ceil(_clusters(sample, drop, confidence, power)))
@@ -173,7 +172,7 @@ def clusters_to_know(sample: Sample, precision: float, confidence: float = 0.95)
     The reach is the median over 25 samples. None if it takes more than 50,000.
     """
     if not 0 < precision < 1:
-        raise ConfigurationError(f"a precision of {precision:.12g}: it must be between 0 and 1, such as 0.03")
+        raise ConfigurationError(f"the precision must be between 0 and 1, got {precision:.12g}")
     return _least(lambda number: reach(sample, number, confidence) <= precision)
 
 

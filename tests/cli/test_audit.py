@@ -103,7 +103,7 @@ def test_records_of_folders_are_named_in_errors_and_notes(folder, command, refus
         ("study audit gold.jsonl --answers a.jsonl a.jsonl", "one file is given twice"),
         ("study audit - --answers a.jsonl b.jsonl", "GOLD is read once for each system: give a file or a"),
         ("study audit gold.jsonl --answers a.jsonl nowhere.jsonl", "nowhere.jsonl: no such file or"),
-        ("study audit gold.jsonl --answers a.jsonl b.jsonl --gate f1>1", "--gate 'f1>1': unknown figure"),
+        ("study audit gold.jsonl --answers a.jsonl b.jsonl --gate f1>1", "--gate 'f1>1': unknown statistic"),
         ("study audit gold.jsonl --answers a.jsonl b.jsonl --review", "--review asks on the terminal, but"),
         ("study audit gold.txt --answers a.jsonl b.jsonl --review", "--review writes into GOLD: a .jsonl,"),
         ("study audit gold.jsonl --mutate golden", "--mutate breaks the answers that cases expect: leave"),

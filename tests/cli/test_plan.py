@@ -31,9 +31,9 @@ def test_how_many_cases_a_drop_takes(saved, command):
     ran = command("plan main.json --drop 0.05")
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith(
-        "plan from main.json: 40 cases, mean score 0.975; noise is a guess: give a second run"
+        "plan from main.json: 40 cases, mean score 0.975; noise assumed: give a second run"
     )
-    cases = number(ran.out, r"to prove a drop of 0.05 in 80 % of runs takes about (\d+) cases")
+    cases = number(ran.out, r"to detect a drop of 0.05 in 80 % of runs takes about (\d+) cases")
     smaller = number(command("plan main.json --drop 0.2").out, r"takes about (\d+) cases")
     assert smaller < cases
 
@@ -65,13 +65,13 @@ def test_how_many_cases_a_precision_takes(saved, command):
 
 def test_without_a_run(command):
     ran = command("plan --pass-rate 0.9 --drop 0.1")
-    assert ran.out.startswith("plan from no run: pass rate 0.900; noise is a guess")
+    assert ran.out.startswith("plan from no run: pass rate 0.900; noise assumed")
     assert "in 80 % of runs takes about" in ran.out
 
 
 def test_what_the_run_itself_can_see(saved, command):
     saved("main", {1, 5, 9})
-    assert re.search(r"40 cases prove a drop of 0\.\d+ in 80 % of runs", command("plan main.json").out)
+    assert re.search(r"40 cases detect a drop of 0\.\d+ in 80 % of runs", command("plan main.json").out)
 
 
 def test_a_page(saved, command, folder):
@@ -79,7 +79,7 @@ def test_a_page(saved, command, folder):
     assert command("plan main.json --drop 0.2 --html plan.html").code == 0
     page = (folder / "plan.html").read_text()
     assert page.startswith("<!doctype html>")
-    assert "to prove a drop of 0.2 in 80 % of runs takes about" in page
+    assert "to detect a drop of 0.2 in 80 % of runs takes about" in page
     assert page.count("<script") == 1
 
 
@@ -89,9 +89,9 @@ def test_a_page(saved, command, folder):
         ("", "nothing to plan from: give RUN, a result file, or --pass-rate RATE"),
         ("--pass-rate --drop 0.1", "nothing to plan from: give RUN, a result file, or --pass-rate RATE"),
         ("main.json --pass-rate 0.9", "--pass-rate 0.9: RUN has the rate; leave one of them out"),
-        ("main.json --drop 0", "a drop of 0 can't be planned for: it must be above 0 and at most the mean,"),
-        ("main.json --precision 0", "a precision of 0: it must be between 0 and 1, such as 0.03"),
-        ("main.json --drop 5", "argument --drop: '5' is not a number from 0 to 1"),
+        ("main.json --drop 0", "the drop must be above 0 and at most the mean,"),
+        ("main.json --precision 0", "the precision must be between 0 and 1, got 0"),
+        ("main.json --drop 5", "argument --drop: must be between 0 and 1, got 5 (for 5 % write 0.05)"),
         ("no.json --drop 0.1", "no.json can't be read: no such file or directory"),
         ("part.json --drop 0.1", "part.json does not have every record: save it with --keep all"),
     ],

@@ -89,10 +89,10 @@ def test_fields_are_what_the_table_shows():
     [
         ("pass_rate >= 0.25", True, "1 of 4 cases"),
         ("pass_rate > 0.25", False, "1 of 4 cases"),
-        ('fields["zzz"].f1 >= 0', False, "no field that was compared matches; known: a, b.c, b.d, e"),
-        ('fields["b.cc"].f1 >= 0', False, "no field that was compared matches; did you mean 'b.c'?"),
-        ('fields["e"].recall >= 0', False, "nothing to divide by"),
-        ('cases["amce-*"].f1 >= 0', False, "no case fits; did you mean 'acme-2'?"),
+        ('fields["zzz"].f1 >= 0', False, "no compared field matches; known: a, b.c, b.d, e"),
+        ('fields["b.cc"].f1 >= 0', False, "no compared field matches; did you mean 'b.c'?"),
+        ('fields["e"].recall >= 0', False, "undefined: division by zero"),
+        ('cases["amce-*"].f1 >= 0', False, "no case matches; did you mean 'acme-2'?"),
         ("batch_errors == 0", True, ""),
         ('tags["source=phone"].f1 >= 0', False, "no case has any tag"),
     ],
@@ -127,7 +127,7 @@ def test_each_value_of_a_tag_by_itself():
     assert failed.note == "2 of 3 values failed: source=scan 0, source=fax 0.6"
     passed = checked('tags["source=*"].f1 >= 0', run)
     assert (passed.passed, passed.value) == (True, 0.0)
-    assert passed.note == "3 values, the nearest to the limit is source=scan"
+    assert passed.note == "3 values, the closest to the limit is source=scan"
     at_most = checked('tags["source=*"].cases["*-*"].mismatches <= 0', run)
     assert (at_most.passed, at_most.value, at_most.note) == (
         False,
@@ -223,7 +223,7 @@ def test_what_is_not_counted_is_never_good_enough(figure):
     for text in (f"{figure} <= 1", f'fields["a"].{figure} <= 1'):
         check = checked(text, results)
         assert (check.value, check.passed) == (None, False)
-        assert check.note == "not counted: json_similarity leaves out what only actual has"
+        assert check.note == "not counted: json_similarity ignores extra values"
     assert checked(f'fields["b"].{figure} <= 1', results).value == 1
 
 

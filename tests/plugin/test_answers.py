@@ -124,7 +124,7 @@ def test_the_95th_percentile_is_one_of_the_numbers(number, p95):
     assert spent_figure("latency.p95", spent) == (p95, number)
 
 
-OVER = 'over every model; one is tags["model=large"]'
+OVER = 'over all values of model; one is tags["model=large"]'
 
 
 def test_gates(suite, workers):
@@ -142,13 +142,13 @@ def test_gates(suite, workers):
     run.assert_outcomes(passed=8)
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     assert about_gates(run) == [
-        f"latency.p95 <= 3: 3.00, margin 0.00 (known of 6 of 8 answers, {OVER})",
-        f"latency.mean < 2: 2.00, margin 0.00 (known of 6 of 8 answers, {OVER})",
-        f"cost.total == 2: 2.00, margin 0.00 (known of 4 of 8 answers, {OVER})",
-        f"cost.mean <= 0.4: 0.50, margin -0.10 (known of 4 of 8 answers, {OVER})",
-        f"tokens.total <= 6000: 6,000, margin 0 (known of 6 of 8 answers, {OVER})",
-        f"tokens.mean == 1000: 1000.00, margin 0.00 (known of 6 of 8 answers, {OVER})",
-        'cases["c"].cost.total >= 0: no answer says what it cost: return an Answer that does',
+        f"latency.p95 <= 3: 3.00, margin 0.00 (from 6 of 8 answers, {OVER})",
+        f"latency.mean < 2: 2.00, margin 0.00 (from 6 of 8 answers, {OVER})",
+        f"cost.total == 2: 2.00, margin 0.00 (from 4 of 8 answers, {OVER})",
+        f"cost.mean <= 0.4: 0.50, margin -0.10 (from 4 of 8 answers, {OVER})",
+        f"tokens.total <= 6000: 6,000, margin 0 (from 6 of 8 answers, {OVER})",
+        f"tokens.mean == 1000: 1000.00, margin 0.00 (from 6 of 8 answers, {OVER})",
+        'cases["c"].cost.total >= 0: no answer has a cost: return an Answer with it in `usage`',
         f'cases["a*"].cost.mean <= 0.25: 0.25, margin 0.00 ({OVER})',
     ]
     words = [line.split()[0] for line in gates_in(run.outlines)]
@@ -227,7 +227,7 @@ def test_an_answer_that_can_not_be_is_an_error_of_its_test(producers):
     run.stdout.fnmatch_lines(
         "E *.ConfigurationError: usage has an unknown key 'prompt_tokens'; allowed are *"
     )
-    assert about_gates(run)[0].startswith("cost.total <= 1: no answer says what it cost")
+    assert about_gates(run)[0].startswith("cost.total <= 1: no answer has a cost")
 
 
 def test_assertions_take_answers_and_count_each_once_in_a_test(pytester, workers):
@@ -256,7 +256,7 @@ def test_a_case_that_failed_before_it_compared_is_unknown(suite):
     suite.makeconftest(CONFTEST.replace('"c": None', '"d": None'))
     run = suite.runpytest("-k", "small and not untold", "--jsonmatch-gate=cost.total <= 1")
     run.assert_outcomes(passed=2, errors=1, deselected=5)
-    assert about_gates(run) == ["cost.total <= 1: 1.00, margin 0.00 (known of 2 of 3 answers)"]
+    assert about_gates(run) == ["cost.total <= 1: 1.00, margin 0.00 (from 2 of 3 answers)"]
 
 
 @pytest.mark.parametrize(("before", "cases"), [("    expected: { n: 7 }\n", "failed"), ("", "new")])

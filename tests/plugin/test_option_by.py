@@ -255,9 +255,9 @@ def test_a_run_of_several_candidates(pytester, golden, workers):
     gates = ("score >= 0.5", 'tags["model=large"].score >= 0.9', 'fields["a"].recall >= 0.6 significant')
     run = pytester.runpytest(*(f"--jsonmatch-gate={gate}" for gate in gates), *workers)
     run.stdout.fnmatch_lines("""\
-        score*passed * 0.50 *mean of 24 cases, over every model; one is tags*model=large*
+        score*passed * 0.50 *mean of 24 cases, over all values of model; one is tags*model=large*
         tags*passed * 1.00 * +0.10 *mean of 12 cases
-        fields* over every model; one is tags*model=large*
+        fields* over all values of model; one is tags*model=large*
         by model, mean over cases
         model * cases  score*
         large * 12   1.00*

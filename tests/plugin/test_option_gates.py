@@ -94,9 +94,9 @@ def test_gates_of_runs_in_which_nothing_runs(suite, option):
     [
         (
             "--jsonmatch-gate=f2 >= 1",
-            ["*--jsonmatch-gate: unknown figure 'f2'; known: *", "  f2 >= 1", "  ^"],
+            ["*--jsonmatch-gate: unknown statistic 'f2'; known: *", "  f2 >= 1", "  ^"],
         ),
-        ("--override-ini=jsonmatch_gates=f2 > 1", ["*jsonmatch_gates: *unknown figure 'f2'*"]),
+        ("--override-ini=jsonmatch_gates=f2 > 1", ["*jsonmatch_gates: *unknown statistic 'f2'*"]),
         ("--jsonmatch-fail-under=2", ["*argument --jsonmatch-fail-under: *"]),
         ("--jsonmatch-fail-under=nan", ["*argument --jsonmatch-fail-under: *"]),
     ],
@@ -367,7 +367,7 @@ def test_a_gate_on_batch_errors_allows_them(pytester, batch_errors):
 def test_a_gate_on_a_figure_that_batch_errors_have_left_out_fails(pytester, batch_errors):
     gates = ["--jsonmatch-gate=f1 >= 0", "--jsonmatch-gate=batch_errors <= 9"]
     result = pytester.runpytest(*gates, "-k", "one")
-    result.stdout.fnmatch_lines(["f1 >= 0 *failed*batch errors have left nothing to count*"])
+    result.stdout.fnmatch_lines(["f1 >= 0 *failed*batch errors: no leaf is left to count*"])
 
 
 def test_a_case_without_figures_comes_back_from_a_result_file(pytester, batch_errors):
