@@ -37,7 +37,7 @@ SCHEMA: Final = "results.schema.json"
 
 _LONGEST: Final = 200
 """A message about an invalid file is cut after this many characters."""
-_REMEDY: Final = "write it anew: pytest --jsonmatch-json, or jsonmatch evaluate --json"
+_REMEDY: Final = "write it again with pytest --jsonmatch-json or jsonmatch evaluate --json"
 
 
 # -- writing -----------------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ def _read_totals(found: Mapping[str, Any]) -> RunTotals:
 
 
 def _none(name: str, reason: str) -> ConfigurationError:
-    return ConfigurationError(f"{name} is no result file: {reason}; {_REMEDY}")
+    return ConfigurationError(f"{name} is not a result file: {reason}; {_REMEDY}")
 
 
 def _loaded(line: str) -> Any:

@@ -540,7 +540,7 @@ class RunResult:
         if self.totals is None and other.totals is None:
             return self._merged_cases(other)
         if self.totals is None or other.totals is None or self.signature != other.signature:
-            message = f"runs merge only if their signatures are equal: {self.signature} and {other.signature}"
+            message = f"merging needs equal signatures, got {self.signature} and {other.signature}"
             raise ConfigurationError(message)
         totals = RunTotals()
         totals.merge(self.totals)
@@ -567,11 +567,11 @@ class RunResult:
     def _merged_cases(self, other: RunResult) -> RunResult:
         if common := {case.id for case in self.cases} & {case.id for case in other.cases}:
             raise ConfigurationError(
-                f"runs of tests merge only if no case is in both, and {min(common)!r} is"
+                f"merging needs runs without common cases, but both have {min(common)!r}"
             )
         if self.commit != other.commit:
             commits = " and ".join(each.commit or "no commit" for each in (self, other))
-            raise ConfigurationError(f"runs of tests merge only if they are of one commit: {commits}")
+            raise ConfigurationError(f"merging needs runs of one commit, got {commits}")
         return RunResult.of_cases(
             sorted((*self.cases, *other.cases), key=attrgetter("id")),
             created=min(filter(None, (self.created, other.created)), default=""),
@@ -678,9 +678,9 @@ class RunResult:
         of = count(self.total_records, self.noun)
         if self.totals is None:
             mean = self.mean("score")
-            return f"{of}, {'no figures' if mean is None else f'score {format_score(mean)}'}{left_out}"
+            return f"{of}, {'no scores' if mean is None else f'score {format_score(mean)}'}{left_out}"
         mean = self.mean_f1
-        figure = "no figures" if mean is None else f"mean F1 {format_score(mean)}"
+        figure = "no scores" if mean is None else f"mean F1 {format_score(mean)}"
         return f"{self.metric}: {of}, {figure}{left_out}"
 
 

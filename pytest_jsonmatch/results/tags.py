@@ -39,10 +39,10 @@ def wrong_tag(name: object, value: object) -> str | None:
     """Return what is wrong with a tag; None if nothing is.
 
     >>> wrong_tag("source", ["phone"])
-    "the tag 'source' is an array; it must be a string, a number, true, false or null"
+    "the tag 'source' must be a string, a number, true, false or null, got an array"
     """
     if not isinstance(name, str) or not name or "=" in name:
-        return f"{name!r} can't name a tag: a name is text without an equals sign"
+        return f"a tag name must be text without an equals sign, got {name!r}"
     kind = json_type(value)
     if kind in {"array", "object"}:
         said = f"an {kind}"
@@ -50,7 +50,7 @@ def wrong_tag(name: object, value: object) -> str | None:
         said = repr(value)  # result files could not hold it
     else:
         return None
-    return f"the tag {name!r} is {said}; it must be a string, a number, true, false or null"
+    return f"the tag {name!r} must be a string, a number, true, false or null, got {said}"
 
 
 def read_tags(given: object) -> dict[str, Any]:
@@ -63,7 +63,9 @@ def read_tags(given: object) -> dict[str, Any]:
     {'source': 'phone', 'pages': 3}
     """
     if not isinstance(given, Mapping):
-        raise ConfigurationError(f"tags are {given!r}; they must map names to values: {{'source': 'phone'}}")
+        raise ConfigurationError(
+            f"tags must map names to values, such as {{'source': 'phone'}}, got {given!r}"
+        )
     tags = {}
     for name, value in given.items():
         try:

@@ -108,7 +108,7 @@ def test_shards_of_another_run_are_refused(write, refused):
     )
     said = refused("report one.json two.json")
     assert "two.json: can't be merged with the file before it: " in said
-    assert "no case is in both, and 'b' is" in said
+    assert "runs without common cases, but both have 'b'" in said
     assert "only if they are of one commit: no commit and 1234" in refused("report one.json three.json")
     assert "corpus.json: can't be merged" in refused("report one.json corpus.json")
 
@@ -170,7 +170,7 @@ def test_batch_errors_are_told_beside_the_figures(write, command, written, of_co
 def test_the_json_of_compare_is_no_result_file(write, refused):
     write(run_json='{\n  "format": "jsonmatch-results"}')
     assert refused("report run.json").startswith(
-        "jsonmatch report: run.json is no result file: a result file has a line for its head and one for each case"
+        "jsonmatch report: run.json is not a result file: a result file has a line for its head and one for each case"
     )
 
 
@@ -205,14 +205,17 @@ def test_a_run_of_pytest_is_shown_as_pytest_has_shown_it(pytester, command, fold
     [
         ("", "the following arguments are required: RESULT (see jsonmatch report --help)"),
         ("none.json", "none.json can't be read: no such file or directory"),
-        ("cut.json", "cut.json is no result file: it is not JSON: "),
-        ("other.json", 'other.json is no result file: its first line has no "format": "jsonmatch-results"'),
+        ("cut.json", "cut.json is not a result file: it is not JSON: "),
+        (
+            "other.json",
+            'other.json is not a result file: its first line has no "format": "jsonmatch-results"',
+        ),
         (
             "late.json",
-            "late.json is no result file: its version is 3, and this release reads version 2: upgrade",
+            "late.json is not a result file: its version is 3, and this release reads version 2: upgrade",
         ),
-        ("bad.json", "bad.json is no result file: line 2 is damaged: "),
-        ("binary.json", "binary.json is no result file: it is not UTF-8 text"),
+        ("bad.json", "bad.json is not a result file: line 2 is damaged: "),
+        ("binary.json", "binary.json is not a result file: it is not UTF-8 text"),
         ("run.json --gate f2>=1", "--gate 'f2>=1': "),
         ("run.json --by shop", "--by: nothing has any tag"),
     ],

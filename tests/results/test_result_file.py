@@ -121,7 +121,7 @@ def lines(*found):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "it is not JSON: Expecting value: line 1 column 1 (char 0); write it anew: pytest --"),
+        ("", "it is not JSON: Expecting value: line 1 column 1 (char 0); write it again with pytest --"),
         ("not JSON", "it is not JSON: "),
         ("[" * 100_000, "it is not JSON: maximum recursion depth exceeded"),
         (lines(HEAD, CASE, "[" * 100_000), "line 3 is damaged: it is not JSON: maximum"),
@@ -130,9 +130,9 @@ def lines(*found):
         (lines({**HEAD, "format": "other"}), 'its first line has no "format": "'),
         (json.dumps({**HEAD, "cases": []}, indent=2), "a result file has a line for"),  # an older layout
         (lines({**HEAD, "version": 3}), "its version is 3, and this release reads version 2: upgrade"),
-        (lines({**HEAD, "version": 1}), "its version is 1, and this release reads version 2; write it anew"),
+        (lines({**HEAD, "version": 1}), "its version is 1, and this release reads version 2; write it again"),
         (lines({**HEAD, "version": "1"}), "its version is '1', and"),
-        (lines(HEAD, CASE), "it has 1 of 2 cases; write it anew"),
+        (lines(HEAD, CASE), "it has 1 of 2 cases; write it again"),
         (lines(HEAD, CASE, '{"id": "b", "pass'), "line 3 is damaged: it is not JSON: "),
         (lines(HEAD, {**CASE, "runs": []}), "line 2 is damaged: runs: [] has less than"),
         (lines({**HEAD, "versions": {"a": 1}}), 'line 1 is damaged: versions.a: 1 is not of type "string"'),
@@ -147,14 +147,14 @@ def lines(*found):
 def test_what_is_no_result_file(text, message):
     with pytest.raises(ConfigurationError) as caught:
         from_text(text, "x.json")
-    assert str(caught.value).startswith(f"x.json is no result file: {message}")
+    assert str(caught.value).startswith(f"x.json is not a result file: {message}")
 
 
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(ConfigurationError, match=r"none.json can't be read: no such file or directory$"):
         read_results(tmp_path / "none.json")
     (tmp_path / "bad.json").write_bytes(b"\xff")
-    with pytest.raises(ConfigurationError, match="is no result file: it is not UTF-8 text"):
+    with pytest.raises(ConfigurationError, match="is not a result file: it is not UTF-8 text"):
         read_results(tmp_path / "bad.json")
     (tmp_path / "a.json").write_bytes(
         b"\xef\xbb\xbf" + to_text(GOOD).encode()
