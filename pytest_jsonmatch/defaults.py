@@ -15,10 +15,10 @@ MAX_COUNT: Final = 10_000
 """At most this many runs of a golden case, and calls of producers side by side."""
 
 
-def number_reader(fits: Callable[[float], bool], otherwise: str) -> Callable[[str], float]:
-    """Return a reader of numeric options; its error for a bad value is "'VALUE' is" and `otherwise`.
+def number_reader(fits: Callable[[float], bool], requirement: str) -> Callable[[str], float]:
+    """Return a function that reads a numeric option; its error is "must be REQUIREMENT, got VALUE".
 
-    >>> number_reader(lambda number: 0 <= number <= 1, "no number from 0 to 1")("0.9")
+    >>> number_reader(lambda number: 0 <= number <= 1, "between 0 and 1")("0.9")
     0.9
     """
 
@@ -31,14 +31,11 @@ def number_reader(fits: Callable[[float], bool], otherwise: str) -> Callable[[st
             return number
         from argparse import ArgumentTypeError  # late: a library has no command line
 
-        raise ArgumentTypeError(f"{text!r} is {otherwise}")
+        hint = f" (for {number:g} % write {number / 100:g})" if number > 1 and fits(number / 100) else ""
+        raise ArgumentTypeError(f"must be {requirement}, got {text}{hint}")
 
     return read
 
 
-read_drop: Final = number_reader(
-    lambda number: 0 <= number < 1, "no drop of a score: from 0 to below 1, such as 0.02"
-)
-read_confidence: Final = number_reader(
-    lambda number: 0.5 < number < 1, "no confidence: above 0.5 and below 1, such as 0.95"
-)
+read_drop: Final = number_reader(lambda number: 0 <= number < 1, "at least 0 and below 1")
+read_confidence: Final = number_reader(lambda number: 0.5 < number < 1, "above 0.5 and below 1")

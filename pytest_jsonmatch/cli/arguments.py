@@ -155,7 +155,7 @@ def add_study_options(parser: Parser, *names: str) -> None:
     add_options(parser, *names, "--html", "--json", verbose="show all rows of tables")
 
 
-share: Final = number_reader(lambda found: 0 <= found <= 1, "not a number from 0 to 1")
+share: Final = number_reader(lambda found: 0 <= found <= 1, "between 0 and 1")
 
 
 def output_file(written: str) -> Path:
@@ -191,7 +191,7 @@ _ROWS: Final[Sequence[tuple[str, str, Mapping[str, Any]]]] = (
         "exit with 1 unless this holds, such as 'f1 >= 0.9'; repeatable",
         {"dest": "gates", **_MANY},
     ),
-    ("--by TAG", "show figures by the values of a tag, such as source; repeatable", _MANY),
+    ("--by TAG", "show scores by the values of a tag, such as source; repeatable", _MANY),
     ("--confidence SHARE", "confidence level (default: 0.95)", {"type": read_confidence, "default": 0.95}),
     ("--html FILE", "also write an HTML page", {"type": output_file}),
     ("--markdown FILE", "also write Markdown, for a pull request", {"type": output_file}),

@@ -44,7 +44,7 @@ the module `shift`, and `jsonmatch schema infer` by the function `infer` of the 
 the parsed options and returns the exit code.
 """
 _GROUPS: Final = {
-    "study": "questions about golds and answers: are they right, alike, seen before",
+    "study": "analyse gold data and answers: label errors, agreement, contamination, shift",
     "schema": "eval schemas: infer, resolve, annotate, validate",
     "cases": "golden cases: the JSON Schema of the format, for editors",
 }
@@ -76,13 +76,13 @@ def _compare(parser: Parser) -> None:
     # SUPPRESS: a missing positional argument does not overwrite the option of the same meaning.
     either: Any = {"nargs": "?", "default": SUPPRESS}
     add(parser, "ACTUAL", "the answer: JSON, or text with JSON in it; - for stdin", **either)
-    add(parser, "EXPECTED", "the right value: JSON; - for stdin", **either)
+    add(parser, "EXPECTED", "the expected value: JSON; - for stdin", **either)
     add(parser, "--test ACTUAL", "the same as ACTUAL, as in structeval", dest="actual")
     add(parser, "--gt EXPECTED", "the same as EXPECTED, as in structeval", dest="expected")
     add_rules(parser, "--repair")
     told = f"exit with 1 if the score is below it (default: {THRESHOLD})"
     add(parser, "--threshold SCORE", told, type=share, default=THRESHOLD)
-    told = "what standard output gets (default: text)"
+    told = "format of the report on standard output (default: text)"
     add(parser, "--report", told, choices=("text", "json", "html"), default="text")
     add_options(parser, "--html", verbose="show more fields and longer values; -vv: all")
 
@@ -102,11 +102,11 @@ def _evaluate(parser: Parser) -> None:
     add(parser, "ACTUAL", f"the answers: {_RECORDS}")
     add(parser, "EXPECTED", "the gold records, in the same forms")
     add_rules(parser, "--id-field", "--repair", "--gate", "--cluster")
-    told = "show figures by the values at a path of gold records, such as source=meta.source; repeatable"
+    told = "show scores by the values at a path of gold records, such as source=meta.source; repeatable"
     add(parser, "--by [NAME=]PATH", told, type=_tag, action="append", default=[])
     add(parser, "--validate", "also check answers against --schema, as a gate on valid_rate does")
     add_options(parser, "--html", "--markdown", json="also write a result file")
-    told = "the records in the result file: the ten worst (the default), or all"
+    told = "the records in the result file: the ten lowest-scoring (the default), or all"
     add(parser, "--keep", told, choices=("worst", "all"), default="worst")
     add_options(parser, verbose="show all fields and errors")
 
@@ -132,7 +132,7 @@ def _diff(parser: Parser) -> None:
     add(parser, "BEFORE", "the result file of the earlier run", type=Path)
     told = "the result file of the later run; several are candidates, judged together"
     add(parser, "AFTER", told, type=Path, nargs="+")
-    told = "exit with 1 if the mean score dropped by more than this, beyond chance"
+    told = "exit with 1 if the mean score dropped significantly by more than this"
     add(parser, "--max-drop DROP", told, type=read_drop)
     told = "fail if such a drop is significant (the default), or unless it is ruled out"
     add(parser, "--drop-mode", told, choices=("regression", "non-inferiority"), default="regression")
@@ -140,23 +140,23 @@ def _diff(parser: Parser) -> None:
 
 
 @_command(
-    "plan how many cases it takes to prove a drop, or to know a figure well",
+    "plan how many cases detect a drop, or estimate a score precisely",
     "jsonmatch plan main.jsonl --drop 0.02",
     "jsonmatch plan main.jsonl again.jsonl --pass-rate --precision 0.03",
 )
 def _plan(parser: Parser) -> None:
-    add(parser, "RUN", "a result file: what the cases are like", dest="results", type=Path, nargs="?")
-    told = "a second run of the same cases: how much they vary by themselves"
+    add(parser, "RUN", "the result file to plan from", dest="results", type=Path, nargs="?")
+    told = "a second run of the same cases, to measure their random variation"
     add(parser, "AGAIN", told, type=Path, nargs="?")
-    add(parser, "--drop DROP", "the drop to prove", type=share)
-    add(parser, "--precision REACH", "how far an interval may reach to each side", type=share)
+    add(parser, "--drop DROP", "the drop to detect", type=share)
+    add(parser, "--precision REACH", "half the width of the confidence interval", type=share)
     told = "plan for the pass rate instead of the mean score; without RUN, give the rate to assume"
     add(parser, "--pass-rate RATE", told, type=share, nargs="?", const=OF_RUN)
     add_options(parser, "--html")
 
 
 @_command(
-    "find gold that is likely wrong, and errors that a suite would not notice",
+    "find gold values that are likely wrong, and errors that a suite misses",
     "jsonmatch study audit gold.jsonl --answers claude.jsonl gemini.jsonl gpt.jsonl --id-field id",
     "jsonmatch study audit --mutate tests/golden --gate 'noticed >= 0.95'",
 )
@@ -165,14 +165,14 @@ def _study_audit(parser: Parser) -> None:
     told = "the answers of at least two systems, in the same forms; each system is named after its file"
     add(parser, "--answers ANSWERS", told, nargs="+", default=[])
     add(parser, "--review", "ask on the terminal about each place, and write accepted values into GOLD")
-    told = "golden cases, as pytest takes them: break their right answers, and see which cases notice"
+    told = "golden cases, as given to pytest: break their expected answers, and report which cases fail"
     add(parser, "--mutate PATH", told, nargs="+")
     add_rules(parser, "--id-field", "--repair")
     add_study_options(parser, "--gate")
 
 
 @_command(
-    "measure how far annotators agree: percent, kappa of two, alpha of more, by field",
+    "measure agreement of annotators: percent, kappa for two, alpha for more, by field",
     "jsonmatch study agreement ann.jsonl bob.jsonl --id-field id",
     "jsonmatch study agreement ann.jsonl bob.jsonl --gate 'fields[\"total\"].kappa >= 0.9'",
 )
@@ -195,7 +195,7 @@ def _study_overlap(parser: Parser) -> None:
 
 
 @_command(
-    "measure what confidences in answers are worth, and which answers may skip review",
+    "measure the calibration of confidences, and which answers may skip review",
     "jsonmatch study confidence answers.jsonl gold.jsonl --confidence 'sure.{path}' --max-error 0.01",
     "jsonmatch study confidence answers.jsonl gold.jsonl --gate 'auroc >= 0.8'",
 )
@@ -207,7 +207,7 @@ def _study_confidence(parser: Parser) -> None:
         'values, as {"value": ..., "confidence": ...})'
     )
     add(parser, "--confidence WHERE", told, default="inline")
-    told = "find the lowest threshold above which at most this share of the values is wrong"
+    told = "find the lowest threshold with at most this share of wrong values above it"
     add(parser, "--max-error SHARE", told, type=share)
     told = "the score from which a value counts as right (default: 1)"
     add(parser, "--correct SCORE", told, type=share, default=1.0)
@@ -216,7 +216,7 @@ def _study_confidence(parser: Parser) -> None:
 
 
 @_command(
-    "test whether new records are still like the old ones, field by field",
+    "test whether the distribution of records has shifted, field by field",
     "jsonmatch study shift july.jsonl june.jsonl",
     "jsonmatch study shift july.jsonl june.jsonl --gate 'effect <= 0.2'",
 )
@@ -261,7 +261,7 @@ def _schema_annotate(parser: Parser) -> None:
 
 
 @_command(
-    "find mistakes in an eval schema, and gold records that do not fit it",
+    "find mistakes in an eval schema, and gold records that do not match it",
     "jsonmatch schema validate receipt.eval.json",
     "jsonmatch schema validate receipt.eval.json --gold gold.jsonl",
 )

@@ -78,7 +78,7 @@ def _blocks(study: ConfidenceStudy, total: FieldConfidence) -> Iterator[ReportBl
         "right",
         [
             Series("all values", [(each.confidence, each.right) for each in total.reliability]),
-            Series("as it should be", [(0, 0), (1, 1)], is_guide=True),
+            Series("perfect calibration", [(0, 0), (1, 1)], is_guide=True),
         ],
     )
     yield _table(study)
@@ -89,20 +89,21 @@ def _promised(limit: ReviewThreshold, most: float) -> Text:
         from pytest_jsonmatch.study.calibration import needed
 
         return Text(
-            f"No threshold is shown to keep the share of wrong values at {most:g} or below. It takes at "
-            f"least {count(needed(most))} values without a mistake in the half that is checked.",
+            f"No threshold keeps the share of wrong values at {most:g} or below with 95 % confidence. "
+            f"This takes at least {count(needed(most))} values without an error in the validation half.",
             "bad",
         )
     return Text(
         f"Values with a confidence of {limit.threshold:g} or more may skip review: {_percent(limit)} of all. "
-        f"At most {most:g} of them are wrong, with 95 % confidence: in the half that did not choose the "
-        f"threshold, {count(limit.wrong)} of {count(limit.checked)} are, a share below {limit.bound:.3g}.",
+        f"At most {most:g} of them are wrong, with 95 % confidence: in the validation half, "
+        f"{count(limit.wrong)} of {count(limit.checked)} are wrong, with an upper bound of "
+        f"{limit.bound:.3g}.",
         "good",
     )
 
 
 def _table(study: ConfidenceStudy) -> Table:
-    """Return the table of fields, the most surely miscalibrated first."""
+    """Return the table of fields, the most significantly miscalibrated first."""
     columns = ["values", "right", "confidence", "auroc", INTERVAL, "ece", INTERVAL, "brier"]
     if study.max_error is not None:
         columns += [f"{study.max_error:g} from", "coverage"]
@@ -115,7 +116,7 @@ def _table(study: ConfidenceStudy) -> Table:
         if of.at_error is not None:
             cells += [_threshold(of.at_error), _percent(of.at_error)]
         rows.append(cells)
-    title = "Fields, the most surely miscalibrated first"
+    title = "Fields, the most significantly miscalibrated first"
     return Table(["field", *columns], rows, title, spare={"confidence": 1, INTERVAL: 3, "brier": 2})
 
 

@@ -171,7 +171,7 @@ def read_config(written: str) -> dict[str, Any]:
     config = value_of(written)
     name = name_of(written)
     if type(config) is not dict:
-        raise CommandError(f"{name}: a configuration is a JSON object of options")
+        raise CommandError(f"{name}: a configuration must be a JSON object of options")
     try:
         merge_options(Options(), config)
     except ConfigurationError as error:

@@ -41,8 +41,8 @@ def _sheet(study: OverlapStudy) -> Report:
     whole = sum(record.is_whole for record in study.found)
     told = "No distinctive value of any record occurs in the texts."
     if rows:
-        seen = f"{count(len(rows), 'record')} with distinctive values in a text, {whole} of them whole"
-        told = f"{seen}: look whether they are there by chance."
+        seen = f"{count(len(rows), 'record')} with distinctive values in a text, {whole} of them complete"
+        told = f"{seen}: check whether they occur by chance."
     columns = "record", "there", "values", "text", "such as"
     table = Table(columns, rows, noun="record", text={"there", "text", "such as"})
     return Report("jsonmatch study overlap", about, [Text(told), table])

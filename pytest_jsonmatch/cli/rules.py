@@ -107,7 +107,7 @@ def judge_settings(options: Namespace) -> dict[str, Any]:
     for written in options.judge:
         name, sign, value = written.partition("=")
         if not sign or not value:
-            raise CommandError(f"--judge {written!r} is not NAME=VALUE, such as model=gpt-4.1-mini")
+            raise CommandError(f"--judge must be NAME=VALUE, such as model=gpt-4.1-mini, got {written!r}")
         if name in texts:
             raise CommandError(f"--judge {written!r}: {name} is given twice")
         texts[name] = value

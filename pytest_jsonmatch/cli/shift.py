@@ -21,15 +21,15 @@ def run(options: Namespace) -> int:
     new = count(study.new, "new record" if options.cluster is None else "new cluster")
     about = f"{name_of(options.new)} against {name_of(options.old)}: {new}, {count(study.old, 'old one')}"
     columns = "field", "what", "effect", "from old to new", "p"
-    title = "What has moved, the greatest effects first"
+    title = "Shifted fields, the largest effect first"
     moved = Table(columns, list(map(_row, study.shown)), title, "change", text={"what", "from old to new"})
     fields, tests = count(len(study.by_field), "field"), count(len(study.changes), "test")
     told = (
-        f"{int(study.figures['shifted'])} of {fields} have moved. If nothing has, that is said in at most "
-        f"5 % of runs: p is corrected for {tests}."
+        f"{int(study.figures['shifted'])} of {fields} have shifted. Without any shift, at most 5 % of runs "
+        f"report one: p is corrected for {tests}."
     )
     if min(study.new, study.old) < LEAST:
-        told = f"Too few records: a field is tested from {LEAST} values on each side."
+        told = f"Not enough records: testing a field takes at least {LEAST} values on each side."
     elif not study.changes:
         told = "No field was tested: all values of a field are equal, or too rare."
     sheet = Report("jsonmatch study shift", about, [Text(told), moved])

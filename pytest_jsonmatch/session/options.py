@@ -195,7 +195,7 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
     "fail-under": _given(
         "SCORE",
         "fail the run if the mean score of the cases is below this",
-        type=defaults.number_reader(lambda number: 0 <= number <= 1, "no number from 0 to 1"),
+        type=defaults.number_reader(lambda number: 0 <= number <= 1, "between 0 and 1"),
     ),
     "gate": _given("GATE", "fail the run unless this holds, such as 'f1 >= 0.9'; repeatable", **_OFTEN),
     "json": _given("FILE", "write the results of the run to a file, as JSON Lines"),

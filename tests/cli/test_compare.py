@@ -280,7 +280,7 @@ def test_standard_input(files, command, stdin, line):
         ("wrong.json right.json --metric pairwis_f1", "unknown metric 'pairwis_f1'; did you mean"),
         ("wrong.json right.json --config no.json", "no.json: no such file or directory"),
         ("wrong.json right.json --config broken.json", "broken.json:2:7: not valid JSON"),
-        ("wrong.json right.json --config list.json", "list.json: a configuration is a JSON object of"),
+        ("wrong.json right.json --config list.json", "list.json: a configuration must be a JSON object of"),
         ("wrong.json right.json --config typo.json", "typo.json: unknown option 'array_threshhold'; did"),
         ("wrong.json right.json --schema no.json", "schema file 'no.json' does not exist"),
         ("wrong.json right.json --schema shop.json", "right.json: 'total' is not in the schema; known: shop"),
@@ -291,8 +291,11 @@ def test_standard_input(files, command, stdin, line):
             "argument --html: wrong.json/out.html: wrong.json is",
         ),
         ("wrong.json right.json --html .", "argument --html: .: is a directory"),
-        ("wrong.json right.json --threshold 1.5", "argument --threshold: '1.5' is not a number from 0 to 1"),
-        ("wrong.json right.json --threshold x", "argument --threshold: 'x' is not a number from 0 to 1"),
+        (
+            "wrong.json right.json --threshold 1.5",
+            "argument --threshold: must be between 0 and 1, got 1.5 (for 1.5 % write 0.015)",
+        ),
+        ("wrong.json right.json --threshold x", "argument --threshold: must be between 0 and 1, got x"),
         ("wrong.json right.json --report markdown", "argument --report: invalid choice: 'markdown'"),
     ],
 )

@@ -133,8 +133,8 @@ def test_what_was_scored_in_other_ways_is_not_compared(saved, refused, keep):
     ("line", "told"),
     [
         ("a.json no.json", "no.json can't be read: no such file or directory"),
-        ("gold.jsonl a.json", "gold.jsonl is no result file: its first line has no "),
-        ("a.json half.json", "half.json is no result file: line 1 is damaged: corpus.counts.records: "),
+        ("gold.jsonl a.json", "gold.jsonl is not a result file: its first line has no "),
+        ("a.json half.json", "half.json is not a result file: line 1 is damaged: corpus.counts.records: "),
         ("a.json", "the following arguments are required: AFTER"),
     ],
 )
@@ -170,8 +170,14 @@ def test_a_drop_of_records_that_were_not_kept(saved, command):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("--max-drop 2", "jsonmatch diff: argument --max-drop: '2' is no drop of a score: from 0 to below 1"),
-        ("--max-drop 0.1 --confidence 95", "jsonmatch diff: argument --confidence: '95' is no confidence:"),
+        (
+            "--max-drop 2",
+            "jsonmatch diff: argument --max-drop: must be at least 0 and below 1, got 2 (for 2 % write 0.02)",
+        ),
+        (
+            "--max-drop 0.1 --confidence 95",
+            "jsonmatch diff: argument --confidence: must be above 0.5 and below 1, got 95 (for 95 % write 0.95)",
+        ),
     ],
 )
 def test_settings_that_are_none(saved, command, options, message):

@@ -317,7 +317,7 @@ def bad(folder, write):
         ("bad some", "bad/a.json:2:5: not valid JSON: "),
         ("some some --schema shop.json", "record 'a.json': 'a' is not in the schema; known: shop"),
         ("gold.jsonl gold.jsonl --metric leaf", "unknown metric 'leaf'; did you mean 'leaf_f1'?"),
-        ("gold.jsonl gold.jsonl --gate f2>1", "--gate 'f2>1': unknown figure 'f2'"),
+        ("gold.jsonl gold.jsonl --gate f2>1", "--gate 'f2>1': unknown statistic 'f2'"),
         ("gold.jsonl gold.jsonl --gate f1", "--gate 'f1': "),
         ("gold.jsonl gold.jsonl --by aa", "--by: no gold record has a value at 'aa'; did you mean 'a'?"),
         (
@@ -462,7 +462,7 @@ def test_batch_errors_alone_are_no_figures(write, command):
     assert ran.code == 1
     assert "; 2 records without any score\n" in ran.out
     found = gates_in(ran.out.splitlines())
-    assert "failed f1 >= 0.9: batch errors have left nothing to count" in found
+    assert "failed f1 >= 0.9: batch errors: no leaf is left to count" in found
     assert any(each.startswith("failed batch_errors == 0: 2") for each in found)
     assert command("evaluate gold.jsonl gold.jsonl --config rules.json -p ours").code == 1
 

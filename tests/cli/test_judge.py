@@ -110,7 +110,10 @@ def test_cached_takes_recorded_verdicts_alone(plugin, write, command):
         ("--judge mode=cached --judge model=m", "the mode 'cached' needs a cache: name the file of verdicts"),
         ("--judge cache=v.jsonl", "the judge needs a model: name one, such as 'gpt-4.1-mini'"),
         ("--judge api_key_env=KEY", "the judge needs a model: name one, such as 'gpt-4.1-mini'"),
-        ("--judge model=m --judge max_calls", "--judge 'max_calls' is not NAME=VALUE, such as model="),
+        (
+            "--judge model=m --judge max_calls",
+            "--judge must be NAME=VALUE, such as model=gpt-4.1-mini, got 'max_calls'",
+        ),
         ("--judge model=m --judge model=n", "--judge 'model=n': model is given twice"),
         (
             "--judge model=m --judge max_cals=1",
