@@ -138,7 +138,7 @@ def measure_agreement(
     (18, 0.5, 0.0)
     """
     if len(annotators) < 2:
-        raise ConfigurationError("agreement needs two annotators or more; there is one")
+        raise ConfigurationError("agreement needs at least 2 annotators, got 1")
     counted, compare = _Counted(tuple(annotators)), RecordComparer(metric, options)
     for chunk in chunks_of(joined(annotators, id_field), len(counted.pairs)):
         counted.add(chunk, compare)

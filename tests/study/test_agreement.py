@@ -155,7 +155,7 @@ def test_documents_find_each_other_by_id(write, folder):
 @pytest.mark.parametrize(
     ("sides", "told"),
     [
-        ({"ann": [{"k": 1}]}, "agreement needs two annotators or more; there is one"),
+        ({"ann": [{"k": 1}]}, "agreement needs at least 2 annotators, got 1"),
         ({"ann": {"a": {}}, "bob": {"b": {}}}, "no document is described by two of ann, bob: do their ids"),
         ({"ann": [{}], "bob": [{}], "metric": "pairwise_f1"}, "there is nothing to compare: no annotator"),
         ({"ann": 7, "bob": []}, "gold is of type int; it must be a list or an iterator of records, or"),
@@ -247,7 +247,7 @@ def test_folders(write, command, folder):
     [
         ("ann.jsonl ann.jsonl", "one file is given twice"),
         ("ann.jsonl no.jsonl", "no.jsonl: no such file or directory"),
-        ("ann.jsonl bob.jsonl --gate cohen>=1", "--gate 'cohen>=1': unknown figure 'cohen'"),
+        ("ann.jsonl bob.jsonl --gate cohen>=1", "--gate 'cohen>=1': unknown statistic 'cohen'"),
     ],
 )
 def test_bad_command_lines(golds, command, line, told):

@@ -186,8 +186,8 @@ def test_confidences_beside_values(write, command):
     ("line", "told"),
     [
         ("--gate coverage_at_error>0.5", "a gate on coverage_at_error needs --max-error"),
-        ("--gate f1>0.5", "--gate 'f1>0.5': unknown figure 'f1'; known: accuracy, auroc,"),
-        ("--max-error 5", "argument --max-error: '5' is not a number from 0 to 1"),
+        ("--gate f1>0.5", "--gate 'f1>0.5': unknown statistic 'f1'; known: accuracy, auroc,"),
+        ("--max-error 5", "argument --max-error: must be between 0 and 1, got 5 (for 5 % write 0.05)"),
         ("--confidence x", "confidence is 'x'; it must be 'inline', or a path with {path} in it"),
         ("--json -", "argument --json: -: standard output is for the report; name a file"),
     ],

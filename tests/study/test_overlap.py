@@ -134,7 +134,7 @@ def test_the_command(corpus, command, folder):
     assert lines[0].startswith("overlap of 80 gold records and 3 texts of ")
     found = [line.split()[1:3] for line in lines if line.startswith("test: ")]
     assert found[:2] == [["r5", "whole"], ["r9", "whole"]]
-    assert ", 2 of them whole: look whether they are there by chance." in " ".join(lines)
+    assert ", 2 of them complete: check whether they occur by chance." in " ".join(lines)
     assert "shots.jsonl:1" in ran.out
     assert "shots.jsonl:1" in (folder / "o.html").read_text()
     kept = json.loads((folder / "o.json").read_text())

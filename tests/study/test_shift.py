@@ -204,10 +204,10 @@ def test_the_command(sides, command, folder):
     assert ran.out.splitlines() == [
         "new.jsonl against old.jsonl: 200 new records, 200 old ones",
         "",
-        "2 of 3 fields have moved. If nothing has, that is said in at most 5 % of runs: p is corrected for 3",
+        "2 of 3 fields have shifted. Without any shift, at most 5 % of runs report one: p is corrected for 3",
         "tests.",
         "",
-        "What has moved, the greatest effects first",
+        "Shifted fields, the largest effect first",
         "field     what   effect  from old to new           p",
         "tax       type     1.00  number 0 % → 100 %  < 0.001",
         'currency  value    0.50  "USD" 0 % → 50 %    < 0.001',
@@ -227,7 +227,7 @@ def test_the_command(sides, command, folder):
 @pytest.mark.parametrize(
     ("new", "told"),
     [
-        ([{"a": 1}] * 4, "Too few records: a field is tested from 5 values on each side."),
+        ([{"a": 1}] * 4, "Not enough records: testing a field takes at least 5 values on each side."),
         ([{"a": 1}] * 5, "No field was tested: all values of a field are equal, or too rare."),
     ],
 )
@@ -243,7 +243,7 @@ def test_nothing_that_could_be_tested(write, command, new, told):
         ("no.jsonl old.jsonl", "no.jsonl: no such file"),
         ("old.jsonl empty.jsonl", "there are no old records: nothing can be compared"),
         ("bad.jsonl old.jsonl", "bad.jsonl:1:1: not valid JSON"),
-        ("new.jsonl old.jsonl --gate f1>0", "--gate 'f1>0': unknown figure 'f1'; known: effect, shifted"),
+        ("new.jsonl old.jsonl --gate f1>0", "--gate 'f1>0': unknown statistic 'f1'; known: effect, shifted"),
     ],
 )
 def test_a_command_that_cannot_be_used(sides, write, refused, line, told):
