@@ -109,7 +109,7 @@ def test_shards_of_another_run_are_refused(write, refused):
     said = refused("report one.json two.json")
     assert "two.json: can't be merged with the file before it: " in said
     assert "runs without common cases, but both have 'b'" in said
-    assert "only if they are of one commit: no commit and 1234" in refused("report one.json three.json")
+    assert "merging needs runs of one commit, got no commit and 1234" in refused("report one.json three.json")
     assert "corpus.json: can't be merged" in refused("report one.json corpus.json")
 
 

@@ -80,10 +80,16 @@ def test_a_number_that_readers_of_json_may_round_is_kept_as_text():
         ("source", "tags is 'source'; it must be a function of a gold record, or map names to paths: "),
         ({"source": "["}, "'[' is not a path"),
         ({"source": 5}, "a path is a string such as "),
-        ({"source": "meta"}, "record 0: the tag 'source' is an object; it must be a string, "),
-        (lambda _: None, "record 0: tags are None; they must map names to values"),
-        (lambda _: {"a=b": 1}, "record 0: 'a=b' can't name a tag"),
-        (lambda _: {"a": float("nan")}, "record 0: the tag 'a' is nan; it must be a string, "),
+        (
+            {"source": "meta"},
+            "record 0: the tag 'source' must be a string, a number, true, false or null, got an object",
+        ),
+        (lambda _: None, "record 0: tags must map names to values, such as {'source': 'phone'}, got None"),
+        (lambda _: {"a=b": 1}, "record 0: a tag name must be text without an equals sign, got 'a=b'"),
+        (
+            lambda _: {"a": float("nan")},
+            "record 0: the tag 'a' must be a string, a number, true, false or null, got nan",
+        ),
     ],
 )
 def test_what_is_no_tag(tags, reason):

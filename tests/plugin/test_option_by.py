@@ -117,9 +117,9 @@ def test_wrong_tags(pytester, golden):
             assert_json_match(1, 1, tags="phone")
         """)
     pytester.runpytest().stdout.fnmatch_lines_random("""\
-        E * x.golden.yaml:4:*: `tags`: the tag 'source' is an array; it must be a string, *
-        E *ConfigurationError: '' can't name a tag: *
-        E *ConfigurationError: tags are 'phone'; they must map names to values: {'source': 'phone'}""")
+        E * x.golden.yaml:4:*: `tags`: the tag 'source' must be a string, *, got an array*
+        E *ConfigurationError: a tag name must be text without an equals sign, got ''*
+        E *ConfigurationError: tags must map names to values, such as {'source': 'phone'}, got 'phone'""")
 
 
 def test_a_tag_may_name_the_cluster(suite, workers):
