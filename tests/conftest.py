@@ -19,6 +19,7 @@ import pytest_jsonmatch
 from pytest_jsonmatch.api import compare_json
 from pytest_jsonmatch.engine.plan.compile import Signature
 from pytest_jsonmatch.engine.result.aggregation import FieldAggregation, merge_aggregations
+from pytest_jsonmatch.engine.result.rows import RowCounts
 from pytest_jsonmatch.engine.value.sums import Sums
 from pytest_jsonmatch.gate.intervals import Interval, ratio_interval
 from pytest_jsonmatch.gate.samples import Row
@@ -187,6 +188,7 @@ def run_of_records(
     fields: Mapping[str, FieldAggregation] = MappingProxyType({}),
     *,
     answers: AnswerCounts | None = None,
+    rows: Mapping[str, RowCounts] = MappingProxyType({}),
     by_tag: Mapping[str, RunResult] = MappingProxyType({}),
     unscored: int = 0,
     errors: int = 0,
@@ -204,7 +206,7 @@ def run_of_records(
     total = merge_aggregations(fields.values())
     leaves = Sums(total.weighted_score, total.expected_weight, total.actual_weight, perfect=False)
     figures = {name: mean * (records - unscored) for name, mean in means.items()}
-    totals = RunTotals.of_numbers(counts, figures, leaves, fields)
+    totals = RunTotals.of_numbers(counts, figures, leaves, fields, rows)
     parts = {tag: each.totals for tag, each in by_tag.items() if each.totals is not None}
     more = {"kept_cases": (), "totals_by_tag": parts, **more}
     return RunResult.of_records(Signature.parse(signature), totals, **more)

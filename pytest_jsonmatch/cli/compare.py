@@ -36,6 +36,7 @@ from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.limits import Measured
 from pytest_jsonmatch.reading.extract import kind_of
 from pytest_jsonmatch.reading.nested import with_texts_read
+from pytest_jsonmatch.report.blocks import Table
 from pytest_jsonmatch.report.failure import MARGIN, failure_message
 from pytest_jsonmatch.report.fields import field_blocks, fields_of
 from pytest_jsonmatch.report.look import Look
@@ -134,9 +135,10 @@ def _text(result: MatchResult, score: Measured, comparison: Comparison, options:
     blocks: list[list[StyledLine]] = []
     if result.score != 1.0 or options.verbose:
         results = RunResult.of_cases((Case.single(comparison),))
-        tables = field_blocks(results, fields_of(results), {})
+        of_fields = field_blocks(results, fields_of(results), {})
         # The message has shown the values that differ.
-        blocks.append(joined_blocks((replace(table, details=()) for table in tables), look))
+        shown = (replace(each, details=()) if isinstance(each, Table) else each for each in of_fields)
+        blocks.append(joined_blocks((each for each in shown if options.verbose or each.level != "all"), look))
     message = _message(result, score, look.less(-MARGIN), options.verbose)
     return "\n".join([f"{message}\n", *(as_text(block, look) for block in blocks if block)])
 

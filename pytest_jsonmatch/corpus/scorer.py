@@ -14,6 +14,7 @@ from pytest_jsonmatch.engine.ask.rounds import score_all_with_answers
 from pytest_jsonmatch.engine.plan.unmatched import collect_patterns, matches_somewhere
 from pytest_jsonmatch.engine.result.aggregation import count_plain_matches, iter_errors
 from pytest_jsonmatch.engine.result.match import MatchResult
+from pytest_jsonmatch.engine.result.rows import add_rows, count_rows
 from pytest_jsonmatch.engine.result.validity import check_validity
 from pytest_jsonmatch.engine.score.documents import write_all
 from pytest_jsonmatch.engine.score.field import FieldResult
@@ -331,6 +332,8 @@ class _Scorer:
                 pattern for pattern in self._rules if not matches_somewhere(pattern, documents, schema)
             ]
         self._seen.merge(outcome.visited)
+        if outcome.alignments or outcome.lone_arrays:
+            add_rows(self._made.sums.rows, count_rows(outcome))
         if self._task.post_process:
             outcome = self._processed(read, outcome)
         self._findings += outcome.findings

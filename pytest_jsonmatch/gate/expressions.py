@@ -1,7 +1,8 @@
 """Parse gates such as `f1 >= 0.9` and `fields["items[].price"].recall >= 0.95`; nothing is run as code.
 
 gate   = figure operator number [ "significant" ]
-figure = [ "tags[" string "]." ] [ "cases[" string "]." ] [ "fields[" string "]." | "micro." ] name
+figure = [ "tags[" string "]." ] [ "cases[" string "]." ] [ part ] name
+part   = "fields[" string "]." | "rows[" string "]." | "micro."
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, final
 
 from pytest_jsonmatch.answer import FIGURES as SPENT
+from pytest_jsonmatch.engine.result.rows import RATES_OF_ROWS
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, nearest
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.limits import FIGURES
@@ -76,10 +78,11 @@ _NUMBER: Final = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _QUOTED: Final = r"""\s*\[\s*(?P<%s>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\s*\]\s*\.\s*"""
 _OF: Final = re.compile(
     rf"\s*(?:tags{_QUOTED % 'tag'})?(?:cases{_QUOTED % 'cases'})?"
-    rf"(?:fields{_QUOTED % 'field'}|(?P<micro>micro)\s*\.\s*)?"
+    rf"(?:fields{_QUOTED % 'field'}|rows{_QUOTED % 'rows'}|(?P<micro>micro)\s*\.\s*)?"
 )
 _FORMS: Final = {
     "fields": 'fields["total"].recall',
+    "rows": 'rows["items"].recall',
     "cases": 'cases["acme-*"].score',
     "tags": 'tags["source=phone"].score',
     "micro": "micro.f1",
@@ -117,6 +120,7 @@ class Gate:
         field: a path pattern that selects fields; None if the figure is not of fields.
         is_micro: whether the figure is over all results together, rather than the mean of the cases.
         is_significant: whether the end of the figure's interval must pass, and not just the figure.
+        rows: a path pattern that selects arrays, whose rows are counted; None if the figure is not of rows.
         tag: the tag that selects cases, such as `source=phone`; `source=*` for each value by itself; None
             for all.
     """
@@ -130,11 +134,12 @@ class Gate:
     is_micro: bool = False
     is_significant: bool = False
     tag: str | None = None
+    rows: str | None = None
 
     @property
     def name(self) -> str:
         """The figure in canonical spelling."""
-        of = {"tags": self.tag, "cases": self.cases, "fields": self.field}
+        of = {"tags": self.tag, "cases": self.cases, "fields": self.field, "rows": self.rows}
         parts = [f'{name}["{value}"]' for name, value in of.items() if value is not None]
         return ".".join([*parts, *(["micro"] if self.is_micro else []), self.figure])
 
@@ -166,25 +171,29 @@ def parse_gate(text: str, figures: Collection[str] = ()) -> Gate:
     'fields["total"].auroc'
     """
     of = next(_OF.finditer(text))  # all parts are optional
-    tag, cases, field = (
+    tag, cases, field, rows = (
         None if quoted is None else re.sub(r"\\(.)", r"\1", quoted[1:-1])
-        for quoted in of.group("tag", "cases", "field")
+        for quoted in of.group("tag", "cases", "field", "rows")
     )
     is_micro = of["micro"] is not None
     if tag is not None and "=" not in tag[1:]:
         raise GateError.at(
             text, of.start("tag"), f"a tag must be NAME=VALUE, such as {tag or 'source'}=phone"
         )
-    if field is not None:
+    for name, pattern in (("field", field), ("rows", rows)):
         try:
-            parse_pattern(field)
+            parse_pattern("*" if pattern is None else pattern)
         except ConfigurationError as error:
-            raise GateError.at(text, of.start("field"), str(error)) from None
+            raise GateError.at(text, of.start(name), str(error)) from None
     known, where = set(figures or (*SHARES, *COUNTS, *SPENT)), ""
-    if figures and not of["tag"] is of["cases"] is of["micro"] is None:
-        raise GateError.at(text, 0, "a gate on a study selects fields[…] only, not tags, cases or micro")
+    if figures and not of["tag"] is of["cases"] is of["rows"] is of["micro"] is None:
+        raise GateError.at(
+            text, 0, "a gate on a study selects fields[…] only, not tags, cases, rows or micro"
+        )
     if not figures and (is_micro or field is not None):
         known, where = {*FIGURES, *(() if is_micro else _OF_RESULTS)}, " of fields"
+    elif not figures and rows is not None:
+        known, where = set(RATES_OF_ROWS), " of rows"
     elif not figures and (tag is not None or cases is not None):
         known, where = known - _OF_RUN, " of some cases"
     word = _taken(
@@ -207,7 +216,7 @@ def parse_gate(text: str, figures: Collection[str] = ()) -> Gate:
     _taken(text, significant.end(), "$", f"the end of the gate{'' if figures else ', or `significant`'}")
     if significant[0] and (reason := _never_significant(figure, sign[0])):
         raise GateError.at(text, significant.start(), reason)
-    return Gate(text.strip(), figure, sign[0], limit, cases, field, is_micro, bool(significant[0]), tag)
+    return Gate(text.strip(), figure, sign[0], limit, cases, field, is_micro, bool(significant[0]), tag, rows)
 
 
 def _taken(text: str, position: int, pattern: str, wanted: str) -> re.Match[str]:

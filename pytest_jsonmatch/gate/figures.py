@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.result.aggregation import FieldAggregation, merge_aggregations
+from pytest_jsonmatch.engine.result.rows import sum_rows
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
 from pytest_jsonmatch.gate.repeats import flip_rate
 from pytest_jsonmatch.gate.samples import Row
-from pytest_jsonmatch.results.comparison import Case, comparisons_of, merged_fields
+from pytest_jsonmatch.results.comparison import Case, comparisons_of, merged_fields, merged_rows
 from pytest_jsonmatch.results.run import answers_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from pytest_jsonmatch.engine.result.rows import RowCounts
 
 _RATIOS: Final[Mapping[str, Callable[[FieldAggregation], tuple[float, float]]]] = {
     "score": lambda sums: (sums.score_sum, sums.total),
@@ -21,6 +24,11 @@ _RATIOS: Final[Mapping[str, Callable[[FieldAggregation], tuple[float, float]]]] 
     "f1": lambda sums: (2 * sums.weighted_score, sums.expected_weight + sums.actual_weight),
     "missing_rate": lambda sums: (sums.omissions, sums.expected_leaves),
     "extra_rate": lambda sums: (sums.hallucinations, sums.actual_leaves),
+}
+_RATIOS_OF_ROWS: Final[Mapping[str, Callable[[RowCounts], tuple[int, int]]]] = {
+    "precision": lambda rows: (rows.found, rows.actual),
+    "recall": lambda rows: (rows.found, rows.expected),
+    "f1": lambda rows: (2 * rows.found, rows.expected + rows.actual),
 }
 
 
@@ -49,6 +57,25 @@ def _answer_rows(case: Case, name: str) -> Iterator[Row]:
     part, whole = (found.valid, found.validated) if name == "valid_rate" else (found.parsed, found.texts)
     if whole:
         yield Row(part, whole, case.unit)
+
+
+def array_rows(cases: Sequence[Case], name: str, pattern: str) -> list[Row]:
+    """Return the rows of a rate of the rows of arrays; runs of a case count as one.
+
+    Args:
+        cases: the cases of a run.
+        name: one of `RATES_OF_ROWS`.
+        pattern: a path pattern that selects arrays.
+    """
+    wanted = parse_pattern(pattern)
+    rows: list[Row] = []
+    for case in cases:
+        arrays = merged_rows([case]).items()
+        counts = sum_rows(each for path, each in arrays if wanted.matches(parse_path(path)))
+        part, whole = _RATIOS_OF_ROWS[name](counts)
+        if whole > 0:
+            rows.append(Row(part / len(case.runs), whole / len(case.runs), case.unit))
+    return rows
 
 
 def leaf_rows(cases: Sequence[Case], *names: str, pattern: str | None = None) -> dict[str, list[Row]]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.answer import FIGURES as SPENT
 from pytest_jsonmatch.answer import Spent, spent_figure
+from pytest_jsonmatch.engine.result.rows import rows_text, sum_rows
 from pytest_jsonmatch.engine.value.errors import did_you_mean, nearest
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
 from pytest_jsonmatch.engine.value.text import count
@@ -20,7 +21,7 @@ from pytest_jsonmatch.gate.expressions import (
     Gate,
     parse_gate,
 )
-from pytest_jsonmatch.gate.figures import case_rows, leaf_rows
+from pytest_jsonmatch.gate.figures import array_rows, case_rows, leaf_rows
 from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.results.comparison import comparisons_of
@@ -137,7 +138,12 @@ def _significant(gate: Gate, results: RunResult, confidence: float) -> Check:
     if results.is_partial:
         return _check(gate, None, passed=False, note="an interval needs all records: use --keep all")
     name, cases = gate.figure, results.cases
-    rows = leaf_rows(cases, name, pattern=gate.field)[name] if gate.is_of_leaves else case_rows(cases, name)
+    if gate.rows is not None:
+        rows = array_rows(cases, name, gate.rows)
+    elif gate.is_of_leaves:
+        rows = leaf_rows(cases, name, pattern=gate.field)[name]
+    else:
+        rows = case_rows(cases, name)
     found = (pass_rate_interval if name == "pass_rate" else ratio_interval)(rows, confidence)
     which, end = ("lower", found.low) if gate.operator in {">", ">="} else ("upper", found.high)
     note = f"{found.estimate:.3f}, {confidence * 100:g} % interval {found.low:.3f} to {found.high:.3f}"
@@ -154,8 +160,11 @@ def _value(gate: Gate, results: RunResult) -> tuple[float | None, str]:
     if not results.total_records:
         return None, "nothing was compared"
     name = gate.figure
-    if name in OF_EXTRAS and (metric := _without_extras(gate, results)):
+    needs_extras = name in OF_EXTRAS or (gate.rows is not None and name != "recall")
+    if needs_extras and (metric := _without_extras(gate, results)):
         return None, f"not counted: {metric} ignores extra values"
+    if gate.rows is not None:
+        return _of_rows(gate, gate.rows, results)
     if gate.is_of_leaves:
         return _of_leaves(gate, results)
     if name in _OF_ANSWERS:
@@ -218,6 +227,22 @@ def _of_leaves(gate: Gate, results: RunResult) -> tuple[float | None, str]:
     return value, "" if value is not None else "undefined: division by zero"
 
 
+def _of_rows(gate: Gate, pattern: str, results: RunResult) -> tuple[float | None, str]:
+    wanted = parse_pattern(pattern)
+    matching = [each for path, each in results.rows.items() if wanted.matches(parse_path(path))]
+    if not matching:
+        known = listed(sorted(results.rows))
+        hint = f"; known: {known}" if known else ": rows are elements of unordered or keyed arrays of objects"
+        return None, f"no array with rows matches{hint}"
+    if results.is_of_records:
+        value = getattr(sum_rows(matching), gate.figure)
+    else:
+        rows = array_rows(results.cases, gate.figure, pattern)
+        whole = fsum(row.whole for row in rows)
+        value = fsum(row.part for row in rows) / whole if whole else None
+    return value, rows_text(sum_rows(matching)) if value is not None else "undefined: division by zero"
+
+
 def _of_answers(name: str, answers: AnswerCounts) -> tuple[float | None, str]:
     value = answers.rates.get(name)
     if value is None:
@@ -237,10 +262,15 @@ def _of_spent(name: str, spent: Sequence[Spent]) -> tuple[float | None, str]:
 
 def _without_extras(gate: Gate, results: RunResult) -> str | None:
     """Return a metric in the gate's comparisons that ignores what only actual has; None if there is none."""
-    pattern = None if gate.field is None or results.is_of_records else parse_pattern(gate.field)
+    of = gate.field if gate.rows is None else gate.rows
+    pattern = None if of is None or results.is_of_records else parse_pattern(of)
     for each in comparisons_of(results.tabled):
         if not each.counts_extra and (
-            pattern is None or any(pattern.matches(parse_path(path)) for path in each.fields)
+            pattern is None
+            or any(
+                pattern.matches(parse_path(path))
+                for path in (each.fields if gate.rows is None else each.rows)
+            )
         ):
             return each.metric
     return None

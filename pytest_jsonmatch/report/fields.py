@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.result.aggregation import COUNTS, POSITIONS, SHARES, FieldAggregation
+from pytest_jsonmatch.engine.result.rows import rows_text
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.blocks import (
     AnyCell,
+    Level,
     RowDetail,
     ShownDifference,
     Table,
@@ -27,9 +29,11 @@ from pytest_jsonmatch.results.comparison import (
     figures_of,
     mean_of,
     merged_differences,
+    merged_rows,
 )
 
 if TYPE_CHECKING:
+    from pytest_jsonmatch.engine.result.rows import RowCounts
     from pytest_jsonmatch.results.run import RunResult
 
 ALL_FIELDS: Final = "all fields"
@@ -60,6 +64,7 @@ class MetricFields(NamedTuple):
         uncounted: how many of them do not count what only actual has.
         fields: the aggregates by path, those that cost the score most first.
         total: the aggregate of all fields.
+        rows: counts of rows by the path of the array.
         noun: what cases are called.
     """
 
@@ -69,6 +74,7 @@ class MetricFields(NamedTuple):
     uncounted: int
     fields: Mapping[str, FieldAggregation]
     total: FieldAggregation
+    rows: Mapping[str, RowCounts]
     noun: str = "case"
 
     @property
@@ -125,6 +131,7 @@ def _fields(metric: str, cases: Sequence[Case]) -> MetricFields:
         uncounted=number if len(silent) == len(comparisons) else round(sum(silent)),
         fields=dict(sorted(fields.items(), key=lambda field: (cost(field[1]), field[0]))),
         total=figures_of(added(sums.values())),
+        rows=merged_rows(cases),
     )
 
 
@@ -164,8 +171,8 @@ def left_out(cases: int, uncounted: int) -> str:
 
 def field_blocks(
     results: RunResult, metrics: Sequence[MetricFields], before: Mapping[tuple[str, str], float | None]
-) -> Iterator[Table]:
-    """Yield the table of each metric.
+) -> Iterator[Table | Text]:
+    """Yield the table of each metric, and a sentence on the rows of each array.
 
     Args:
         results: the run.
@@ -179,6 +186,9 @@ def field_blocks(
         if results.is_partial:
             details_of = f", in {count(len(of_metric))} of {count(results.total_records, 'record')}"
         yield _table(each, of_metric, _brief(each, results, of_metric), details_of, before)
+        for path, rows in each.rows.items():
+            level: Level = "normal" if rows.missing or rows.extra else "all"
+            yield Text(f"{path}: {rows_text(rows)}", level=level)
 
 
 def _table(

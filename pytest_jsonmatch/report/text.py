@@ -73,7 +73,8 @@ def blocks_lines(report: Report, look: Look, *, is_brief: bool | None = None) ->
     if look.mode == "auto" and is_brief is not False and enough:
         return joined_blocks(brief_blocks(report, has_intervals=is_brief is None), look)
     every = is_brief is False or look.mode == "all"
-    return joined_blocks((each for each in report.blocks if each.level != "all"), look, every=every)
+    shown = (each for each in report.blocks if each.level != "all" or (every and isinstance(each, Text)))
+    return joined_blocks(shown, look, every=every)
 
 
 def brief_blocks(report: Report, *, has_intervals: bool = False) -> Iterator[ReportBlock]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, fi
 
 from pytest_jsonmatch.answer import Spent
 from pytest_jsonmatch.engine.result.aggregation import COUNTED, FieldAggregation
+from pytest_jsonmatch.engine.result.rows import RowCounts, add_rows
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.text import render, shortened
 from pytest_jsonmatch.limits import reaches
@@ -151,6 +152,8 @@ class Comparison:
     """The limits to reach: `{"score": 1.0}`, with `fields` mapping path patterns to limits."""
     fields: Mapping[str, FieldAggregation] = field(default_factory=dict)
     """Aggregates by schema path."""
+    rows: Mapping[str, RowCounts] = field(default_factory=dict)
+    """Counts of rows by the schema path of their array."""
     differences: Mapping[str, tuple[Difference, ...]] = field(default_factory=dict)
     """What was wrong, by schema path: the most frequent pairs of values."""
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -204,6 +207,7 @@ class Comparison:
             counts_extra=result.counts_extra,
             threshold=dict(threshold),
             fields=dict(result.per_field),
+            rows=dict(result.rows),
             differences=differences_of(result.imperfect),
             counts=result.counts,
             errors=tuple(map(str, result.errors)),
@@ -414,6 +418,14 @@ def figures_of(sums: Sequence[float]) -> FieldAggregation:
 def merged_fields(cases: Sequence[Case]) -> dict[str, FieldAggregation]:
     """Return the figures of each field over cases; `known` as for `field_sums`."""
     return {path: figures_of(sums) for path, sums in field_sums(cases).items()}
+
+
+def merged_rows(cases: Iterable[Case]) -> dict[str, RowCounts]:
+    """Return the counts of rows over all runs of cases, by the path of the array."""
+    sums: dict[str, RowCounts] = {}
+    for comparison in comparisons_of(cases):
+        add_rows(sums, comparison.rows)
+    return sums
 
 
 def merged_differences(cases: Iterable[Case], most: int) -> dict[str, tuple[Difference, ...]]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.plan.compile import Signature
 from pytest_jsonmatch.engine.result.aggregation import RATES, FieldAggregation, merge_aggregations
+from pytest_jsonmatch.engine.result.rows import RowCounts
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.sums import Scores, Sums
@@ -100,6 +101,7 @@ def _totals(totals: RunTotals) -> dict[str, Any]:
         "sums": {name: totals.figures[name].value for name in Scores._fields},
         "leaves": totals.total._asdict(),
         "fields": to_plain(totals.per_field()),
+        **({"rows": to_plain(totals.rows)} if totals.rows else {}),
     }
 
 
@@ -179,7 +181,8 @@ def _read_corpus(corpus: Mapping[str, Any], cases: Iterable[Case], more: dict[st
 
 def _read_totals(found: Mapping[str, Any]) -> RunTotals:
     fields = {path: from_plain(FieldAggregation, each) for path, each in found["fields"].items()}
-    return RunTotals.of_numbers(found["counts"], found["sums"], Sums(**found["leaves"]), fields)
+    rows = {path: from_plain(RowCounts, each) for path, each in found.get("rows", {}).items()}
+    return RunTotals.of_numbers(found["counts"], found["sums"], Sums(**found["leaves"]), fields, rows)
 
 
 def _none(name: str, reason: str) -> ConfigurationError:

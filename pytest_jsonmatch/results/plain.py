@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar, cast
 
 from pytest_jsonmatch.answer import Spent
 from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
+from pytest_jsonmatch.engine.result.rows import RowCounts
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, Difference
 
 T = TypeVar("T")
@@ -83,6 +84,7 @@ _READERS: Final[Mapping[Callable[..., Any], Mapping[str, Callable[[Any], Any]]]]
     Comparison: {
         "signature": sys.intern,
         "fields": _of_fields,
+        "rows": _by_name(partial(from_plain, RowCounts)),
         "differences": _by_name(_several(Difference)),
         "spent": partial(from_plain, Spent),
         **dict.fromkeys(("errors", "warnings", "violations", "params"), tuple),

@@ -13,6 +13,7 @@ from pytest_jsonmatch.engine.plan.compile import Signature
 from pytest_jsonmatch.engine.plan.unmatched import find_nearest_path
 from pytest_jsonmatch.engine.result.aggregation import RATES, format_score, merge_aggregations
 from pytest_jsonmatch.engine.result.dataframe import iter_field_rows, make_data_frame
+from pytest_jsonmatch.engine.result.rows import iter_row_counts
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.named import object_named
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
@@ -28,6 +29,7 @@ from pytest_jsonmatch.results.comparison import (
     figures_of,
     mean_of,
     merged_fields,
+    merged_rows,
     tagged_case,
     tags_of_case,
 )
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
     from pytest_jsonmatch.engine.result.dataframe import By, Library
+    from pytest_jsonmatch.engine.result.rows import RowCounts
     from pytest_jsonmatch.results.record import RecordResult
 
 _Rows: TypeAlias = "Iterable[Mapping[str, Any]]"
@@ -194,6 +197,7 @@ class RunResult:
         failed = self.total_batch_errors
         more: dict[str, Any] = {
             "fields": self.all_fields,
+            "rows": self.rows,
             "counts": {"batch_error": failed} if failed else {},
             "counts_extra": self.corpus_counts_extra,
         }
@@ -348,6 +352,20 @@ class RunResult:
     @cached_property
     def _of_fields(self) -> FieldAggregation:
         return merge_aggregations(self.all_fields.values())
+
+    @cached_property
+    def rows(self) -> Mapping[str, RowCounts]:
+        """How many rows were expected, found and in actual, by the schema path of the array.
+
+        A row is an element of an array of objects that is not compared by position.
+
+        >>> from pytest_jsonmatch import compare_corpus
+        >>> gold = [{"items": [{"n": 1}, {"n": 2}]}, {"items": [{"n": 3}]}]
+        >>> run = compare_corpus([{"items": [{"n": 2}]}, gold[1]], gold, arrays={"key": "n"})
+        >>> run.rows["items"].recall
+        0.6666666666666666
+        """
+        return merged_rows(self.cases) if self.totals is None else self.totals.rows
 
     @property
     def omission_rate(self) -> float | None:
@@ -592,6 +610,7 @@ class RunResult:
             "signature": None if self.signature is None else str(self.signature),
             **{name: getattr(self, name) for name in _NUMBERS},
             "per_field": {path: each.to_dict() for path, each in self.per_field.items()},
+            "rows": {path: each.to_dict() for path, each in self.rows.items()},
             **({"by_tag": {tag: of.to_dict() for tag, of in self.by_tag.items()}} if self.tags else {}),
             "records": [each.to_dict() for each in self.records],
             "worst": [each.record_id for each in self.worst],
@@ -608,7 +627,8 @@ class RunResult:
         Args:
             by: "field" for a row for each of `per_field`; "record" for one for each case or kept record;
                 "leaf" for one for each field result of a kept record (`keep="all"` keeps those of all), or
-                for each difference that a case keeps of each of its runs.
+                for each difference that a case keeps of each of its runs; "rows" for one for each array in
+                `rows`.
             library: "pandas" or "polars"; None for the one already imported, else the first installed.
 
         Raises:
@@ -616,7 +636,12 @@ class RunResult:
         """
         is_read = self.kept_cases is not None
         records, leaves = self._rows_of_cases() if is_read else self._rows_of_records()
-        rows = {"record": records, "field": iter_field_rows(self.per_field), "leaf": leaves}
+        rows = {
+            "record": records,
+            "field": iter_field_rows(self.per_field),
+            "leaf": leaves,
+            "rows": iter_row_counts(self.rows),
+        }
         names = ("id", "run", "path", "status", *Difference._fields) if is_read else ()
         return make_data_frame(rows, by, library, names)
 

@@ -9,6 +9,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.result.aggregation import POSITIONS, FieldAggregation
+from pytest_jsonmatch.engine.result.rows import RowCounts, add_rows
 from pytest_jsonmatch.engine.score.field import HALLUCINATION, LEAFLESS, MISMATCH, OMISSION
 from pytest_jsonmatch.engine.value.sums import Scores, Sums
 
@@ -166,6 +167,8 @@ class RunTotals:  # noqa: PLW1641 - its numbers change, so it has no hash
     """By path and weight."""
     known: dict[str, FieldAggregation] = field(default_factory=dict)
     """Further aggregates by path, such as those of a result file."""
+    rows: dict[str, RowCounts] = field(default_factory=dict)
+    """Counts of rows by the path of their array."""
 
     @classmethod
     def of_numbers(
@@ -174,9 +177,10 @@ class RunTotals:  # noqa: PLW1641 - its numbers change, so it has no hash
         figures: Mapping[str, float],
         totals: Sums,
         fields: Mapping[str, FieldAggregation],
+        rows: Mapping[str, RowCounts],
     ) -> RunTotals:
         """Return totals of which only the sums are known, each rounded once."""
-        made = cls(Counter(counts), totals.perfect, known=dict(fields))
+        made = cls(Counter(counts), totals.perfect, known=dict(fields), rows=dict(rows))
         for sums, numbers in ((made.figures, figures), (made.totals, totals._asdict())):
             for name in numbers.keys() - {"perfect"}:
                 sums[name].extend((numbers[name],))
@@ -230,6 +234,7 @@ class RunTotals:  # noqa: PLW1641 - its numbers change, so it has no hash
             self.fields[key].merge(sums)
         for path, each in other.known.items():
             self.known[path] = self.known[path].merge(each) if path in self.known else each
+        add_rows(self.rows, other.rows)
 
     def __eq__(self, other: object) -> bool:
         """Return whether both have the same numbers."""
@@ -238,7 +243,7 @@ class RunTotals:  # noqa: PLW1641 - its numbers change, so it has no hash
     @property
     def _numbers(self) -> tuple[object, ...]:
         figures = {name: self.figures[name].value for name in Scores._fields}
-        return +self.counts, figures, self.total, self.per_field()
+        return +self.counts, figures, self.total, self.per_field(), self.rows
 
     @property
     def scored(self) -> int:

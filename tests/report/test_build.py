@@ -268,7 +268,8 @@ def shown(*cases, width=80, **more):
     start = next(
         at for at, block in enumerate(report.blocks) if getattr(block, "title", "").startswith("fields of")
     )
-    rest = [each for each in report.blocks[start + 1 :] if not isinstance(each, Statistics)]
+    blocks = report.blocks[start + 1 :]
+    rest = [each for each in blocks if not isinstance(each, Statistics) and "rows found" not in str(each)]
     return texts(rest, width=width)
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from pytest_jsonmatch.answer import Spent
 from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
+from pytest_jsonmatch.engine.result.rows import RowCounts
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, Difference
@@ -50,6 +51,7 @@ FULL = run_of_records(
                         comparison(
                             threshold={"score": 1.0, "F2": 0.5, "fields": {"items[].*": 0.5}},
                             fields={"items[].price": FIELD, '["a b"]': FieldAggregation(skipped=1)},
+                            rows={"items": RowCounts(5, 4, 6)},
                             differences={"items[].price": (Difference("1", "2", 3, 0.5, "items[].price.n"),)},
                             counts={"match": 1},
                             errors=("numeric at a: it failed",),
@@ -83,6 +85,7 @@ FULL = run_of_records(
     unscored=1,
     answers=AnswerCounts(5, 4, 2, 3, 1),
     corpus_counts_extra=False,
+    rows={"items": RowCounts(5, 4, 6)},
     by_tag={"source=phone": run_of_records(SIGNATURE, 0, 0, 0)},
 )
 SCHEMA: dict[str, Any] = json.loads(schema_text())

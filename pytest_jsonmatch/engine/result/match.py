@@ -15,6 +15,7 @@ from pytest_jsonmatch.engine.result.aggregation import (
 )
 from pytest_jsonmatch.engine.result.containers import compute_containers, describe_alignments
 from pytest_jsonmatch.engine.result.dataframe import iter_field_rows, make_data_frame
+from pytest_jsonmatch.engine.result.rows import count_rows, iter_row_counts
 from pytest_jsonmatch.engine.score.documents import write_all
 from pytest_jsonmatch.engine.score.field import MATCH, SKIPPED, STATUSES
 from pytest_jsonmatch.engine.value.named import object_named
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.aggregation import ErrorEntry, FieldAggregation
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment, ContainerResult
     from pytest_jsonmatch.engine.result.dataframe import By, Library
+    from pytest_jsonmatch.engine.result.rows import RowCounts
     from pytest_jsonmatch.engine.result.validity import Validity
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.score.walkstate import Outcome
@@ -155,6 +157,19 @@ class MatchResult:
         outcome = self._written()
         return describe_alignments(outcome.alignments, outcome.findings)
 
+    @cached_property
+    def rows(self) -> Mapping[str, RowCounts]:
+        """How many rows were expected, found and in actual, by the schema path of the array.
+
+        A row is an element of an array of objects that is not compared by position.
+
+        >>> from pytest_jsonmatch import compare_json
+        >>> expected = {"items": [{"n": 1}, {"n": 2}]}
+        >>> compare_json({"items": [{"n": 2}]}, expected, arrays={"key": "n"}).rows["items"]
+        RowCounts(expected=2, found=1, actual=1)
+        """
+        return count_rows(self._outcome)
+
     @property
     def documents(self) -> tuple[JsonValue, JsonValue]:
         """Expected and actual as they were compared, copied from the input; do not change them.
@@ -249,6 +264,7 @@ class MatchResult:
             **{name: getattr(self, name) for name in names},
             "field_results": [field.to_dict() for field in self.field_results],
             "per_field": {path: aggregate.to_dict() for path, aggregate in self.per_field.items()},
+            "rows": {path: each.to_dict() for path, each in self.rows.items()},
             "errors": [str(entry) for entry in self.errors],
             "warnings": list(self.warnings),
             "valid": self.valid,
@@ -261,7 +277,8 @@ class MatchResult:
         """Return a data frame of pandas or polars.
 
         Args:
-            by: "leaf" for a row for each of `field_results`, "field" for one for each of `per_field`.
+            by: "leaf" for a row for each of `field_results`, "field" for one for each of `per_field`, "rows"
+                for one for each array in `rows`.
             library: "pandas" or "polars"; None for the one imported already, else the first installed.
 
         Raises:
@@ -270,7 +287,12 @@ class MatchResult:
         In polars, a column with values of several types becomes JSON text.
         """
         leaves = (each.to_dict() for each in self.field_results)
-        return make_data_frame({"leaf": leaves, "field": iter_field_rows(self.per_field)}, by, library)
+        rows = {
+            "leaf": leaves,
+            "field": iter_field_rows(self.per_field),
+            "rows": iter_row_counts(self.rows),
+        }
+        return make_data_frame(rows, by, library)
 
     def _repr_html_(self) -> str:
         """Return the comparison as notebooks show it."""

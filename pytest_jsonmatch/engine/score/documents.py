@@ -89,6 +89,7 @@ def score(
         own if walk.matches else None,
         walk.questions,
         find_key_warnings(walk.alignments) if walk.alignments else (),
+        walk.lone_arrays,
     )
 
 

@@ -6,6 +6,7 @@ import math
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from pytest_jsonmatch.engine.align.keys import find_key
 from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
 from pytest_jsonmatch.engine.plan.node import LeafCount, count_leaves, get_weight_between, refuse_matchers
 from pytest_jsonmatch.engine.score.field import (
@@ -22,9 +23,10 @@ from pytest_jsonmatch.engine.score.field import (
     Rating,
     new_finding,
 )
-from pytest_jsonmatch.engine.score.walkstate import OpenQuestion, VisitedPlaces
+from pytest_jsonmatch.engine.score.walkstate import AlignedArrays, OpenQuestion, VisitedPlaces
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
 from pytest_jsonmatch.engine.value.errors import error_text
+from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.sums import Sums, add_sums
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.field import FieldResult
-    from pytest_jsonmatch.engine.score.walkstate import AlignedArrays, WalkState
+    from pytest_jsonmatch.engine.score.walkstate import WalkState
     from pytest_jsonmatch.engine.value.convert import JsonValue, Matcher
 
     Returned: TypeAlias = float | ComparatorResult | Question | Exception
@@ -59,6 +61,7 @@ class PlaceScorer:
         "alignments",
         "findings",
         "left_out",
+        "lone_arrays",
         "matches",
         "own",
         "parts",
@@ -91,6 +94,8 @@ class PlaceScorer:
         self.left_out: float = 0.0
         """The leaves of each side that an error or a comparator has left out of a similarity."""
         self.alignments: list[AlignedArrays] = []
+        self.lone_arrays: list[AlignedArrays] = []
+        """Arrays that only one side has, in a walk for a result."""
         self.questions: dict[Place, OpenQuestion] = {}
         self.visited: VisitedPlaces = VisitedPlaces()
 
@@ -249,11 +254,34 @@ class PlaceScorer:
         if type(expected) not in CONTAINERS and type(actual) not in CONTAINERS:
             self.add_finding(node, where, _DIFFERS, expected, actual)
             return
+        self._note_arrays(node, where, expected, of_expected=True)
+        if self.own.count_extra:
+            self._note_arrays(node, where, actual, of_expected=False)
         counts_actual = self.own.count_extra or type(actual) not in CONTAINERS
         own = self._count_leaves(node, expected, of_expected=True)
         other = self._count_leaves(node, actual, of_expected=False) if counts_actual else _NO_LEAVES
         detail = Detail(leaves=(own.number, other.number), weights=(own.weight, other.weight))
         self.add_finding(node, where, Rating(MISMATCH, 0.0, detail), expected, actual)
+
+    def _note_arrays(self, node: PlanNode, where: Place, value: JsonValue, *, of_expected: bool) -> None:
+        """Note the arrays in a mistyped value."""
+        if self._base is not None or type(value) not in CONTAINERS:
+            return
+        node = node.choose(value, MISSING) if of_expected else node.choose(MISSING, value)
+        if node.rules.skip or node.rules.explicit_comparator is not None:
+            return
+        if type(value) is list:
+            self.note_array(node, where, value, of_expected=of_expected)
+        for key, item in value.items() if type(value) is dict else enumerate(value):
+            child = node.children[key if type(key) is str else ELEMENT]
+            self._note_arrays(child, where, item, of_expected=of_expected)
+
+    def note_array(self, node: PlanNode, where: Place, value: list[JsonValue], *, of_expected: bool) -> None:
+        """Note an array that only one side has, unless such arrays are compared by position."""
+        align = node.rules.align
+        if align == "unordered" or (align != "ordered" and find_key(node, value, []) is not None):
+            sides: tuple[list[JsonValue], list[JsonValue]] = (value, []) if of_expected else ([], value)
+            self.lone_arrays.append(AlignedArrays(node, where, [], *sides))
 
     def _count_leaves(self, node: PlanNode, value: JsonValue, *, of_expected: bool) -> LeafCount:
         """Return the leaves of a mistyped value."""

@@ -230,6 +230,8 @@ class Walk(PlaceScorer):
             self.visited.enter(node, members)
         elif not own.count_extra:
             return
+        if type(members) is list and self._base is None:
+            self.note_array(node, where, members, of_expected=lacking)
         where = where._replace(actual_key=MISSING) if lacking else where._replace(expected_key=MISSING)
         for key, item in members.items() if type(members) is dict else enumerate(members):
             child = node.children[key if type(key) is str else ELEMENT]

@@ -157,6 +157,8 @@ class Outcome(NamedTuple):
     """The open questions to batch comparators."""
     warnings: tuple[str, ...] = ()
     """Elements that can't be paired by their key."""
+    lone_arrays: Sequence[AlignedArrays] = ()
+    """Arrays that are not compared by position, and that only one side has."""
 
     @property
     def has_figures(self) -> bool:
