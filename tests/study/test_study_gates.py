@@ -44,7 +44,10 @@ def test_the_worst_of_several_fields_is_shown():
     [
         ("aurok > 1", "unknown statistic 'aurok'; did you mean 'auroc'?"),
         ("f1 > 0.5", "unknown statistic 'f1'; known: auroc, ece"),
-        ('cases["x"].auroc > 0.5', "a gate on a study selects fields[…] only, not tags, cases or micro"),
+        (
+            'cases["x"].auroc > 0.5',
+            "a gate on a study selects fields[…] only, not tags, cases, rows or micro",
+        ),
         ("auroc", "expected one of >=, <=, ==, !=, >, <, but the gate ends here"),
         ("auroc > 0.5 proven", "expected the end of the gate, not 'proven'"),
         ('fields["a..b"].auroc > 0', "'a..b' is not a path pattern"),
