@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.compare.transforms import map_scalars
+from pytest_jsonmatch.engine.result.rows import collapse_rows
 from pytest_jsonmatch.engine.value.convert import MISSING, JsonValue, form_of
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.report.blocks import RowDetail, ShownDifference
@@ -45,7 +46,7 @@ def details_of(result: MatchResult) -> str:
     '"y"'
     """
     is_perfect = result.score == 1.0 and not result.errors and set(result.counts) <= _WELL
-    wrong = "" if is_perfect else json.dumps(_leaves(result.field_results))
+    wrong = "" if is_perfect else json.dumps(_leaves(_differing(result)))
     return f"{wrong}\n{_documents(result, is_perfect=is_perfect)}"
 
 
@@ -67,7 +68,7 @@ def _leaves(results: Iterable[FieldResult]) -> dict[str, object]:
     """Return the leaves that differ, and how many more there was no room for."""
     kept: list[ShownDifference] = []
     more, room = 0, _MAX_TEXTS
-    for leaf in _differing(results):
+    for leaf in results:
         if len(kept) < MAX_LEAVES and room > 0:
             kept.append(_leaf(leaf))
             room -= sum(len(side or "") for side in (kept[-1].expected, kept[-1].actual))
@@ -76,10 +77,11 @@ def _leaves(results: Iterable[FieldResult]) -> dict[str, object]:
     return {"leaves": kept, **({"more": more} if more else {})}
 
 
-def _differing(results: Iterable[FieldResult]) -> Iterator[FieldResult]:
-    for each in results:
-        if each.status not in _WELL:
-            yield from each.differences or (each,)
+def _differing(result: MatchResult) -> list[FieldResult]:
+    """Return the leaves that differ, and the rows that one side lacks in place of their leaves."""
+    found = (each for each in result.field_results if each.status not in _WELL)
+    leaves = (leaf for each in found for leaf in each.differences or (each,))
+    return collapse_rows(leaves, result.documents)
 
 
 def _leaf(leaf: FieldResult) -> ShownDifference:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from sys import maxsize
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pytest_jsonmatch.engine.result.rows import collapse_rows
 from pytest_jsonmatch.engine.score.field import get_instance_keys
 from pytest_jsonmatch.engine.value.convert import MISSING, value_at
 from pytest_jsonmatch.engine.value.paths import format_path
@@ -84,7 +85,7 @@ def failure_message(
     look = replace(look, width=max(look.width - MARGIN, 40))
     reach = None if volume.value_lines is None else volume.value_lines * look.width
     # For a field that is scored as a whole, the places in it that differ are listed.
-    different = [len(field.differences) for field in _found(result)]
+    different = [len(collapse_rows(field.differences, result.documents)) for field in _found(result)]
     places = sum(number or 1 for number in different)
     head = _head(result, threshold, failures, name, look)
     head.append(_counts(result, look, f", in {count(places, 'place')}" if any(different) else ""))
@@ -152,9 +153,10 @@ def _counts(result: MatchResult, look: Look, places: str) -> StyledLine:
     return [(text, PLAIN)]
 
 
-def _found(result: MatchResult) -> Iterator[FieldResult]:
-    """Yield the fields that are not right."""
-    return (field for field in result.field_results if field.status not in _QUIET)
+def _found(result: MatchResult, causes: Container[str | None] = ()) -> list[FieldResult]:
+    """Return the fields that are not right, rows of one side as one each; causes come first."""
+    found = [field for field in result.field_results if field.status not in _QUIET]
+    return collapse_rows(sorted(found, key=lambda field: field.path not in causes), result.documents)
 
 
 # -- the fields --------------------------------------------------------------------------------------------
@@ -176,7 +178,7 @@ def _fields(
     space: Space,
     locate: Callable[[FieldResult], str | None] | None,
 ) -> list[StyledLine]:
-    entries = _entries(worst, volume.fields)
+    entries = _entries(worst, volume.fields, result)
     if not entries:
         return []
     # Leaves of a field that is scored as a whole have no score; next to them, zeros add nothing.
@@ -216,17 +218,19 @@ def _worst(result: MatchResult, failures: Sequence[Measured], limit: int) -> lis
     if None in causes:
         causes = set()  # fields come first only if nothing else failed
     return heapq.nsmallest(
-        limit, _found(result), key=lambda field: (field.path not in causes, not field.weight, field.score)
+        limit,
+        _found(result, causes),
+        key=lambda field: (field.path not in causes, not field.weight, field.score),
     )
 
 
 def first_field(result: MatchResult, failures: Sequence[Measured]) -> FieldResult | None:
     """Return the field that the message shows first; None if all are right."""
-    entries = _entries(_worst(result, failures, 1), 1)
+    entries = _entries(_worst(result, failures, 1), 1, result)
     return entries[0].field if entries else None
 
 
-def _entries(fields: Sequence[FieldResult], limit: int) -> list[_Entry]:
+def _entries(fields: Sequence[FieldResult], limit: int, result: MatchResult) -> list[_Entry]:
     """Return what to show for the fields.
 
     Every field gets one entry; the room that remains goes to the leaves of the worst fields.
@@ -234,7 +238,7 @@ def _entries(fields: Sequence[FieldResult], limit: int) -> list[_Entry]:
     spare = limit - len(fields)
     entries: list[_Entry] = []
     for field in fields:
-        leaves = field.differences
+        leaves = collapse_rows(field.differences, result.documents)
         if not leaves:
             entries.append(_Entry(field, field.score))
             continue
@@ -297,6 +301,8 @@ def _path(field: FieldResult, result: MatchResult, look: Look) -> str:
 
 def _note(field: FieldResult, space: Space) -> str:
     """Return why a field is not right."""
+    if field.detail is not None and field.status in {"omission", "hallucination"} and field.detail.reason:
+        return ", ".join([field.detail.reason, *([] if field.weight else ["weight 0"])])  # it is a row
     # A value that is missing is shown as such.
     parts = [] if field.status in {"mismatch", "omission"} else [STATUS_WORDS[field.status]]
     if field.error:

@@ -33,8 +33,8 @@ def test_text(files, command, line):
 pairwise_f1 score 0.57 < 1.00
 4 fields: 2 match, 1 mismatch, 1 missing; precision 0.67, recall 0.50
 expected → actual:
-  0.00  total          11 → 12            9.1 % off
-  0.00  items[0].name  "bun" → (missing)
+  0.00  total     11 → 12                      9.1 % off
+  0.00  items[0]  {"name": "bun"} → (missing)  row 0 of expected missing
 
 fields of 1 case by pairwise_f1
 field         n  match  mismatch  missing  extra  score  precision  recall    F1
@@ -131,7 +131,7 @@ def test_html_shows_both_sides(files, command, written):
     page = written("compare wrong.json right.json --metric pairwise_f1 --threshold 0.5")
     # (It has the time.)
     assert len({re.sub(r"\d", "", text.partition("</head>")[0]) for text in (page, ran.out)}) == 1
-    assert re.findall(r'<div class="leaf-head"><code>(.*?)</code>', ran.out)[:2] == ["total", "items[0].name"]
+    assert re.findall(r'<div class="leaf-head"><code>(.*?)</code>', ran.out)[:2] == ["total", "items[0]"]
     assert "Whole documents, side by side" in ran.out
 
 

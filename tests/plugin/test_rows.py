@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_jsonmatch import assert_json_match, compare_json
+from pytest_jsonmatch.report.details import detail_from, details_of
 from pytest_jsonmatch.results.file import read_results
 
 TESTS = """\
@@ -44,3 +46,52 @@ def test_rows_that_are_all_found_are_a_line_with_v_only(run):
 def test_a_significant_gate_reads_the_rows_of_each_case(run):
     result = run("--jsonmatch-gate", 'rows["items"].recall >= 0.1 significant')
     assert "% interval" in result.stdout.str()
+
+
+ITEMS = [{"sku": sku, "n": 1, "note": "ab"} for sku in "ABC"]
+OTHER = {"sku": "X", "n": 9}
+
+
+def message(actual, expected, **options):
+    with pytest.raises(AssertionError) as caught:
+        assert_json_match(actual, expected, **options)
+    return str(caught.value).splitlines()
+
+
+@pytest.mark.parametrize("metric", ["leaf_f1", "field_match"])
+def test_a_failure_shows_a_missing_row_once(metric):
+    found = message({"items": ITEMS[:2]}, {"items": ITEMS}, metric=metric)
+    assert sum("items[" in line for line in found) == 1
+    assert any("items[2]  row 2 of expected missing" in line for line in found)
+    assert not any("more (-v" in line for line in found)
+
+
+def test_a_failure_shows_an_extra_row_once_with_its_index_in_actual():
+    found = message([OTHER, *ITEMS], ITEMS, arrays={"key": "sku"})
+    assert found[3:4] == ['  0.00  [→0]  (nothing) → {"sku": "X", "n": 9}  row 0 of actual extra']
+
+
+def test_a_row_comes_first_if_one_of_its_fields_is_too_low():
+    found = message(
+        {"a": 2, "items": ITEMS[:2]}, {"a": 1, "items": ITEMS}, threshold={"fields": {"items[].note": 1}}
+    )
+    assert "items[2]  row 2 of expected missing" in found[3]
+
+
+def test_a_row_has_a_weight_if_one_of_its_fields_has():
+    found = message({"items": ITEMS[:2]}, {"items": ITEMS}, fields={"items[].sku": {"weight": 0}})
+    assert found[3].endswith("items[2]  row 2 of expected missing")
+
+
+def test_rows_in_a_missing_array_or_row_belong_to_the_outermost_row():
+    found = message({}, {"orders": [{"no": 1, "lines": ITEMS}, {"no": 2, "lines": ITEMS}]})
+    assert [line.split()[1] for line in found if "row" in line] == ["orders[0]", "orders[1]"]
+
+
+def test_a_page_shows_a_missing_row_once():
+    result = compare_json({"items": [*ITEMS[:2], 5]}, {"items": ITEMS}, arrays="unordered")
+    detail = detail_from(details_of(result))
+    assert [(each.path, each.status, each.reason) for each in detail.differences] == [
+        ("items[2]", "missing", "row 2 of expected missing"),
+        ("items[2]", "extra", ""),
+    ]

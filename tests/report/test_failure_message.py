@@ -323,11 +323,10 @@ def test_indices_of_expected_and_actual_are_told_apart():
     expected = {"items": [{"sku": "a", "n": 1}, {"sku": "b", "n": 2}, {"sku": "c", "n": 3}], "tags": ["x"]}
     actual = {"items": [{"sku": "b", "n": 2, "m": 0}, {"sku": "c", "n": 4}, {"q": 5}], "tags": ["x", "y"]}
     shown = message(actual, expected, metric="leaf_f1", options={"arrays": "unordered"})
-    assert [line.split("  ")[2] for line in lines(shown)[3:]] == [
-        "items[0].sku",
-        "items[0].n",
+    assert [line.split("  ")[2] for line in lines(shown)[3:] if line[2] != " "] == [
+        "items[0]",
         "items[1→0].m",
         "items[2→1].n",
-        "items[→2].q",
+        "items[→2]",
         "tags[1]",
     ]

@@ -5,13 +5,15 @@ from __future__ import annotations
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.value.convert import Matcher
+from pytest_jsonmatch.engine.score.field import HALLUCINATION, OMISSION, Detail, get_instance_keys
+from pytest_jsonmatch.engine.value.convert import MISSING, Matcher, value_at
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.text import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from pytest_jsonmatch.engine.score.field import FieldResult, Place
     from pytest_jsonmatch.engine.score.walkstate import AlignedArrays, Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
@@ -98,6 +100,62 @@ def has_rows(arrays: AlignedArrays) -> bool:
 
 
 _OBJECTS: Final = {dict, Matcher}
+
+
+def collapse_rows(
+    results: Iterable[FieldResult], documents: tuple[JsonValue, JsonValue]
+) -> list[FieldResult]:
+    """Return results with one for each object that an array of one side lacks, in place of its leaves.
+
+    It stands where the first of its leaves stood, with the schema path and the weight of the first leaf that
+    has a weight.
+
+    Args:
+        results: results of a comparison, or of a field that is scored as a whole.
+        documents: what was compared.
+    """
+    found: dict[Place | int, FieldResult] = {}
+    for number, result in enumerate(results):
+        row = _find_row(result, documents) if result.status in _ONE_SIDED else None
+        if row is None:
+            found[number] = result
+        elif row not in found or not found[row].weight:
+            keys, value = _side_of(row, documents)
+            side, what = ("actual", "extra") if row.expected_key is MISSING else ("expected", "missing")
+            sides = (MISSING, value) if row.expected_key is MISSING else (value, MISSING)
+            found[row] = result._replace(
+                around=row.parent,
+                expected_key=row.expected_key,
+                actual_key=row.actual_key,
+                expected=sides[0],
+                actual=sides[1],
+                detail=Detail(reason=f"row {keys[-1]} of {side} {what}"),
+            )
+    return list(found.values())
+
+
+_ONE_SIDED: Final = frozenset({OMISSION, HALLUCINATION})
+
+
+def _find_row(result: FieldResult, documents: tuple[JsonValue, JsonValue]) -> Place | None:
+    """Return the place of the outermost object around a result that only one of two arrays has."""
+    place: Place | None = result.place
+    row = None
+    while place is not None:
+        if place.choice:
+            return None  # the documents have no accepted alternatives
+        is_one_sided = place.expected_key is MISSING or place.actual_key is MISSING
+        if is_one_sided and type(place.key) is int and type(_side_of(place, documents)[1]) is dict:
+            row = place
+        place = place.parent
+    return row
+
+
+def _side_of(place: Place, documents: tuple[JsonValue, JsonValue]) -> tuple[tuple[Any, ...], JsonValue]:
+    """Return the keys that lead to a place that only one side has, and its value."""
+    is_extra = place.expected_key is MISSING
+    keys = get_instance_keys(place, "actual" if is_extra else "expected")
+    return keys, value_at(documents[is_extra], keys)
 
 
 def iter_row_counts(rows: Mapping[str, RowCounts]) -> Iterator[dict[str, Any]]:
