@@ -41,7 +41,7 @@ class Spent:
         __tracebackhide__ = True
         model = cast("object", self.model)
         if model is not None and not (isinstance(model, str) and model):
-            raise ConfigurationError(f"model is {model!r}; it must be a model's name, or None for unknown")
+            raise ConfigurationError(f"model must be a model's name, or None for unknown, got {model!r}")
         _check("seconds", self.seconds, (int, float), "a number of seconds")
         _check("usage['input_tokens']", self.input_tokens, (int,), "a whole number")
         _check("usage['output_tokens']", self.output_tokens, (int,), "a whole number")
@@ -72,7 +72,7 @@ def _check(what: str, value: object, kinds: tuple[type, ...], noun: str) -> None
         return
     if not isinstance(value, kinds) or isinstance(value, bool) or not 0 <= cast("float", value) <= _MOST:
         raise ConfigurationError(
-            f"{what} is {value!r}; it must be {noun} from 0 to {_MOST:,}, or None for unknown"
+            f"{what} must be {noun} from 0 to {_MOST:,}, or None for unknown, got {value!r}"
         )
 
 
@@ -111,7 +111,7 @@ class Answer:
         given: Any = {} if usage is None else usage
         if not isinstance(given, Mapping):
             raise ConfigurationError(
-                f"usage is {given!r}; it must be a mapping with any of {', '.join(_USAGE)}"
+                f"usage must be a mapping with any of {', '.join(_USAGE)}, got {given!r}"
             )
         for key in given:
             if key not in _USAGE:
@@ -165,12 +165,12 @@ class _Figure(NamedTuple):
 
 
 FIGURES: Final[Mapping[str, _Figure]] = {
-    "latency.mean": _Figure("seconds", _mean, "the mean seconds that answers took"),
-    "latency.p95": _Figure("seconds", _p95, "the seconds that 95 % of the answers did not exceed"),
+    "latency.mean": _Figure("seconds", _mean, "the mean time of an answer, in seconds"),
+    "latency.p95": _Figure("seconds", _p95, "the 95th percentile of the time of an answer, in seconds"),
     "cost.mean": _Figure("cost", _mean, "the mean cost of an answer"),
     "cost.total": _Figure("cost", fsum, "the cost of all answers"),
-    "tokens.mean": _Figure("tokens", _mean, "the mean tokens of an answer, read and written"),
-    "tokens.total": _Figure("tokens", sum, "the tokens of all answers, read and written"),
+    "tokens.mean": _Figure("tokens", _mean, "the mean tokens of an answer, input and output"),
+    "tokens.total": _Figure("tokens", sum, "the tokens of all answers, input and output"),
 }
 """Figures of the time, cost and tokens of answers."""
 

@@ -385,7 +385,7 @@ def _violations(result: MatchResult) -> Iterator[str]:
 def _mistaken(result: MatchResult, actual: object) -> Iterator[str]:
     """Yield a line about a likely mistake."""
     if isinstance(actual, PurePath):
-        yield "actual is a path, compared as text; pass what is in the file: path.read_text()"
+        yield "actual is a path, compared as text; pass the content of the file: path.read_text()"
     elif result.counts.keys() == {"match", "hallucination"}:
         yield "expected is inside actual: if the two were swapped, write actual first"
 

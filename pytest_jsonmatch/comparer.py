@@ -51,7 +51,7 @@ class Comparer:
         self.repair: Any = given.pop("repair", False)
         """Whether broken JSON in answers is repaired."""
         if not isinstance(self.repair, bool):
-            raise ConfigurationError(f"repair is {self.repair!r}; it must be True or False")
+            raise ConfigurationError(f"repair must be True or False, got {self.repair!r}")
         self.validate: Any = given.pop("validate", "off")
         """How answers are checked against the schema; see `engine.result.validity`."""
         check_validate(self.validate, given.get("schema"))

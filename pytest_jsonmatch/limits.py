@@ -46,7 +46,7 @@ def read_limits(threshold: object, what: str = "threshold") -> Limits:
             )
         elif not isinstance(value, Mapping):
             raise ConfigurationError(
-                f"{what}['fields'] must map path patterns to numbers from 0 to 1; got {value!r}"
+                f"{what}['fields'] must map path patterns to numbers from 0 to 1, got {value!r}"
             )
         else:
             by_pattern = limits["fields"] = {}
@@ -54,16 +54,14 @@ def read_limits(threshold: object, what: str = "threshold") -> Limits:
                 parse_pattern(pattern)
                 by_pattern[pattern] = _number(f"{what}['fields'][{pattern!r}]", limit)
     if not limits or limits == {"fields": {}}:
-        raise ConfigurationError(
-            f"{what} {threshold!r} asks for nothing; name one of {', '.join(FIGURES)} or fields"
-        )
+        raise ConfigurationError(f"{what} {threshold!r} is empty; name one of {', '.join(FIGURES)} or fields")
     return limits
 
 
 def _number(what: str, value: object, more: str = "") -> float:
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1:
         return float(value)
-    raise ConfigurationError(f"{what} must be a number from 0 to 1{more}; got {value!r}")
+    raise ConfigurationError(f"{what} must be a number from 0 to 1{more}, got {value!r}")
 
 
 def reaches(value: float, limit: float) -> bool:

@@ -127,7 +127,7 @@ def _check_arguments(options: Mapping[str, Any], name: object) -> None:
         if near in _ARGUMENTS:
             raise ConfigurationError(f"unknown argument {key!r}; did you mean {near!r}?")
     if name is not None and not (isinstance(name, str) and name):
-        raise ConfigurationError(f"name must be a non-empty string; got {name!r}")
+        raise ConfigurationError(f"name must be a non-empty string, got {name!r}")
 
 
 def _add_ini_skips(options: dict[str, Any], run: Run) -> int:

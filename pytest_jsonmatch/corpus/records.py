@@ -174,8 +174,8 @@ class RecordSource:
             self.names, self._records = tuple(records), records.values()
         elif isinstance(records, (bytes, bytearray, Mapping)) or not isinstance(records, Iterable):
             message = (
-                f"{side} is of type {type(records).__name__}; it must be a list or an iterator of records, "
-                "or the path of a JSON Lines file"
+                f"{side} must be a list or an iterator of records, or the path of a JSON Lines file, "
+                f"got {type(records).__name__}"
             )
             raise ConfigurationError(message)
 
@@ -344,7 +344,7 @@ class RecordPairing:
             record_id, value, _ = self._gold(record, where, index)
             if record_id is None:
                 told = f"at {where}" if where else f"record {index + 1}"
-                message = f"gold {told} has no {name}; it must be a string or an integer"
+                message = f"gold {told} has no {name} that is a string or an integer"
                 raise GoldValidationError(message, index, name)
             gold = _NamedRecord(record_id, index, where, value, offset)
             if seen is not None:

@@ -82,13 +82,13 @@ class Task:
     def __post_init__(self) -> None:
         """Check the caller's arguments."""
         if self.keep not in _KEEPS:
-            raise ConfigurationError(f"keep is {self.keep!r}; it must be {' or '.join(map(repr, _KEEPS))}")
+            raise ConfigurationError(f"keep must be {' or '.join(map(repr, _KEEPS))}, got {self.keep!r}")
         if type(self.chunk_size) is not int or self.chunk_size < 1:
-            message = f"chunk_size is {self.chunk_size!r}; it must be a number of records, at least 1"
+            message = f"chunk_size must be a number of records, at least 1, got {self.chunk_size!r}"
             raise ConfigurationError(message)
         for what, name in (("id_field", self.reading.id_field), ("cluster", self.cluster)):
             if not isinstance(cast("object", name), (str, NoneType)):
-                message = f"{what} is {name!r}; it must name a member at the top of each gold record"
+                message = f"{what} must name a member at the top of each gold record, got {name!r}"
                 raise ConfigurationError(message)
 
     def unscored(self, schema: SchemaNode | None) -> dict[str, str]:

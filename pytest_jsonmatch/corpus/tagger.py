@@ -34,8 +34,8 @@ class Tagger:
             return
         if not isinstance(self.source, Mapping):
             raise ConfigurationError(
-                f"tags is {self.source!r}; it must be a function of a gold record, or map names to paths: "
-                "{'source': 'meta.source'}"
+                "tags must be a function of a gold record, or map names to paths, such as "
+                f"{{'source': 'meta.source'}}, got {self.source!r}"
             )
         for path in read_tags(self.source).values():
             parse_path(path)

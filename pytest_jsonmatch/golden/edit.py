@@ -158,7 +158,7 @@ class _Plan:
     def place(self, trail: Steps, new: JsonValue) -> None:
         """Plan a value at a trail: a change of the value there, or a new member."""
         if not self.source.is_json and HALF.search(render(new)):
-            raise _RefusedError("the new value holds half of a character, which YAML can't express")
+            raise _RefusedError("the new value contains a lone surrogate, which YAML can't express")
         node, value = self.source.root, self.source.value
         for depth, step in enumerate(trail):
             _check_own(node, trail[:depth])
@@ -242,9 +242,7 @@ class _Plan:
             elif begin == end and self.text[begin - 1 : begin] not in {" ", "\t"}:
                 text = f" {text}"
         if (node.items or is_block) and source.has_comment(begin, end):
-            raise _RefusedError(
-                f"comments stand in {_named(trail)}, which would be written anew; move them first"
-            )
+            raise _RefusedError(f"rewriting {_named(trail)} would lose the comments in it; move them first")
         self._put(begin, end, text)
 
     def _unit(self) -> str | None:

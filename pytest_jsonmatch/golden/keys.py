@@ -11,7 +11,7 @@ from pytest_jsonmatch.engine.result.validity import VALIDATE
 from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_pattern
-from pytest_jsonmatch.engine.value.text import render
+from pytest_jsonmatch.engine.value.text import article, render
 from pytest_jsonmatch.golden.errors import InvalidValueError
 from pytest_jsonmatch.golden.marks import marks_of
 from pytest_jsonmatch.golden.matchers import with_matchers
@@ -88,19 +88,10 @@ def _is(kind: str) -> KeyCheck:
             return
         hint = ""
         if kind == "string":
-            hint = "; put it in quotes" if found in {"number", "boolean"} else "; it must be a string"
-        raise InvalidValueError(f"is {article(found)}, not {article(kind)}{hint}")
+            hint = "; put it in quotes" if found in {"number", "boolean"} else ""
+        raise InvalidValueError(f"must be {article(kind)}, got {article(found)}{hint}")
 
     return check
-
-
-def article(kind: str) -> str:
-    """Return the name of a JSON type with its article.
-
-    >>> article("object"), article("string"), article("null")
-    ('an object', 'a string', 'null')
-    """
-    return kind if kind == "null" else f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
 
 _string: Final = _is("string")
@@ -135,7 +126,7 @@ def _id(value: JsonValue) -> None:
 
 def _unit(value: JsonValue) -> None:
     if not (isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1):
-        raise InvalidValueError(f"must be a number from 0 to 1, not {render(value, 40)}")
+        raise InvalidValueError(f"must be a number from 0 to 1, got {render(value, 40)}")
 
 
 def is_repeat(value: JsonValue) -> bool:
@@ -176,7 +167,7 @@ def _options(value: JsonValue) -> None:
     _object(value)
     for name, option in value.items():
         if name in {"metric", "threshold", "schema", "fields", "accept", "skip", "validate"}:
-            raise InvalidValueError(f"can't hold `{name}`; write it beside `options`", name)
+            raise InvalidValueError(f"can't hold `{name}`; write it next to `options`", name)
         if name == "repair":
             if type(option) is not bool:
                 raise InvalidValueError("`repair` must be true or false", name)
@@ -214,7 +205,7 @@ def _schema(value: JsonValue) -> None:
 
 def _validate(value: JsonValue) -> None:
     if value not in VALIDATE:
-        raise InvalidValueError(f"must be {' or '.join(VALIDATE)}, not {render(value, 40)}")
+        raise InvalidValueError(f"must be {' or '.join(VALIDATE)}, got {render(value, 40)}")
 
 
 def _tags(value: JsonValue) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, did_you_mean
+from pytest_jsonmatch.engine.value.text import article
 from pytest_jsonmatch.golden.cases import GoldenCase
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError
 from pytest_jsonmatch.golden.expansion import expansions, filled
@@ -20,7 +21,6 @@ from pytest_jsonmatch.golden.keys import (
     NOT_FILLED,
     PAIRS,
     SEVERAL,
-    article,
     bad_id,
     id_of_file,
     ids_of_runs,
@@ -283,7 +283,7 @@ class _Reader:
 
     def _unknown(self, key: str, where: Steps, keys: frozenset[str]) -> None:
         if key in CASE_KEYS:
-            reason = f"`{key}` belongs to a case and is not allowed beside `cases`"
+            reason = f"`{key}` belongs to a case and is not allowed next to `cases`"
         elif key in SEVERAL:
             reason = f"`{key}` is not allowed inside a case"
         else:

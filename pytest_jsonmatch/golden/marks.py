@@ -22,8 +22,8 @@ MARK_KEYWORDS: Final[Mapping[str, Mapping[str, type]]] = {
     "xfail": {"reason": str, "strict": bool, "run": bool},
 }
 _NO_MARKS: Final = {
-    "parametrize": "is a key of its own, beside `marks`",
-    "skipif": "takes code: give the case a mark of yours, and skip it in a conftest.py",
+    "parametrize": "is a key of its own, next to `marks`",
+    "skipif": "needs code: give the case a mark of yours, and skip it in a conftest.py",
 }
 
 
@@ -72,7 +72,7 @@ def _mark(entry: JsonValue, at: Steps) -> Mark:
     if name == "usefixtures":
         fixtures = value if type(value) is list else [value]
         if not fixtures or not all(type(each) is str and each for each in fixtures):
-            raise ValueError("`usefixtures` takes names of fixtures: {usefixtures: [db]}")
+            raise ValueError("`usefixtures` needs names of fixtures: {usefixtures: [db]}")
     if value is None:
         return Mark(name, at=at)
     if name in MARK_KEYWORDS:
@@ -85,7 +85,7 @@ def _mark(entry: JsonValue, at: Steps) -> Mark:
 
 def _check_arguments(name: str, value: JsonValue, known: Mapping[str, type]) -> None:
     if type(value) is not dict:
-        raise ValueError(f"`{name}` takes a reason: {{{name}: the reason}}")
+        raise ValueError(f"`{name}` needs a reason: {{{name}: the reason}}")
     for word, argument in value.items():
         if word not in known:
             raise ValueError(f"`{name}` has no argument {word!r} here{did_you_mean(word, known)}")

@@ -159,7 +159,7 @@ def _approx(said: Any) -> Accepts:
     check_names("$approx", given, ("value", "rel", "abs"))
     value = get_required("$approx", given, "value", "{value: 9.99, abs: 0.01}")
     if type(value) not in NUMBERS:
-        raise ConfigurationError(f"$approx: 'value' must be a number, not {format_value(value)}")
+        raise ConfigurationError(f"$approx: 'value' must be a number, got {format_value(value)}")
     limits: Any = {name: read_number("$approx", name, given[name]) for name in given if name != "value"}
     matcher: Any = matcher_of(pytest.approx(value, **limits))
     return lambda actual: matcher.score(None, actual)

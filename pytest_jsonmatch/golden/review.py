@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 QUESTION: Final = "  replace, add as alternative, keep, skip this case, quit? [r/a/k/s/q] "
 _ANSWERS: Final = {"r": "replace", "a": "add", "k": "keep", "s": "skip", "q": "quit"}
-_NO_ALTERNATIVES: Final = "the expected value is in a file of its own: write `accept` beside `expected_file`"
+_NO_ALTERNATIVES: Final = "the expected value is in a file of its own: write `accept` next to `expected_file`"
 _ONE_OF: Final = "$one_of"
 _WIDTH: Final = 300
 _MOST_CHANGES: Final = 20

@@ -166,7 +166,7 @@ class CaseTable:
 
     def _of_row(self, row: object, number: int) -> Mapping[str, Any]:
         if not isinstance(row, Mapping):
-            raise self.error(number, f"the row is of type {type(row).__name__}; it must be a dict")
+            raise self.error(number, f"the row must be a dict, got {type(row).__name__}")
         return cast("Mapping[str, Any]", row)
 
     def _json_lines(self, data: bytes) -> Iterator[_Unread]:

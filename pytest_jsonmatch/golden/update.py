@@ -349,7 +349,7 @@ def _plan_file(path: Path, requests: Sequence[Request]) -> FileUpdate:
         if len({(request.action, request.value) for request in wanted}) == 1 and writes:
             changes[trail], cases[trail] = parse_json(writes[0].value), names
         elif writes:
-            what = "its runs want" if len(names) == 1 else f"{' and '.join(names)} want"
+            what = "its runs need" if len(names) == 1 else f"{' and '.join(names)} need"
             for name in names:
                 update.refused.setdefault(name, f"{what} different values")
     if not changes:

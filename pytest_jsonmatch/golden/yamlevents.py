@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-EMPTY: Final = "the file is empty; it should hold a case, or `cases:`"
+EMPTY: Final = "the file is empty; it must contain a case, or `cases:`"
 
 _ATOMS: Final[dict[str, JsonValue]] = {"": None, "~": None, "null": None, "true": True, "false": False}
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)((?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)")
@@ -65,8 +65,8 @@ _TAG: Final = "the tag {!r}: values have JSON's types only; leave it out, and pu
 _BOM_IN_TEXT: Final = re.compile("(?:\\A|[\r\n])\ufeff")
 _BAD_ESCAPE: Final = "found invalid Unicode character escape code"
 _BAD_ESCAPE_REASON: Final = (
-    "an escape names no character, or half of one (YAML has no surrogate pairs); write the character itself, "
-    "or keep the JSON in a file of its own"
+    "an escape is not a character, or is a lone surrogate (YAML has no surrogate pairs); write the "
+    "character itself, or keep the JSON in a file of its own"
 )
 
 

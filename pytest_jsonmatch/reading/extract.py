@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.convert import json_type, to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonExtractionError, JsonParseError
-from pytest_jsonmatch.engine.value.text import shortened
+from pytest_jsonmatch.engine.value.text import article, shortened
 from pytest_jsonmatch.reading import landmarks, strict
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def extract_json(
     Extraction(value=[12], method='stripped', span=(22, 26), warnings=())
     """
     if want not in (None, "object", "array"):
-        raise ConfigurationError(f"want must be 'object', 'array' or None, not {want!r}")
+        raise ConfigurationError(f"want must be 'object', 'array' or None, got {want!r}")
     try:
         body = strict.text_of(text)
     except JsonParseError as error:
@@ -142,7 +142,7 @@ class _AnswerSearch:
                 return extraction
             reason += "; json-repair could not repair it"
         if _PATH.fullmatch(self._text):
-            reason += "; it looks like a path, so pass what is in the file"
+            reason += "; it looks like a path: pass the content of the file"
         beginning = self._text.lstrip().lstrip("\ufeff").lstrip()
         raise JsonExtractionError(reason, excerpt=shortened(beginning, strict.EXCERPT))
 
@@ -237,14 +237,14 @@ class _AnswerSearch:
     def _reason(self) -> str:
         start, end = self._landmarks.core()
         if start == end:
-            return "there is nothing but reasoning" if self._landmarks.blocks else "the text is empty"
+            return "the text contains only reasoning" if self._landmarks.blocks else "the text is empty"
         if self._text[start] in _OPENERS and self._invalid is None:
             self._attempt((start, end), "span")  # to learn what is wrong with it
         if self._invalid is not None:
             return self._invalid_reason(*self._invalid)
         if self._wrong_kind is not None:
             start, kind = self._wrong_kind
-            return f"an {self._want} is wanted, and the value at line {self._line(start)} is of type {kind}"
+            return f"expected an {self._want}, got {article(kind)} (line {self._line(start)})"
         return f"there is no {self._want or 'object or array'} in the text"
 
     def _invalid_reason(self, piece: landmarks.Span, error: JsonParseError) -> str:

@@ -70,7 +70,7 @@ def text_of(text: str | bytes | bytearray) -> str:
     if isinstance(text, str):
         return text
     if not isinstance(text, (bytes, bytearray)):
-        raise TypeError(f"JSON text must be str or bytes, not {type(text).__name__}")
+        raise TypeError(f"JSON text must be str or bytes, got {type(text).__name__}")
     try:
         return text.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -241,7 +241,7 @@ def _syntax_error(text: str, error: json.JSONDecodeError) -> JsonParseError:
     if is_in_string:
         pass
     elif head in {"]", "}"} and text[:pos].rstrip(SPACES).endswith(","):
-        reason = f"nothing stands between a comma and {head!r}; remove the comma"
+        reason = f"nothing between a comma and {head!r}; remove the comma"
     elif word is not None and word[0].lower() in {"true", "false", "null", "none"}:
         reason = f"{word[0]} is not JSON, which writes true, false and null in lower case"
     return _error(text, pos, reason if is_in_string else _HINTS.get(head, reason))

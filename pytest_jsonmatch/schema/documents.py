@@ -97,23 +97,23 @@ class Documents:
         """Return the schema that another schema's `$ref` refers to.
 
         Raises:
-            ConfigurationError: the reference leads nowhere, or to something that is not a schema.
+            ConfigurationError: the reference does not resolve, or to something that is not a schema.
         """
         reference = schema["$ref"]
         if not isinstance(reference, str):
-            raise ConfigurationError(f"$ref is {reference!r}; it must be text such as '#/$defs/item'")
+            raise ConfigurationError(f"$ref must be text such as '#/$defs/item', got {reference!r}")
         base = self._positions[id(schema)].base
         address, _, fragment = _joined(base, reference).partition("#")
         try:
             document = self._named[address] if address in self._named else self.read(address)
         except ConfigurationError as error:
-            raise ConfigurationError(f"$ref {reference!r} leads nowhere: {error}") from None
+            raise ConfigurationError(f"$ref {reference!r} does not resolve: {error}") from None
         if fragment and not fragment.startswith("/"):
             raise ConfigurationError(f"$ref {reference!r}: write a JSON pointer, such as '#/$defs/item'")
         place: Any = _at_pointer(document, fragment, reference)
         if not isinstance(place, (dict, bool)):
             raise ConfigurationError(
-                f"$ref {reference!r} leads to {json.dumps(place)[:40]}, which is no schema"
+                f"$ref {reference!r} leads to {json.dumps(place)[:40]}, which is not a schema"
             )
         return place
 
@@ -128,8 +128,8 @@ class Documents:
             return self.by_address[address]
         if not address.startswith("file:"):
             raise ConfigurationError(
-                f"{address!r} is no file; nothing is fetched from the network, so put it under $defs, "
-                "or into a file beside one that is given by its path"
+                f"{address!r} is not a file, and nothing is fetched from the network: put the schema "
+                "under $defs, or in a file next to one that is given by its path"
             )
         _, host, name, *_ = urlsplit(address)
         path = Path(url2pathname(name if host in {"", "localhost"} else f"//{host}{name}"))
@@ -253,7 +253,7 @@ def _at_pointer(document: Schema, pointer: str, reference: str) -> Any:
             place = place[int(key)]
         else:
             hint = did_you_mean(key, place) if type(place) is dict else ""
-            raise ConfigurationError(f"$ref {reference!r} leads nowhere: there is no {key!r}{hint}")
+            raise ConfigurationError(f"$ref {reference!r} does not resolve: there is no {key!r}{hint}")
     return place
 
 
@@ -281,7 +281,7 @@ def _read_file(path: Path) -> tuple[bytes, Schema]:
         raise ConfigurationError(f"schema file {str(path)!r}: {error}") from None
     if not isinstance(document, (dict, bool)):
         raise ConfigurationError(
-            f"schema file {str(path)!r} holds no JSON Schema: a schema is an object, or true or false"
+            f"schema file {str(path)!r} does not contain a JSON Schema: it must be an object, true or false"
         )
     return content, document
 
@@ -292,7 +292,8 @@ def _schema_of(source: object) -> Mapping[str, Any] | bool:
     if isinstance(source, type) and callable(getattr(source, "model_json_schema", None)):
         return model_schema(source)
     raise ConfigurationError(
-        f"a schema is a dict, the path of a JSON file or a pydantic model class, not {type(source).__name__}"
+        "a schema must be a dict, the path of a JSON file or a pydantic model class, "
+        f"got {type(source).__name__}"
     )
 
 
@@ -341,7 +342,7 @@ def plain_copy(value: Any, trail: tuple[Segment, ...] = ()) -> Any:
 def _prepared(document: Schema) -> Any:
     """Return a document in the form the validator needs: plain JSON, in a dialect that it knows."""
     if not is_validatable(document):
-        raise ConfigurationError("the validator takes only schemas without lone surrogates")
+        raise ConfigurationError("the validator does not support schemas with lone surrogates")
     copy = json.loads(json.dumps(document, default=_named), object_hook=_with_address)
     if isinstance(copy, dict) and not _is_known(copy.get("$schema")):
         copy.pop("$schema", None)

@@ -92,7 +92,7 @@ def _record_id(record: Any, number: int, id_field: str) -> str | int:
         raise GoldValidationError(f"record {number}: the id field {id_field!r} is missing", number, id_field)
     found: str | int = record[id_field]
     if type(found) not in {str, int}:
-        told = f"record {number}: the id field {id_field!r} must be a string or integer, not {found!r:.40}"
+        told = f"record {number}: the id field {id_field!r} must be a string or integer, got {found!r:.40}"
         raise GoldValidationError(told, number, id_field)
     return found
 
@@ -108,7 +108,7 @@ def _problems(
         if branch is not None:
             yield from _problems(branch, value, trail, ignored)
         else:
-            yield _Problem("type", trail, "fits none of the alternatives that the schema gives")
+            yield _Problem("type", trail, "matches none of the alternatives in the schema")
     elif not fits_types(value, node.types):
         yield _Problem("type", trail, f"is not of type {' or '.join(sorted(node.types))}")
     elif "compare" not in node.rules:

@@ -51,7 +51,7 @@ def infer_schema(instances: Iterable[object]) -> dict[str, Any]:
     instances = rows_of(instances)
     if isinstance(instances, (Mapping, str, bytes)) or hasattr(instances, "model_dump"):
         raise ConfigurationError(
-            f"infer_schema takes a list of instances, not one {type(instances).__name__}; write [instance]"
+            f"infer_schema needs a list of instances, got one {type(instances).__name__}; write [instance]"
         )
     root = _SeenValues()
     for instance in instances:

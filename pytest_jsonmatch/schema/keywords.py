@@ -34,7 +34,7 @@ def types_of(schema: dict[str, Any]) -> frozenset[str]:
     names = [written] if isinstance(written, str) else written
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
         raise ConfigurationError(
-            f"type is {written!r}; it must be a name or a list of names: {', '.join(SCHEMA_TYPES)}"
+            f"type must be a name or a list of names ({', '.join(SCHEMA_TYPES)}), got {written!r}"
         )
     for name in names:
         if name not in SCHEMA_TYPES:
@@ -48,7 +48,7 @@ def enum_of(schema: dict[str, Any]) -> list[Any] | None:
         return [schema["const"]]
     values = schema.get("enum")
     if values is not None and not isinstance(values, list):
-        raise ConfigurationError(f"enum is {values!r}; it must be a list of values")
+        raise ConfigurationError(f"enum must be a list of values, got {values!r}")
     return values
 
 
@@ -56,7 +56,7 @@ def schemas_of(schema: dict[str, Any], keyword: str) -> list[Schema]:
     """Return the list of schemas at a keyword, which must be present."""
     parts = schema[keyword]
     if not isinstance(parts, list) or not parts:
-        raise ConfigurationError(f"{keyword} is {parts!r}; it must be a list of schemas")
+        raise ConfigurationError(f"{keyword} must be a list of schemas, got {parts!r}")
     for part in parts:
         if not isinstance(part, (dict, bool)):
             raise no_schema(f"one of {keyword}", part)
@@ -69,7 +69,7 @@ def named_schemas(schema: dict[str, Any], keyword: str) -> dict[str, Schema]:
     if parts is None:
         return {}
     if not isinstance(parts, dict):
-        raise ConfigurationError(f"{keyword} is {parts!r}; it must map names to schemas")
+        raise ConfigurationError(f"{keyword} must map names to schemas, got {parts!r}")
     for name, part in parts.items():
         if not isinstance(part, (dict, bool)):
             raise no_schema(f"{keyword}[{name!r}]", part)
@@ -78,7 +78,7 @@ def named_schemas(schema: dict[str, Any], keyword: str) -> dict[str, Schema]:
 
 def no_schema(what: str, value: object) -> ConfigurationError:
     """Return the error for a value that is not a schema."""
-    return ConfigurationError(f"{what} is {value!r}; a schema must be an object, or true or false")
+    return ConfigurationError(f"{what} must be a schema (an object, true or false), got {value!r}")
 
 
 def own_rules(schema: Mapping[str, Any]) -> dict[str, Any]:

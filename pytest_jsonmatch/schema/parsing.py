@@ -61,7 +61,7 @@ def parse_eval_schema(
         hash of the content, including files that it refers to; the signatures of results contain it.
 
     Raises:
-        ConfigurationError: (a ValueError) the schema is not valid, a `$ref` leads nowhere, or a rule names an
+        ConfigurationError: (a ValueError) the schema is invalid, a `$ref` does not resolve, or a rule has an
             unknown comparator, transform or parameter; the message begins with the path.
 
     >>> parse_eval_schema({"properties": {"age": {"type": "integer"}}}).properties["age"].types
@@ -215,7 +215,7 @@ def _check_alignment(reader: SchemaReader, flat: FlatSchema) -> None:
         return
     align = flat.rules["align"]
     if flat.kinds and "array" not in flat.kinds:
-        raise ConfigurationError(f"x-eval-align is for arrays, and this is {' or '.join(sorted(flat.kinds))}")
+        raise ConfigurationError(f"x-eval-align needs an array, got {' or '.join(sorted(flat.kinds))}")
     key = align.get("key") if isinstance(align, dict) else None
     if key is None or flat.items is None:
         return

@@ -326,7 +326,7 @@ class SchemaReader:
         """Combine each alternative of one part with all other parts; contradictory ones are dropped."""
         at, *others = (index for index, flat in enumerate(flats) if flat.alternatives)
         if others:
-            raise ConfigurationError("only one union (anyOf, oneOf) can stand here; write them as one")
+            raise ConfigurationError("only one union (anyOf, oneOf) is allowed here; write them as one")
         combinations: list[tuple[SchemaPlace, SchemaPlace]] = []
         for one in flats[at].alternatives:
             node = self.all_of((*parts[:at], one.node, *parts[at + 1 :]))

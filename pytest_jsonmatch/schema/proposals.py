@@ -92,7 +92,7 @@ def propose_rules(node: object, found: Sequence[tuple[int, Any]]) -> None:
     >>> leaf["x-eval-compare"]
     {'date': {'order': 'dmy'}}
     >>> leaf["$comment"]
-    "proposed: all 3 values are dates; '25/04/2024' has one reading only"
+    "proposed: all 3 values are dates; '25/04/2024' can be read in only one way"
     """
     if not isinstance(node, dict) or not node.keys().isdisjoint(_DECIDED):
         return
@@ -136,10 +136,10 @@ def _format_rule(texts: list[str]) -> Proposal | None:
         elif fitting and form.may_be(distinct):
             if len(fitting) == 1:
                 other = next(readings for choice, readings in by_choice.items() if choice not in fitting)
-                told += f"; {distinct[other.index(None)]!r} has one reading only"
+                told += f"; {distinct[other.index(None)]!r} can be read in only one way"
                 return f"proposed: {told}", {"x-eval-compare": {form.compare: {form.parameter: fitting[0]}}}
             doubtful = distinct[usual.index(None)]
-            told += f", but {doubtful!r} has two readings: compare with {form.compare!r}"
+            told += f", but {doubtful!r} can be read in two ways: compare with {form.compare!r}"
             return f"{told} once you know which {form.parameter!r} is right", {}
     return None
 

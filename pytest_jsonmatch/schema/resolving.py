@@ -31,7 +31,7 @@ def resolve_schema_references(schema: SchemaSource) -> dict[str, Any]:
         schema: a dict, the path of a JSON file, or a pydantic model class; not changed.
 
     Raises:
-        ConfigurationError: a `$ref` leads nowhere, parts contradict each other, or the schema would be too
+        ConfigurationError: a `$ref` does not resolve, parts contradict each other, or the schema would be too
             large when written out; the message begins with the path.
 
     >>> resolve_schema_references(

@@ -24,7 +24,7 @@ JudgeQuestion: TypeAlias = "tuple[Hashable, ...]"
 """An item without its id."""
 
 _NO_JUDGE: Final = (
-    "there is no judge to ask what values mean: register one, or pass judge=...; in pytest set "
+    "no judge is configured: register one, or pass judge=...; in pytest set "
     "jsonmatch_judge; on the command line give --judge or -p MODULE (docs/judge.md)"
 )
 
@@ -44,8 +44,8 @@ def as_judge(given: object) -> Judge:
         if callable(given):
             return CallableJudge(given)
     raise ConfigurationError(
-        f"judge is {given!r}; it must be an object with judge(items), a function of one item, or the name of "
-        "a registered judge"
+        "judge must be an object with judge(items), a function of one item, or the name of a registered "
+        f"judge, got {given!r}"
     )
 
 
@@ -272,7 +272,7 @@ class _Semantic:
         for name in _PARAMETERS:
             if name in params and not (isinstance(params[name], str) and str(params[name]).strip()):
                 raise ConfigurationError(
-                    f"comparator 'semantic': {name!r} must be a text, not {params[name]!r}"
+                    f"comparator 'semantic': {name!r} must be text, got {params[name]!r}"
                 )
 
     def __call__(self, items: Sequence[BatchItem], judge: object = None) -> dict[str, Any]:

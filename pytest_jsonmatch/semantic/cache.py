@@ -365,10 +365,10 @@ def _parsed(line: bytes) -> _CacheLine:
         if name not in said:
             raise ValueError(f"the verdict has no {name!r}")
     if not isinstance(said["equivalent"], bool):
-        raise ValueError(f"'equivalent' is {said['equivalent']!r}; it must be true or false")  # noqa: TRY004
+        raise ValueError(f"'equivalent' must be true or false, got {said['equivalent']!r}")  # noqa: TRY004
     for name in _TEXTS:
         if name in said and not isinstance(said[name], str):
-            raise ValueError(f"{name!r} is not a text")
+            raise ValueError(f"{name!r} is not text")
     words = said.get("description"), said.get("criterion")
     item = JudgeItem("", said["path"], said["expected"], said["actual"], *words)
     return (

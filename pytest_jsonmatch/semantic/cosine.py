@@ -31,7 +31,7 @@ def _vectors(params: Params) -> Vectors:
     if not isinstance(model, str) or not model.strip():
         raise ConfigurationError(
             f"{_NAME}: 'embedding_model' must be the name of a model, a folder, or the name of a "
-            f"registered encoder, not {model!r}"
+            f"registered encoder, got {model!r}"
         )
     return find_vectors(model)
 

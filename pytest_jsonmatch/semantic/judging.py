@@ -143,7 +143,7 @@ class CallableJudge:
 
     def __init__(self, fn: Callable[[JudgeItem], object]) -> None:
         if not callable(fn):
-            raise TypeError(f"a judge is made from a function of one item, not from {type(fn).__name__}")
+            raise TypeError(f"a judge must be a function of one item, got {type(fn).__name__}")
         self._fn = fn
         self._usage = JudgeUsage()
         self._lock = Lock()
@@ -169,7 +169,7 @@ class CallableJudge:
             return answer
         if isinstance(answer, bool):
             return Verdict(answer)
-        return JudgeError("invalid", f"the judge returned {answer!r}; it must return a bool or a Verdict")
+        return JudgeError("invalid", f"the judge must return a bool or a Verdict, got {answer!r}")
 
     @property
     def usage(self) -> JudgeUsage:

@@ -42,7 +42,7 @@ _UNANSWERED: Final = frozenset({"budget", "connection", "http", "timeout"})
 """The kinds of errors after which there is no answer of the model."""
 _TOO_LARGE: Final = 413
 _HINTS: Final = {
-    400: "; if the model takes no such option, see the settings 'structured' and 'temperature'",
+    400: "; if the model does not support this option, see the settings 'structured' and 'temperature'",
     401: "; check the key",
     404: "; check the name of the model and the address of the endpoint",
 }

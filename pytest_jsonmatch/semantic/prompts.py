@@ -155,7 +155,7 @@ def read_answer(text: str, ids: Collection[str]) -> Mapping[str, Verdict | Judge
     >>> read_answer('{"verdicts": [{"id": "7c", "reason": "", "equivalent": false}]}', ["7c"])
     {'7c': Verdict(equivalent=False, reason=None)}
     >>> print(read_answer('{"verdicts": [{"id": "7c", "equivalent": 0.5}]}', ["7c"])["7c"])
-    invalid: the judge's verdict is 0.5; it must be true or false
+    invalid: the judge's verdict must be true or false, got 0.5
     """
     entries = [entry for entry in _entries(text) if isinstance(entry, dict)]
     return {name: _verdict([entry for entry in entries if entry.get("id") == name]) for name in ids}
@@ -180,7 +180,7 @@ def _verdict(entries: list[dict[str, JsonValue]]) -> Verdict | JudgeError:
     for value in values:
         if not isinstance(value, bool):
             shown = render(value, 40)
-            return JudgeError("invalid", f"the judge's verdict is {shown}; it must be true or false")
+            return JudgeError("invalid", f"the judge's verdict must be true or false, got {shown}")
     if len(set(values)) > 1:
         return JudgeError("invalid", "the judge's answer has two verdicts for this pair: true and false")
     reason = entries[0].get("reason")

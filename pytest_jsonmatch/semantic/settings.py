@@ -22,13 +22,13 @@ def check_setting(name: str, value: object) -> None:
     >>> check_setting("batch_size", 0)
     Traceback (most recent call last):
     ...
-    pytest_jsonmatch.ConfigurationError: batch_size is 0; it must be an integer, 1 or more
+    pytest_jsonmatch.ConfigurationError: batch_size must be an integer, 1 or more, got 0
     """
-    holds, told = _RULES[name]
+    holds, requirement = _RULES[name]
     if not holds(value):
         # A wrong name of the variable with the key may be the key: it is not shown.
-        shown = f"{name}: " if name == "api_key_env" else f"{name} is {value!r}; "
-        raise ConfigurationError(f"{shown}{told}")
+        shown = "" if name == "api_key_env" else f", got {value!r}"
+        raise ConfigurationError(f"{name} must {requirement}{shown}")
 
 
 def read_settings(given: Mapping[str, object]) -> dict[str, Any]:
@@ -83,34 +83,34 @@ def _is_text(value: object) -> bool:
 
 
 def _integer(least: int) -> tuple[Callable[[Any], bool], str]:
-    return lambda value: type(value) is int and value >= least, f"it must be an integer, {least} or more"
+    return lambda value: type(value) is int and value >= least, f"be an integer, {least} or more"
 
 
 _KEY: Final = (
-    "it must be the name of an environment variable that has the key, such as GROQ_API_KEY; the key "
+    "be the name of an environment variable that contains the key, such as GROQ_API_KEY; the key "
     "itself is never a setting"
 )
 _RULES: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
-    "model": (_is_text, "it must be a text"),
+    "model": (_is_text, "be text"),
     "base_url": (
         lambda value: _is_text(value) and value.lower().startswith(("http://", "https://")),
-        "it must begin with http:// or https://",
+        "begin with http:// or https://",
     ),
     "api_key_env": (
         lambda value: _is_text(value) and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,39}", value) is not None,
         _KEY,
     ),
-    "mode": (lambda value: value in MODES, "it must be 'live' or 'cached'"),
-    "cache": (lambda value: isinstance(value, Path) or _is_text(value), "it must be a file's path"),
+    "mode": (lambda value: value in MODES, "be 'live' or 'cached'"),
+    "cache": (lambda value: isinstance(value, Path) or _is_text(value), "be a file's path"),
     "batch_size": _integer(1),
     "concurrency": _integer(1),
-    "timeout": (lambda value: _is_number(value) and value > 0, "it must be a number above 0"),
+    "timeout": (lambda value: _is_number(value) and value > 0, "be a number above 0"),
     "retries": _integer(0),
     "max_calls": _integer(0),
-    "structured": (lambda value: isinstance(value, bool), "it must be true or false"),
+    "structured": (lambda value: isinstance(value, bool), "be true or false"),
     "temperature": (
         lambda value: value is None or (_is_number(value) and value >= 0),
-        "it must be a number, 0 or more, or none",
+        "be a number, 0 or more, or none",
     ),
 }
-"""For each setting: which values it can have, and that in words."""
+"""For each setting, a check of its value, and the requirement as it follows "must"."""

@@ -159,7 +159,7 @@ def measure_confidence(
     (1.0, 0.15, 80)
     """
     if max_error is not None and not 0 < max_error < 1:
-        raise ConfigurationError(f"max_error is {max_error!r}; it must be a share above 0 and below 1")
+        raise ConfigurationError(f"max_error must be above 0 and below 1, got {max_error!r}")
     compare, split, notes = RecordComparer(metric, options), split_by(confidence), list[str]()
     counting = _Counting(correct)
     records = without = 0
@@ -253,7 +253,7 @@ def _notes(counting: _Counting, without: int) -> Iterator[str]:
     left_out = {
         "gold records without an answer that can be read": without,
         "values left out, because a batch comparator failed": counting.failed,
-        "values without a confidence, in no figure": counting.total.without,
+        "values without a confidence: not counted": counting.total.without,
         f"fields without any confidence ({named})": len(fields),
     }
     yield from (f"{what}: {number:,}" for what, number in left_out.items() if number)
@@ -319,7 +319,7 @@ def _checked(given: object, segments: _Segments) -> float:
     if type(given) in {int, float} and 0 <= given <= 1:  # type: ignore[operator] # it is a number
         return float(given)  # type: ignore[arg-type] # as above
     raise ConfigurationError(
-        f"the confidence of {format_path(segments)} is {given!r}; it must be a number from 0 to 1"
+        f"the confidence of {format_path(segments)} must be a number from 0 to 1, got {given!r}"
     )
 
 
@@ -329,8 +329,8 @@ def _parts(template: str) -> tuple[_Segments, _Segments]:
     segments = parse_path(template.replace(_PATH, placeholder)) if _PATH in template else ()
     if segments.count(placeholder) != 1 or segments[0] == placeholder or template.count(_PATH) > 1:
         raise ConfigurationError(
-            f"confidence is {template!r}; it must be {_INLINE!r}, or a path with {{path}} in it "
-            "once, as a separate part below a member, such as 'confidence_score.{path}'"
+            f"confidence must be {_INLINE!r}, or a path with {{path}} in it once, as a separate part below a "
+            f"member, such as 'confidence_score.{{path}}', got {template!r}"
         )
     at = segments.index(placeholder)
     return segments[:at], segments[at + 1 :]

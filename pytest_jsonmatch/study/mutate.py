@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 MOST: Final = 200
 """At most this many mutations of each case are tried."""
-INVENTED: Final = "invented_by_audit"
+ADDED: Final = "added_by_audit"
 _WIDTH: Final = 60
 _MOST_ROWS: Final = 100
 """Values are exchanged between at most this many rows of an array."""
@@ -88,7 +88,7 @@ _OF_TEXTS: Final = {
     **_NULL,
 }
 _OF_TYPES: Final = {int: _OF_NUMBERS, float: _OF_NUMBERS, str: _OF_TEXTS}
-_OF_CONTAINERS: Final = ("swapped", "dropped field", "dropped row", "invented field", "invented row")
+_OF_CONTAINERS: Final = ("swapped", "dropped field", "dropped row", "extra field", "extra row")
 KINDS: Final = (*dict.fromkeys((*_OF_NUMBERS, *_OF_TEXTS)), *_OF_CONTAINERS)
 """The kinds of mutations."""
 
@@ -102,7 +102,7 @@ def mutations(expected: JsonValue, most: int = MOST) -> list[Mutation]:
 
     >>> for each in mutations({"total": 17.5, "date": "2024-01-31"}):
     ...     print(each.kind, "|", each.told)
-    invented field | (nothing) → "invented"
+    extra field | (nothing) → "extra"
     dropped field | 17.5 → (nothing)
     dropped field | "2024-01-31" → (nothing)
     digit | 17.5 → 18.5
@@ -131,12 +131,12 @@ def _mutations(expected: JsonValue) -> Iterator[Mutation]:
         trail, value = waiting.pop()
         if type(value) is dict:
             items: list[tuple[Any, JsonValue]] = list(value.items())
-            yield _mutation("invented field", (*trail, INVENTED), MISSING, "invented")
+            yield _mutation("extra field", (*trail, ADDED), MISSING, "extra")
         elif type(value) is list:
             items = list(enumerate(value))
             if value:
-                new = {**value[-1], INVENTED: "invented"} if type(value[-1]) is dict else "invented"
-                yield _mutation("invented row", (*trail, len(value)), MISSING, new)
+                new = {**value[-1], ADDED: "extra"} if type(value[-1]) is dict else "extra"
+                yield _mutation("extra row", (*trail, len(value)), MISSING, new)
         else:
             for kind, break_it in _OF_TYPES.get(type(value), _NULL).items():
                 if not json_equal(broken := break_it(value), value):
@@ -343,7 +343,7 @@ def _rule(mutation: Mutation, result: MatchResult, limits: Mapping[str, Any]) ->
     ]
     if any(trail[: len(mutation.trail)] == mutation.trail for trail in trails):
         return "`skip`"
-    if mutation.kind.startswith("invented"):
+    if mutation.kind.startswith("extra"):
         return "`extra: ignore`"
     if value_at(result.documents[0], mutation.trail) is None or mutation.kind == "null":
         return "`nulls: absent`"

@@ -205,7 +205,7 @@ class Auditor:
     def __init__(self, systems: tuple[str, ...]) -> None:
         if len(systems) < _AGREE:
             raise ConfigurationError(
-                f"an audit needs at least {_AGREE} systems, not {len(systems)}: gold is suspicious where "
+                f"an audit needs at least {_AGREE} systems, got {len(systems)}: gold is suspicious where "
                 "systems agree against it"
             )
         self._systems = systems
@@ -305,7 +305,7 @@ class Auditor:
         against.sort(key=lambda each: (-each.evidence, each.position))
         silent = [
             f"{name}: missing or not comparable: {count(missing)} of {count(self._records, 'answer')}; "
-            "there it takes no side"
+            "not counted there"
             for name in self._systems
             if (missing := self._missing[name])
         ]

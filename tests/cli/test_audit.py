@@ -81,7 +81,7 @@ def test_folders(folder, command):
     (folder / "b" / "r0.json").unlink()
     ran = command("study audit gold --answers a b")
     assert "r2.json  total" in ran.out
-    assert "b: missing or not comparable: 1 of 6 answers; there it takes no side" in ran.out
+    assert "b: missing or not comparable: 1 of 6 answers; not counted there" in ran.out
 
 
 def test_records_of_folders_are_named_in_errors_and_notes(folder, command, refused, write):
@@ -99,7 +99,7 @@ def test_records_of_folders_are_named_in_errors_and_notes(folder, command, refus
     [
         ("study audit", "nothing to audit: give GOLD with --answers, or --mutate FOLDER"),
         ("study audit gold.jsonl", "--answers: give the answers of at least two systems to compare with"),
-        ("study audit gold.jsonl --answers a.jsonl", "an audit needs at least 2 systems, not 1: gold is"),
+        ("study audit gold.jsonl --answers a.jsonl", "an audit needs at least 2 systems, got 1: gold is"),
         ("study audit gold.jsonl --answers a.jsonl a.jsonl", "one file is given twice"),
         ("study audit - --answers a.jsonl b.jsonl", "GOLD is read once for each system: give a file or a"),
         ("study audit gold.jsonl --answers a.jsonl nowhere.jsonl", "nowhere.jsonl: no such file or"),
@@ -286,7 +286,7 @@ def test_places_of_matchers_are_left_out(folder, suite, command):
         "Left out: golden/a.golden.yaml::a: places of matchers; golden/a.golden.yaml::b: places of" in ran.out
     )
     found = json.loads((folder / "found.json").read_text())
-    assert (found["noticed"], sorted(found["by_field"])) == (1.0, ["invented_by_audit", "l", "n"])
+    assert (found["noticed"], sorted(found["by_field"])) == (1.0, ["added_by_audit", "l", "n"])
 
 
 def test_where_gates_decide_every_loss_is_noticed(folder, suite, command, write):

@@ -304,7 +304,7 @@ def bad(folder, write):
         ("gold.jsonl object.json", "object.json holds one JSON value, not an array of records"),
         ("gold.jsonl two.jsonl", "there are more answers than expected records; without an id field they"),
         ("twins.jsonl two.jsonl --id-field id", "twins.jsonl: the id 1 occurs twice"),
-        ("noid.jsonl gold.jsonl --id-field id", "gold at noid.jsonl:1 has no id; it must be a string or an"),
+        ("noid.jsonl gold.jsonl --id-field id", "gold at noid.jsonl:1 has no id that is a string or an"),
         ("gold.jsonl gold.jsonl --schema shop.json", "gold.jsonl:1: record 1: 'id' is not in the schema"),
         ("some empty", "no file in empty has the name of a file in some"),
         ("some other", "no file in other has the name of a file in some"),

@@ -236,12 +236,12 @@ def test_what_is_kept():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"keep": "best"}, "keep is 'best'; it must be 'all' or 'imperfect' or 'worst' or 'none'"),
-        ({"chunk_size": 0}, "chunk_size is 0; it must be a number of records, at least 1"),
+        ({"keep": "best"}, "keep must be 'all' or 'imperfect' or 'worst' or 'none', got 'best'"),
+        ({"chunk_size": 0}, "chunk_size must be a number of records, at least 1, got 0"),
         ({"post_process": 5}, "post_process has 5, which cannot be called with a list of field results"),
-        ({"id_field": 5}, "id_field is 5; it must name a member at the top of each gold record"),
-        ({"cluster": 3}, "cluster is 3; it must name a member at the top of each gold record"),
-        ({"repair": 1}, "repair is 1; it must be True or False"),
+        ({"id_field": 5}, "id_field must name a member at the top of each gold record, got 5"),
+        ({"cluster": 3}, "cluster must name a member at the top of each gold record, got 3"),
+        ({"repair": 1}, "repair must be True or False, got 1"),
         ({"metric": "leaf_f2"}, "unknown metric 'leaf_f2'; did you mean 'leaf_f1'?"),
     ],
 )
@@ -292,14 +292,14 @@ def test_the_id_is_scored_only_if_the_schema_lists_it():
     assert gold == [{"id": 1, "v": 2}]
 
 
-A_LIST = "it must be a list or an iterator of records, or the path of a JSON Lines file"
+A_LIST = "must be a list or an iterator of records, or the path of a JSON Lines file"
 
 
 @pytest.mark.parametrize(
     ("gold", "message"),
     [
-        (b"[]", f"expected is of type bytes; {A_LIST}"),
-        (5, f"expected is of type int; {A_LIST}"),
+        (b"[]", f"expected {A_LIST}, got bytes"),
+        (5, f"expected {A_LIST}, got int"),
         (Path("nowhere.jsonl"), "expected 'nowhere.jsonl' can't be read: no such file or directory"),
         ("nowhere.jsonl", "expected 'nowhere.jsonl' can't be read: no such file or directory"),
     ],
@@ -308,7 +308,10 @@ def test_what_is_no_corpus(gold, message):
     with pytest.raises(ConfigurationError) as caught:
         compare_corpus([], gold)
     assert str(caught.value) == message
-    with pytest.raises(ConfigurationError, match="actual is of type dict; it must be a list or an iterator"):
+    with pytest.raises(
+        ConfigurationError,
+        match="actual must be a list or an iterator of records, or the path of a JSON Lines file, got dict",
+    ):
         compare_corpus({"a": 1}, {"a": 1})  # only gold may have ids beside its records
 
 

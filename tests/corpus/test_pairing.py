@@ -87,9 +87,9 @@ def test_an_answer_that_cannot_be_read_is_named_by_its_line(tmp_path):
     [
         ([{"id": 1, "v": {1}}], "record 1: expected has a set at v, which has no JSON form; give a list"),
         ([{1, 2}], "record 1: expected has a set at $, which has no JSON form; give a list"),
-        ([{"id": 1.5}], "gold record 1 has no id; it must be a string or an integer"),
-        ([{"id": True}], "gold record 1 has no id; it must be a string or an integer"),
-        ([[1]], "gold record 1 has no id; it must be a string or an integer"),
+        ([{"id": 1.5}], "gold record 1 has no id that is a string or an integer"),
+        ([{"id": True}], "gold record 1 has no id that is a string or an integer"),
+        ([[1]], "gold record 1 has no id that is a string or an integer"),
         (iter([{"id": 1}, {"id": 1}]), "gold record 2 has the same id as an earlier record: 1"),
     ],
 )

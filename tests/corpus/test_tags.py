@@ -77,7 +77,10 @@ def test_a_number_that_readers_of_json_may_round_is_kept_as_text():
 @pytest.mark.parametrize(
     ("tags", "reason"),
     [
-        ("source", "tags is 'source'; it must be a function of a gold record, or map names to paths: "),
+        (
+            "source",
+            "tags must be a function of a gold record, or map names to paths, such as {'source': 'meta.source'}, got 'source'",
+        ),
         ({"source": "["}, "'[' is not a path"),
         ({"source": 5}, "a path is a string such as "),
         (

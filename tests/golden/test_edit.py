@@ -10,7 +10,7 @@ from pytest_jsonmatch.golden.edit import edit
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.merge import merge
 
-COMMENTS = "comments stand in expected, which would be written anew; move them first"
+COMMENTS = "rewriting expected would lose the comments in it; move them first"
 
 
 def edited(text, new, trail=("expected",)):
@@ -192,7 +192,7 @@ def test_a_member_that_is_not_there_is_added():
         ),
         ("expected: |  # text\n  one\n", 5, COMMENTS),
         ("expected:  # all\n  a: 1\n  b: 2\n", 5, COMMENTS),
-        ("expected: 1\n", "\ud800", "the new value holds half of a character, which YAML can't express"),
+        ("expected: 1\n", "\ud800", "the new value contains a lone surrogate, which YAML can't express"),
         ("expected: [\n  1, # one\n  2]\n", 3, COMMENTS),
         ("expected:\n- |  # one\n  text\n", 3, COMMENTS),
     ],

@@ -185,7 +185,7 @@ def test_what_can_be_known_is_checked_before_the_first_producer_is_called(pytest
         *`expected_file` '../out.json' lies outside of *, pytest's rootdir*
         *unknown metric 'leaf_f'*
         *schema file *no.json' does not exist*
-        *$ref 'file:///out.json' leads nowhere: /out.json is outside of **
+        *$ref 'file:///out.json' does not resolve: /out.json is outside of **
         *'app' has no 'anser'*""")
     assert "asked" not in pytester.runpytest("-s", "-x").stdout.str()
     assert "asked" not in pytester.runpytest("-s", "--collect-only").stdout.str()

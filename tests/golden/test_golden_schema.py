@@ -51,7 +51,7 @@ schema: {properties: {lab: {}}}\nexpected:\n  lab: A1\n  lob: 2 | lob: 2 => 5: '
 schema: {properties: {a: {}}}\nmetric: pairwise_f1\nexpected: {a: 1} | actual: {lab: A1} => 1:1: actual has 'lab', which is not in the schema; *
 schema: 5\nexpected: 1 | schema: 5 => 2:1: `schema` is neither the path of a JSON file nor a schema*
 schema: ''\nexpected: 1 | schema: '' => 2:1: `schema` is empty; *
-options: {schema: x.json}\nexpected: 1 | options: * => 2:11: `options` can't hold `schema`; write it beside `options`*
+options: {schema: x.json}\nexpected: 1 | options: * => 2:11: `options` can't hold `schema`; write it next to `options`*
 """
 
 

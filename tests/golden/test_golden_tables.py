@@ -274,7 +274,7 @@ cases_from: {rows: "math:pi"} => 1:14: `cases_from`: `rows`: 'math:pi' failed: T
 cases_from: {rows: "builtins:list"} => 1:14: builtins:list has no rows; a file without cases tests nothing
 cases_from: {} => 1:1: `cases_from`: `file` must name a .jsonl or .csv file
 cases: [{expected: 1, cases_from: {}}] => 1:23: `cases_from` is not allowed inside a case
-{cases_from: {file: no.csv}, id: a} => 1:30: `id` belongs to a case and is not allowed beside `cases`
+{cases_from: {file: no.csv}, id: a} => 1:30: `id` belongs to a case and is not allowed next to `cases`
 cases_from: {file: no.csv} => 1:14: no.csv can't be read: no such file or directory
 """
 
@@ -489,7 +489,7 @@ def test_an_update_of_a_row_of_a_function_is_refused(pytester):
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
-        ("[{'no': 'a', 'gold': 1}, 5]", "row 2: the row is of type int; it must be a dict"),
+        ("[{'no': 'a', 'gold': 1}, 5]", "row 2: the row must be a dict, got int"),
         ("[{'no': 'a', 'gold': 1}, {'no': 'b'}]", "row 2: the row has no 'gold'; known: no"),
         ("[{'no': 'a', 'gold': 1}, {'no': None, 'gold': 1}]", "row 2: 'no' is null, which can't name a case"),
         ("[{'no': 'a', 'gold': 1}] * 2", "row 2: the id 'a' is already taken by the row at row 1"),

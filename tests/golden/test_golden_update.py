@@ -278,7 +278,7 @@ def test_runs_of_one_case_that_want_different_values_are_refused(pytester, golde
     assert result.ret == 1
     result.stdout.fnmatch_lines("""\
         updated 1 case in a.golden.yaml
-        not updated: a.golden.yaml::differs: its runs want different values""")
+        not updated: a.golden.yaml::differs: its runs need different values""")
     assert read() == "cases:\n- {id: differs, expected: {n: small}}\n- {id: agrees, expected: {n: 1}}\n"
 
 
@@ -289,7 +289,7 @@ def test_cases_that_share_a_file_and_want_different_values_are_refused(pytester,
     write("e.json", "3\n")
     result = pytester.runpytest("--jsonmatch-update=all")
     assert result.ret == 1
-    both = "a.golden.yaml::a and a.golden.yaml::b want different values"
+    both = "a.golden.yaml::a and a.golden.yaml::b need different values"
     result.stdout.fnmatch_lines(f"""\
         not updated: a.golden.yaml::a: {both}
         not updated: a.golden.yaml::b: {both}""")

@@ -102,15 +102,15 @@ def test_what_is_not_said_is_unknown():
     ("said", "message"),
     [
         ({"usage": {"tokens": 1}}, "usage has an unknown key 'tokens'; allowed are input_tokens, "),
-        ({"usage": 7}, "usage is 7; it must be a mapping with any of input_tokens, output_tokens, cost"),
-        ({"usage": {"cost": -0.5}}, "usage['cost'] is -0.5; it must be a number from 0 to "),
-        ({"usage": {"cost": Decimal("NaN")}}, "usage['cost'] is nan; "),
+        ({"usage": 7}, "usage must be a mapping with any of input_tokens, output_tokens, cost, got 7"),
+        ({"usage": {"cost": -0.5}}, "usage['cost'] must be a number from 0 to "),
+        ({"usage": {"cost": Decimal("NaN")}}, "usage['cost'] must be a number from 0 to "),
         (
             {"usage": {"input_tokens": 1.5}},
-            "usage['input_tokens'] is 1.5; it must be a whole number from 0 to ",
+            "usage['input_tokens'] must be a whole number from 0 to ",
         ),
-        ({"seconds": float("inf")}, "seconds is inf; it must be a number of seconds from 0 to "),
-        ({"model": ""}, "model is ''; it must be a model's name, or None for unknown"),
+        ({"seconds": float("inf")}, "seconds must be a number of seconds from 0 to "),
+        ({"model": ""}, "model must be a model's name, or None for unknown, got ''"),
     ],
 )
 def test_what_can_not_be_is_an_error(said, message):
@@ -188,9 +188,9 @@ def test_what_was_kept_is_compared_again_with_what_it_took(suite, workers):
 @pytest.mark.parametrize(
     ("spent", "message"),
     [
-        ({"cost": -1}, "spent: usage[[]'cost'] is -1; it must be a number from 0 to *"),
+        ({"cost": -1}, "spent: usage[[]'cost'] must be a number from 0 to *, got -1*"),
         (7, "spent: *"),
-        ({"model": 7}, "spent: model is 7; *"),
+        ({"model": 7}, "spent: model must be *, got 7*"),
     ],
 )
 def test_a_kept_answer_that_took_what_can_not_be_is_an_error_of_its_line(suite, spent, message):

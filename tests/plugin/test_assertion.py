@@ -109,17 +109,17 @@ def test_nothing_but_perfection_reaches_1():
 @pytest.mark.parametrize(
     ("threshold", "message"),
     [
-        (1.5, "threshold must be a number from 0 to 1, or a mapping of score, precision, recall, f1 and fields to such numbers; got 1.5"),
-        (-0.1, "threshold must be a number from 0 to 1, or a mapping of score, precision, recall, f1 and fields to such numbers; got -0.1"),
-        (math.nan, "threshold must be a number from 0 to 1, or a mapping of score, precision, recall, f1 and fields to such numbers; got nan"),
-        (True, "threshold must be a number from 0 to 1, or a mapping of score, precision, recall, f1 and fields to such numbers; got True"),
-        ("0.9", "threshold must be a number from 0 to 1, or a mapping of score, precision, recall, f1 and fields to such numbers; got '0.9'"),
-        ({"recall": 2}, "threshold['recall'] must be a number from 0 to 1; got 2"),
+        (1.5, "threshold must be a number from 0 to 1, or a mapping of score, precision, recall, f1 and fields to such numbers, got 1.5"),
+        (-0.1, "threshold must be a number from 0 to 1, or a mapping of score, precision, recall, f1 and fields to such numbers, got -0.1"),
+        (math.nan, "threshold must be a number from 0 to 1, or a mapping of score, precision, recall, f1 and fields to such numbers, got nan"),
+        (True, "threshold must be a number from 0 to 1, or a mapping of score, precision, recall, f1 and fields to such numbers, got True"),
+        ("0.9", "threshold must be a number from 0 to 1, or a mapping of score, precision, recall, f1 and fields to such numbers, got '0.9'"),
+        ({"recall": 2}, "threshold['recall'] must be a number from 0 to 1, got 2"),
         ({"recal": 1}, "unknown threshold 'recal'; did you mean 'recall'?"),
-        ({"fields": 0.9}, "threshold['fields'] must map path patterns to numbers from 0 to 1; got 0.9"),
-        ({"fields": {"a": False}}, "threshold['fields']['a'] must be a number from 0 to 1; got False"),
-        ({}, "threshold {} asks for nothing; name one of score, precision, recall, f1 or fields"),
-        ({"fields": {}}, "threshold {'fields': {}} asks for nothing; name one of score, precision, recall, f1 or fields"),
+        ({"fields": 0.9}, "threshold['fields'] must map path patterns to numbers from 0 to 1, got 0.9"),
+        ({"fields": {"a": False}}, "threshold['fields']['a'] must be a number from 0 to 1, got False"),
+        ({}, "threshold {} is empty; name one of score, precision, recall, f1 or fields"),
+        ({"fields": {}}, "threshold {'fields': {}} is empty; name one of score, precision, recall, f1 or fields"),
     ],
 )  # fmt: skip
 def test_a_wrong_threshold_is_an_error_before_anything_is_compared(threshold, message):
@@ -134,7 +134,7 @@ def test_a_wrong_pattern_is_an_error():
 
 
 def test_a_wrong_name_is_an_error():
-    with pytest.raises(ConfigurationError, match="name must be a non-empty string; got 3"):
+    with pytest.raises(ConfigurationError, match="name must be a non-empty string, got 3"):
         assert_json_match({}, {}, name=3)
 
 

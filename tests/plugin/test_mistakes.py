@@ -18,8 +18,8 @@ def test_a_misspelt_argument():
 @pytest.mark.parametrize(
     ("actual", "error", "told"),
     [
-        ("a/b.json", JsonExtractionError, "it looks like a path, so pass what is in the file"),
-        (Path("a/b.json"), AssertionError, r"pass what is in the file: path\.read_text\(\)$"),
+        ("a/b.json", JsonExtractionError, "it looks like a path: pass the content of the file"),
+        (Path("a/b.json"), AssertionError, r"pass the content of the file: path\.read_text\(\)$"),
         ({"a": 1, "b": 2}, AssertionError, "expected is inside actual: if the two were swapped"),
     ],
 )

@@ -99,7 +99,7 @@ def test_missing_fields_are_told_once_for_each_field() -> None:
         (
             {"anyOf": [{"type": "string", "x-eval-compare": "jaccard"}, {"type": "number"}]},
             [],
-            "a: fits none of the alternatives that the schema gives (once in record 1 at 'a')",
+            "a: matches none of the alternatives in the schema (once in record 1 at 'a')",
         ),
     ],
 )
@@ -124,8 +124,8 @@ def test_ids_name_the_record_and_need_not_be_listed() -> None:
     [
         ({"name": "a"}, "record 1: the id field 'doi' is missing"),
         ("text", "record 1: the id field 'doi' is missing"),
-        ({"doi": True}, "record 1: the id field 'doi' must be a string or integer, not True"),
-        ({"doi": ["x"]}, "record 1: the id field 'doi' must be a string or integer, not ['x']"),
+        ({"doi": True}, "record 1: the id field 'doi' must be a string or integer, got True"),
+        ({"doi": ["x"]}, "record 1: the id field 'doi' must be a string or integer, got ['x']"),
     ],
 )
 def test_a_record_without_its_id(record: object, message: str) -> None:

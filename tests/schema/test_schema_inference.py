@@ -62,7 +62,7 @@ def test_what_has_a_json_form_is_taken() -> None:
     ("instances", "message"),
     [
         ([], "^infer_schema needs at least one instance$"),
-        ({"a": 1}, r"takes a list of instances, not one dict; write \[instance\]$"),
+        ({"a": 1}, r"needs a list of instances, got one dict; write \[instance\]$"),
     ],
 )
 def test_what_is_no_list_of_instances(instances: Any, message: str) -> None:

@@ -238,7 +238,7 @@ def test_a_union_holds_with_all_that_stands_beside_it_and_a_second_one_is_an_err
     branches = parse_eval_schema(schema).branches
     assert [sorted(branch.properties or {}) for _, branch in branches] == [["a", "b", "c"], ["a", "b", "d"]]
     schema["oneOf"] = schema["anyOf"]
-    with pytest.raises(ConfigurationError, match=r"^\$: only one union \(anyOf, oneOf\) can stand here"):
+    with pytest.raises(ConfigurationError, match=r"^\$: only one union \(anyOf, oneOf\) is allowed here"):
         parse_eval_schema(schema)
 
 
@@ -371,11 +371,11 @@ def test_members_that_are_not_listed() -> None:
                 ),
                 (
                     {"type": "string", "x-eval-align": {"match_by": "hungarian"}},
-                    "x-eval-align is for arrays, and this is string",
+                    "x-eval-align needs an array, got string",
                 ),
                 ({"type": "strng"}, "unknown type 'strng'; did you mean 'string'?"),
-                ({"enum": "x"}, "enum is 'x'; it must be a list of values"),
-                ({"$ref": 5}, "$ref is 5; it must be text such as '#/$defs/item'"),
+                ({"enum": "x"}, "enum must be a list of values, got 'x'"),
+                ({"$ref": 5}, "$ref must be text such as '#/$defs/item', got 5"),
                 (
                     {"allOf": [{"type": "string"}, {"type": ["array", "object"]}]},
                     "no value fits all parts: one allows only string, another only array or object",
@@ -400,18 +400,18 @@ def test_members_that_are_not_listed() -> None:
             {"x-eval-compare": "exact", "x-override-evaluator": {"evaluation_type": "exact"}},
             "$: has both x-eval-compare and x-override-evaluator; give one",
         ),
-        ({"properties": {"a": 5}}, "$: properties['a'] is 5; a schema must be an object, or true or false"),
-        ({"allOf": []}, "$: allOf is []; it must be a list of schemas"),
+        ({"properties": {"a": 5}}, "$: properties['a'] must be a schema (an object, true or false), got 5"),
+        ({"allOf": []}, "$: allOf must be a list of schemas, got []"),
         (
             {"properties": {"a": {"$ref": "#/$defs/itm"}}, "$defs": {"item": {}}},
-            "a: $ref '#/$defs/itm' leads nowhere: there is no 'itm'; did you mean 'item'?",
+            "a: $ref '#/$defs/itm' does not resolve: there is no 'itm'; did you mean 'item'?",
         ),
         (
             {
                 "properties": {"a": {"$ref": "#/properties/c"}, "b": {"$ref": "#/title"}, "c": {}},
                 "title": "T",
             },
-            "b: $ref '#/title' leads to \"T\", which is no schema",
+            "b: $ref '#/title' leads to \"T\", which is not a schema",
         ),
         ({"$ref": "#"}, "$: the schema refers to itself with nothing in between"),
         ({"anyOf": [{"$ref": "#"}, {}]}, "$: the schema refers to itself with nothing in between"),
@@ -526,5 +526,5 @@ def test_references_go_on_where_levels_end() -> None:
 
 def test_a_lone_surrogate_above_alternatives_is_an_error_that_says_so() -> None:
     union = {"oneOf": [{"properties": {"a": {"type": "string"}}}, {"properties": {"a": {"type": "integer"}}}]}
-    with pytest.raises(ConfigurationError, match="schemas without lone surrogates"):
+    with pytest.raises(ConfigurationError, match="schemas with lone surrogates"):
         parse_eval_schema({"properties": {"\ud800": union}})

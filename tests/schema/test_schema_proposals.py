@@ -67,11 +67,11 @@ def test_nothing_is_proposed_where_one_value_does_not_fit(values):
     [
         (
             ["03/04/2024", "05/04/2024", "01/12/2024"],
-            "dates, but '03/04/2024' has two readings: compare with 'date' once you know which 'order' is right",
+            "dates, but '03/04/2024' can be read in two ways: compare with 'date' once you know which 'order' is right",
         ),
         (
             ["1,000 €", "2,500 €", "3,000 €"],
-            "amounts, with currencies, but '1,000 €' has two readings: compare with 'amount' once you know which 'decimal' is right",
+            "amounts, with currencies, but '1,000 €' can be read in two ways: compare with 'amount' once you know which 'decimal' is right",
         ),
     ],
 )

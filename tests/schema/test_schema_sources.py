@@ -131,8 +131,8 @@ def test_ids() -> None:
         ("invioce.json", r"^schema file '.*invioce\.json' does not exist; did you mean 'invoice\.json'\?$"),
         ("folder.json", r"^schema file '.*' cannot be read: "),
         ("comma.json", r"^schema file '.*comma\.json': not valid JSON .*line 2, column 10"),
-        ("list.json", r"holds no JSON Schema: a schema is an object, or true or false$"),
-        ("invoice.json", r"^p: \$ref 'b\.json' leads nowhere: schema file '.*b\.json' does not exist"),
+        ("list.json", r"does not contain a JSON Schema: it must be an object, true or false$"),
+        ("invoice.json", r"^p: \$ref 'b\.json' does not resolve: schema file '.*b\.json' does not exist"),
     ],
 )
 def test_files_that_hold_no_schema(tmp_path: Path, name: str, message: str) -> None:
@@ -153,7 +153,7 @@ def test_references_stay_in_the_allowed_folders(tmp_path: Path) -> None:
     told = f"{outside.resolve()} is outside of {project}; move the file into it"
     for source in (path, {"properties": {"p": {"$ref": outside.as_uri()}}}):
         assert parse_eval_schema(source).properties
-        with pytest.raises(ConfigurationError, match=rf"^p: \$ref '.*' leads nowhere: {re.escape(told)}$"):
+        with pytest.raises(ConfigurationError, match=rf"^p: \$ref '.*' does not resolve: {re.escape(told)}$"):
             parse_eval_schema(source, folders=(str(project),))
     (project / "link.json").symlink_to(outside)
     with pytest.raises(ConfigurationError, match=r"outside\.json is outside of "):
@@ -181,7 +181,9 @@ def test_file_addresses(tmp_path: Path, reference: str, reason: str | None) -> N
 
 @pytest.mark.parametrize("reference", ["b.json", "https://example.org/b.json"])
 def test_a_reference_from_a_dict_to_elsewhere(reference: str) -> None:
-    told = f"p: $ref {reference!r} leads nowhere: {reference!r} is no file; nothing is fetched from the network, so "
+    told = (
+        f"p: $ref {reference!r} does not resolve: {reference!r} is not a file, and nothing is fetched from "
+    )
     with pytest.raises(ConfigurationError, match=f"^{re.escape(told)}"):
         parse_eval_schema({"properties": {"p": {"$ref": reference}}})
 
@@ -189,8 +191,8 @@ def test_a_reference_from_a_dict_to_elsewhere(reference: str) -> None:
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        (5, "a schema is a dict, the path of a JSON file or a pydantic model class, not int"),
-        (int, "a schema is a dict, the path of a JSON file or a pydantic model class, not type"),
+        (5, "a schema must be a dict, the path of a JSON file or a pydantic model class, got int"),
+        (int, "a schema must be a dict, the path of a JSON file or a pydantic model class, got type"),
         (
             '{"type": "string"}',
             'a schema given as text is the path of a file; parse this JSON first: \'{"type": "string"}\'',

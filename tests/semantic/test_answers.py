@@ -35,7 +35,7 @@ def test_an_answer_is_found_in_fences_and_prose(text):
 def test_a_verdict_is_true_or_false(value):
     shown = json.dumps(value)
     assert read({"id": "a", "equivalent": value}, {"id": "b", "equivalent": True}) == {
-        "a": f"invalid: the judge's verdict is {shown}; it must be true or false",
+        "a": f"invalid: the judge's verdict must be true or false, got {shown}",
         "b": Verdict(True),
     }
 

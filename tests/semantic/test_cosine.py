@@ -228,7 +228,7 @@ def scored_by(model, **params):
             {"embedding_model": ""},
             (
                 "comparator 'cosine': 'embedding_model' must be the name of a model, a folder, "
-                "or the name of a registered encoder, not ''"
+                "or the name of a registered encoder, got ''"
             ),
         ),
     ],

@@ -22,7 +22,7 @@ BUDGET = JudgeError("budget", "no more")
         (Verdict(False, "other city"), Verdict(False, "other city")),
         (BUDGET, BUDGET),
         *[
-            (answer, f"invalid: the judge returned {answer!r}; it must return a bool or a Verdict")
+            (answer, f"invalid: the judge must return a bool or a Verdict, got {answer!r}")
             for answer in (0.5, 1, "true", None, [True])
         ],
         (KeyError("x"), "invalid: the judge raised KeyError: 'x'"),

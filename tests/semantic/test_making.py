@@ -17,24 +17,24 @@ NYC = JudgeItem("1", "city", "New York", "NYC")
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"model": ""}, "model is ''; it must be a text"),
+        ({"model": ""}, "model must be text, got ''"),
         (
             {"api_key_env": "sk-proj-0123"},
             (
-                "api_key_env: it must be the name of an environment variable that has the key, such as "
+                "api_key_env must be the name of an environment variable that contains the key, such as "
                 "GROQ_API_KEY; the key itself is never a setting"
             ),
         ),
         (
             {"base_url": "localhost:11434/v1"},
-            "base_url is 'localhost:11434/v1'; it must begin with http:// or https://",
+            "base_url must begin with http:// or https://, got 'localhost:11434/v1'",
         ),
-        ({"structured": "auto"}, "structured is 'auto'; it must be true or false"),
-        ({"temperature": -1}, "temperature is -1; it must be a number, 0 or more, or none"),
-        ({"batch_size": 0}, "batch_size is 0; it must be an integer, 1 or more"),
-        ({"concurrency": 2.5}, "concurrency is 2.5; it must be an integer, 1 or more"),
-        ({"timeout": 0}, "timeout is 0; it must be a number above 0"),
-        ({"timeout": float("inf")}, "timeout is inf; it must be a number above 0"),
+        ({"structured": "auto"}, "structured must be true or false, got 'auto'"),
+        ({"temperature": -1}, "temperature must be a number, 0 or more, or none, got -1"),
+        ({"batch_size": 0}, "batch_size must be an integer, 1 or more, got 0"),
+        ({"concurrency": 2.5}, "concurrency must be an integer, 1 or more, got 2.5"),
+        ({"timeout": 0}, "timeout must be a number above 0, got 0"),
+        ({"timeout": float("inf")}, "timeout must be a number above 0, got inf"),
     ],
 )
 def test_arguments_that_are_wrong(given, message):
@@ -68,10 +68,10 @@ def test_settings_of_texts():
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("timeout", "soon", "timeout is 'soon'; it must be a number above 0"),
-        ("mode", "offline", "mode is 'offline'; it must be 'live' or 'cached'"),
-        ("cache", 3, "cache is 3; it must be a file's path"),
-        ("retries", "-1", "retries is '-1'; it must be an integer, 0 or more"),
+        ("timeout", "soon", "timeout must be a number above 0, got 'soon'"),
+        ("mode", "offline", "mode must be 'live' or 'cached', got 'offline'"),
+        ("cache", 3, "cache must be a file's path, got 3"),
+        ("retries", "-1", "retries must be an integer, 0 or more, got '-1'"),
         ("modell", "x", "a judge has no setting 'modell'; did you mean 'model'?"),
     ],
 )

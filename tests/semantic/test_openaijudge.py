@@ -217,7 +217,7 @@ def test_filters_and_lengths_have_names(endpoint, judge, acts, act, kind):
 @pytest.mark.parametrize(
     ("code", "hint"),
     [
-        (400, "; if the model takes no such option, see the settings 'structured' and 'temperature'"),
+        (400, "; if the model does not support this option, see the settings 'structured' and 'temperature'"),
         (401, "; check the key"),
         (404, "; check the name of the model and the address of the endpoint"),
         (410, ""),

@@ -98,8 +98,8 @@ def test_path_criterion_and_the_words_of_the_schema_go_along():
     ("parameters", "message"),
     [
         ({"criterium": "x"}, " has no parameter 'criterium'; did you mean"),
-        ({"criterion": 5}, ": 'criterion' must be a text, not 5"),
-        ({"judge": " "}, ": 'judge' must be a text, not ' '"),
+        ({"criterion": 5}, ": 'criterion' must be text, got 5"),
+        ({"judge": " "}, ": 'judge' must be text, got ' '"),
     ],
 )
 def test_parameters_are_checked_when_the_plan_is_made(parameters, message):
@@ -152,7 +152,7 @@ def test_without_a_judge_the_error_says_how_to_get_one():
     with pytest.raises(ConfigurationError) as caught:
         compare_json({"a": "x"}, {"a": "y"}, judge=Bench(), **SEMANTIC)
     assert str(caught.value) == (
-        "there is no judge to ask what values mean: register one, or pass judge=...; in pytest set "
+        "no judge is configured: register one, or pass judge=...; in pytest set "
         "jsonmatch_judge; on the command line give --judge or -p MODULE (docs/judge.md)"
     )
 
@@ -172,8 +172,8 @@ def test_the_nearest_judge_is_asked():
 @pytest.mark.parametrize(
     ("judge", "message"),
     [
-        (5, "judge is 5; it must be an object with judge"),
-        (CallableJudge, "is <class 'pytest_jsonmatch.semantic.judging.CallableJudge'>; it must be an object"),
+        (5, "a function of one item, or the name of a registered judge, got 5"),
+        (CallableJudge, "judge, got <class 'pytest_jsonmatch.semantic.judging.CallableJudge'>"),
         ("strct", "unknown judge 'strct'; did you mean 'strict'?"),
     ],
 )

@@ -158,7 +158,10 @@ def test_documents_find_each_other_by_id(write, folder):
         ({"ann": [{"k": 1}]}, "agreement needs at least 2 annotators, got 1"),
         ({"ann": {"a": {}}, "bob": {"b": {}}}, "no document is described by two of ann, bob: do their ids"),
         ({"ann": [{}], "bob": [{}], "metric": "pairwise_f1"}, "there is nothing to compare: no annotator"),
-        ({"ann": 7, "bob": []}, "gold is of type int; it must be a list or an iterator of records, or"),
+        (
+            {"ann": 7, "bob": []},
+            "gold must be a list or an iterator of records, or the path of a JSON Lines file, got int",
+        ),
     ],
 )
 def test_sides_that_cannot_be(folder, sides, told):

@@ -30,7 +30,7 @@ def test_what_is_right_and_how_sure_it_was():
     lines = study.fields["lines[].n"]
     assert (lines.values, lines.without, lines.accuracy, lines.auroc) == (50, 50, 1.0, None)
     assert (study.total.values, study.total.without, study.records, study.clusters) == (100, 50, 50, 50)
-    assert study.notes == ("values without a confidence, in no figure: 50",)
+    assert study.notes == ("values without a confidence: not counted: 50",)
     assert study.figures["without_confidence"] == pytest.approx(1 / 3)
     assert study.by_field["total"]["accuracy"] == 0.8
 
@@ -81,7 +81,7 @@ def test_fields_without_any_confidence_are_named():
     answer = {"n": {"value": 1, "confidence": 0.5}, **dict.fromkeys("abcd", 1)}
     study = measure_confidence([answer], [{"n": 1, **dict.fromkeys("abcd", 1)}])
     assert study.notes == (
-        "values without a confidence, in no figure: 4",
+        "values without a confidence: not counted: 4",
         "fields without any confidence (a, b, c, …): 4",
     )
 
@@ -101,7 +101,7 @@ def test_clusters_widen_intervals():
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"max_error": 0}, "max_error is 0; it must be a share above 0 and below 1"),
+        ({"max_error": 0}, "max_error must be above 0 and below 1, got 0"),
         (
             {"confidence": "sure.{path}"},
             "no value in the answers to 2 records has a confidence; these were looked for at 'sure.{path}'",
@@ -119,7 +119,7 @@ def test_arguments_that_cannot_be(options, told):
 def test_a_wrong_confidence_is_named_with_its_record():
     answers = [{"id": "b", "n": {"value": 1, "confidence": 7}}]
     with pytest.raises(
-        ConfigurationError, match=r"^record 'b': the confidence of n is 7; it must be a number"
+        ConfigurationError, match=r"^record 'b': the confidence of n must be a number from 0 to 1, got 7"
     ):
         measure_confidence(answers, [{"id": "b", "n": 1}], id_field="id")
 
@@ -188,7 +188,7 @@ def test_confidences_beside_values(write, command):
         ("--gate coverage_at_error>0.5", "a gate on coverage_at_error needs --max-error"),
         ("--gate f1>0.5", "--gate 'f1>0.5': unknown statistic 'f1'; known: accuracy, auroc,"),
         ("--max-error 5", "argument --max-error: must be between 0 and 1, got 5 (for 5 % write 0.05)"),
-        ("--confidence x", "confidence is 'x'; it must be 'inline', or a path with {path} in it"),
+        ("--confidence x", "confidence must be 'inline', or a path with {path} in it"),
         ("--json -", "argument --json: -: standard output is for the report; name a file"),
     ],
 )

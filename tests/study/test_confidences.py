@@ -68,12 +68,12 @@ def test_beside_values(where, answer, plain, sure):
 def test_what_is_no_confidence(given):
     with pytest.raises(ConfigurationError) as error:
         split_by("inline")({"a": [{"value": 1, "confidence": given}]})
-    assert str(error.value) == f"the confidence of a[0] is {given!r}; it must be a number from 0 to 1"
+    assert str(error.value) == f"the confidence of a[0] must be a number from 0 to 1, got {given!r}"
 
 
 @pytest.mark.parametrize("where", ["score", "{path}", "c.{path}.{path}", "{path}.confidence", "c.{path}_c"])
 def test_what_is_no_place_of_confidences(where):
-    with pytest.raises(ConfigurationError, match="confidence is '"):
+    with pytest.raises(ConfigurationError, match="confidence must be 'inline'"):
         split_by(where)
 
 

@@ -48,9 +48,9 @@ def broken(expected, kind):
         ("swapped", ["a", "b"], []),
         ("dropped field", {"a": 1}, [{}]),
         ("dropped row", [1, 2], [[2], [1]]),
-        ("invented field", {"a": 1}, [{"a": 1, "invented_by_audit": "invented"}]),
-        ("invented row", [{"a": 1}], [[{"a": 1}, {"a": 1, "invented_by_audit": "invented"}]]),
-        ("invented row", ["a"], [["a", "invented"]]),
+        ("extra field", {"a": 1}, [{"a": 1, "added_by_audit": "extra"}]),
+        ("extra row", [{"a": 1}], [[{"a": 1}, {"a": 1, "added_by_audit": "extra"}]]),
+        ("extra row", ["a"], [["a", "extra"]]),
     ],
 )
 def test_kinds(kind, expected, answers):
@@ -129,7 +129,7 @@ def test_a_strict_case_notices_everything():
             {"fields": {"tip": {"accept": {"optional": True}}}},
             ("tip", "dropped field", "`accept`"),
         ),
-        ({"a": 1}, {"extra": "ignore"}, ("invented_by_audit", "invented field", "`extra: ignore`")),
+        ({"a": 1}, {"extra": "ignore"}, ("added_by_audit", "extra field", "`extra: ignore`")),
         ({"a": None, "b": 1}, {"nulls": "absent"}, ("a", "dropped field", "`nulls: absent`")),
         (
             {"a": 17.02},
@@ -168,7 +168,7 @@ def test_a_case_that_fails_its_own_right_answer():
 def test_an_answer_that_the_metric_refuses_is_noticed():
     schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": False}
     audit = case({"a": 1}, metric="pairwise_f1", schema=schema)
-    assert audit.by_field["invented_by_audit"] == {"noticed": 1.0}
+    assert audit.by_field["added_by_audit"] == {"noticed": 1.0}
 
 
 def test_a_case_with_threshold_0_is_there_for_gates_and_notices_every_loss():

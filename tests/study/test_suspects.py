@@ -57,7 +57,7 @@ def test_what_two_systems_say_together(answers, told):
 @pytest.mark.parametrize(
     ("gold", "systems", "told"),
     [
-        (GOLD, "a", "at least 2 systems, not 1"),
+        (GOLD, "a", "at least 2 systems, got 1"),
         (iter(GOLD), "ab", "gold is an iterator"),
         ([*GOLD, {"id": "r8", "no": 1}], "ab", "'r8'.*'no' is not in the schema"),
     ],
@@ -171,7 +171,7 @@ def test_text_without_json_takes_no_side_and_is_told():
     broken = ["no idea" if at == 3 else text for at, text in enumerate(texts)]
     audited = audit_gold(GOLD, {"a": texts, "b": texts, "c": broken}, id_field=None)
     assert [(each.record, each.systems, each.backing) for each in audited.found] == [("4", ("a", "b"), ())]
-    assert audited.notes == ("c: missing or not comparable: 1 of 8 answers; there it takes no side",)
+    assert audited.notes == ("c: missing or not comparable: 1 of 8 answers; not counted there",)
 
 
 def test_order_does_not_matter_and_missing_answers_are_told():
@@ -182,7 +182,7 @@ def test_order_does_not_matter_and_missing_answers_are_told():
     assert (one.record, one.position, one.systems) == ("r3", 3, ("a", "b", "c"))
     assert audited.records == 8
     assert audited.notes == (
-        "c: missing or not comparable: 4 of 8 answers; there it takes no side",
+        "c: missing or not comparable: 4 of 8 answers; not counted there",
         "c: 1 answer without a gold record",
     )
 

@@ -167,3 +167,12 @@ def count(number: int, noun: str | None = None, plural: str | None = None) -> st
     if noun is None:
         return text
     return f"{text} {noun if number == 1 else plural or noun + 's'}"
+
+
+def article(kind: str) -> str:
+    """Return the name of a JSON type with its article.
+
+    >>> article("object"), article("string"), article("null")
+    ('an object', 'a string', 'null')
+    """
+    return kind if kind == "null" else f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
