@@ -330,7 +330,7 @@ def statistics_blocks(
         means = [*means, _Value("pass rate", results.pass_rate, known.get("pass_rate"))]
     of_cases = f"mean over {noun}s" if results.total_records > 1 else f"1 {noun}"
     scopes = [(of_cases, means)]
-    if results.total_records > 1 and results.total_unscored < results.total_records:
+    if results.total_records > 1:
         total = metrics[0].total if len(metrics) == 1 else results.over()
         values = (total.mean_score, total.precision, total.recall, total.f1)
         over = [
