@@ -87,7 +87,7 @@ def test_what_a_run_adds_is_in_its_signature():
     added = '{"post_process":["pytest_jsonmatch.corpus.postprocess.reclassify_nulls"]}'
     assert processed.signature.options == added
     assert listed.signature.options == ""
-    with pytest.raises(ConfigurationError, match="signatures are equal"):
+    with pytest.raises(ConfigurationError, match="needs equal signatures"):
         plain.merge(processed)
 
 

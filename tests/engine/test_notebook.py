@@ -127,7 +127,11 @@ def test_neither_is_installed(monkeypatch):
 
 @pytest.mark.parametrize(
     ("result", "allowed"),
-    [(RESULT, "leaf, field"), (RUN, "record, field, leaf"), (RunResult.of_cases(), "record, field, leaf")],
+    [
+        (RESULT, "leaf, field, rows"),
+        (RUN, "record, field, leaf, rows"),
+        (RunResult.of_cases(), "record, field, leaf, rows"),
+    ],
 )
 def test_by_something_else(result, allowed):
     with pytest.raises(ConfigurationError, match=f"by must be one of {allowed}; got 'pandas'"):
