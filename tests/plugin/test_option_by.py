@@ -286,3 +286,23 @@ def test_a_tag_of_an_assertion_with_the_name_of_a_parameter(pytester):
         "*the tag 'prompt' is 'long', but *also a tag, is 'short'; give the tag another *"
     )
     pytester.runpytest().assert_outcomes(passed=8)
+
+
+@pytest.mark.parametrize("number", [8, 9])
+def test_at_most_eight_values_of_a_fixture_are_compared(pytester, number):
+    pytester.makepyfile(
+        f"""
+        import pytest
+
+        @pytest.fixture(params=["v%d" % number for number in range({number})])
+        def prompt(request):
+            return request.param
+
+        @pytest.mark.parametrize("case", range(6))
+        def test_it(prompt, case, assert_json_match):
+            assert_json_match({{"a": case if prompt == "v0" else -1}}, {{"a": case}}, threshold=0)
+        """
+    )
+    run = pytester.runpytest("-v", "--jsonmatch-by=prompt")
+    told = [line for line in run.outlines if " against v0" in line]
+    assert len(told) == (number - 1 if number == 8 else 0)
