@@ -46,7 +46,7 @@ def run(options: Namespace) -> int:
         what = f"to detect a drop of {options.drop:g} in {_POWER * 100:g} % of runs"
         told.append(_takes(what, clusters_to_prove(sample, options.drop, _AT_SCORE, _POWER), sample))
     if options.precision is not None:
-        what = f"to know the figure to within {options.precision:g}"
+        what = f"to know the statistic to within {options.precision:g}"
         told.append(_takes(what, clusters_to_know(sample, options.precision, _CONFIDENCE), sample))
     if not told:
         clusters = len(sample.sizes)

@@ -1,0 +1,126 @@
+"""Users see the terms of the glossary: no retired term in the docs, in help or in messages."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import pytest_jsonmatch
+from pytest_jsonmatch.cli.commands import full_parser
+
+PACKAGE = Path(pytest_jsonmatch.__file__).parent
+ROOT = Path(__file__).parent.parent
+RETIRED = {
+    r"\bfigures?\b(?! \d)": "score, or statistic for a number about a run",
+    r"\b(?:invented|inventions?|fabricat\w+)\b": "extra",
+    r"\bomitted\b(?! by)": "missing",
+    r"\bgolds\b": "gold records",
+    r"\bworst\b": "lowest-scoring",
+    r"\bslack\b": "margin",
+    r"\bcould hide\b": "could go undetected",
+    r"\bnot shown to differ\b": "no significant change",
+    r"\bproven\b": "significant",
+    r"\btoo few to tell\b": "not enough cases",
+    r"\bwhat else is right\b": "accepted alternatives",
+    r"\bwhat answers took\b": "cost and latency",
+    r"\bfits no place\b": "matches nothing",
+    r"\bis wanted\b": "expected X, got Y",
+    r"\bis no (?:number|result|JSON|object|array|valid)\b": "is not a",
+    r"\b(?:as ever|likewise|anew)\b": "standard English",
+}
+"""Retired terms, each with what replaces it."""
+ROOMS = (
+    *("gate", "results", "golden", "cli", "study", "semantic", "schema", "reading", "corpus"),
+    "adapters",
+)
+"""The packages whose messages are checked, and with them the modules at the top."""
+ALLOWED = {
+    ("docs/changes.md", "worst"),  # the option `--keep worst` in a heading
+}
+"""Uses that stay, as the file and the term."""
+
+
+def retired(text: str) -> list[str]:
+    """Return the retired terms in a text, outside of backticks."""
+    prose = re.sub(r"`[^`]*`", "", text)
+    return [hit for term in RETIRED for hit in re.findall(term, prose, re.IGNORECASE)]
+
+
+def paragraphs(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the numbers and texts of a page's lines that are not in a fenced block."""
+    is_fenced = False
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if line.lstrip().startswith("```"):
+            is_fenced = not is_fenced
+        elif not is_fenced:
+            yield number, line
+
+
+def messages(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the numbers and texts of a module's strings with a space, except for docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        is_message = isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs
+        if is_message and " " in node.value:
+            yield node.lineno, node.value
+
+
+def help_texts(parser: argparse.ArgumentParser) -> Iterator[str]:
+    """Yield the descriptions and the help of all options of a parser and its subcommands."""
+    yield parser.description or ""
+    for action in parser._actions:
+        yield action.help or ""
+        if isinstance(action, argparse._SubParsersAction):
+            yield from (choice.help or "" for choice in action._choices_actions)
+            for subcommand in action.choices.values():
+                yield from help_texts(subcommand)
+
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+MODULES = sorted(
+    [*PACKAGE.glob("*.py"), *(path for room in ROOMS for path in (PACKAGE / room).rglob("*.py"))]
+)
+
+
+def found(path: Path, texts: Iterator[tuple[int, str]]) -> list[str]:
+    name = path.relative_to(ROOT).as_posix()
+    return [
+        f"{name}:{number}: {term}"
+        for number, text in texts
+        for term in retired(text)
+        if (name, term.lower()) not in ALLOWED
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_pages_use_no_retired_term(page: Path) -> None:
+    assert found(page, paragraphs(page)) == []
+
+
+def test_messages_use_no_retired_term() -> None:
+    assert [line for module in MODULES for line in found(module, messages(module))] == []
+
+
+def test_help_uses_no_retired_term() -> None:
+    texts = list(help_texts(full_parser()))
+    assert len(texts) > 100
+    assert {text: retired(text) for text in texts if retired(text)} == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("unknown figure 'f2'", ["figure"]),
+        ("2 Golds, the worst first", ["Golds", "worst"]),
+        ("keep `worst`, see figure 2", []),
+        ("3 missing, 1 extra", []),
+    ],
+)
+def test_what_counts_as_retired(text: str, terms: list[str]) -> None:
+    assert retired(text) == terms
