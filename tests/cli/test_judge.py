@@ -127,7 +127,7 @@ def test_cached_takes_recorded_verdicts_alone(plugin, write, command):
             "--judge base_url=...: a judge of your own has its",
         ),
         ("--judge from=judges:judge --judge mode=cached", "the mode 'cached' needs a cache: name the file"),
-        ("--judge model=m --judge max_calls=many", "max_calls is 'many'; it must be an integer, 0 or more"),
+        ("--judge model=m --judge max_calls=many", "max_calls must be an integer, 0 or more, got 'many'"),
     ],
 )
 def test_options_that_do_not_fit(plugin, own, refused, options, message):

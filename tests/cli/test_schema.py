@@ -123,7 +123,7 @@ def test_validate_knows_plugins(files, write, command, monkeypatch):
         ("resolve no.json", "schema file 'no.json' does not exist"),
         ("annotate schema.json --gold no.jsonl", "no.jsonl: no such file or directory"),
         ("annotate schema.json --gold broken.json", "broken.json:2:7: not valid JSON"),
-        ("annotate list.json", "schema file 'list.json' holds no JSON Schema"),
+        ("annotate list.json", "schema file 'list.json' does not contain a JSON Schema"),
         ("validate no.json", "schema file 'no.json' does not exist"),
         ("validate broken.json", "schema file 'broken.json': not valid JSON (line 2, column 7)"),
         ("validate schema.json --gold no.jsonl", "no.jsonl: no such file or directory"),

@@ -177,8 +177,8 @@ def check_layout(before, after):
     assert after.endswith(b"\n") or not before.endswith(b"\n")
 
 
-# A block that would be written anew is left alone if comments stand in it.
-REASON = r"comments stand in \S.*, which would be written anew; move them first"
+# A block that would be written again is left alone if comments stand in it.
+REASON = r"rewriting \S.* would lose the comments in it; move them first"
 
 
 @law(chances, st.booleans(), examples=100)

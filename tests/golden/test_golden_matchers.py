@@ -79,7 +79,7 @@ def test_each_word_in_failures_at_its_line_and_in_result_files(pytester, write, 
         ("{$range: [5, 1]}", "12", "$range is [5, 1]; it must be [low, high], two numbers, both included"),
         ("{$any: strin}", "12", "$any is 'strin'; it must be a JSON type, or a list of them: null, boolean"),
         ("{$one_of: []}", "12", "$one_of must be a list with at least one value, not []"),
-        ("{$approx: x}", "12", "$approx: 'value' must be a number, not 'x'"),
+        ("{$approx: x}", "12", "$approx: 'value' must be a number, got 'x'"),
         ("{$approx: {value: 1, re: 1}}", "12", "$approx has no parameter 're'; did you mean 'rel'?"),
         (
             "{$approx: {rel: 1}}",

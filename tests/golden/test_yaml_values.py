@@ -161,7 +161,7 @@ def test_messages(line: str) -> None:
         (b"a: 1\nb: x\xff\n", "x.yaml:2:5: the byte 0xff is not UTF-8; save the file as UTF-8"),
         (
             'a: "\\ud83d\\ude00"\n',
-            "x.yaml:1:7: an escape names no character, or half of one (YAML has no surrogate pairs); write the character itself, or keep the JSON in a file of its own",
+            "x.yaml:1:7: an escape is not a character, or is a lone surrogate (YAML has no surrogate pairs); write the character itself, or keep the JSON in a file of its own",
         ),
         ("\ufeff\ufeffa: 1\n", "x.yaml:1:1: a byte order mark in the middle of the file; remove it"),
         ("---\n\ufeff", "x.yaml:2:1: a byte order mark in the middle of the file; remove it"),
@@ -240,7 +240,7 @@ def test_a_tab_for_an_indent_is_told_as_one(text: str, place: str) -> None:
 def test_an_escape_that_names_no_character(escape: str) -> None:
     message = error_of(f'a: 1\nb: "xy{escape}"\n')
     assert message.startswith("x.yaml:2:")
-    assert ": an escape names no character, or half of one (YAML has no surrogate pairs); " in message
+    assert ": an escape is not a character, or is a lone surrogate (YAML has no surrogate pairs); " in message
 
 
 def test_tags_by_a_handle_are_tags_too() -> None:

@@ -219,7 +219,7 @@ def test_a_setting_that_can_t_be_read_is_a_usage_error(pytester, lines, message)
     ("lines", "message"),
     [
         ("modle = x", "*jsonmatch_judge: a judge has no setting 'modle'*"),
-        ("model = x\n    batch_size = none", "*batch_size is 'none'*"),
+        ("model = x\n    batch_size = none", "*batch_size must be *got 'none'*"),
         ("model = x\n    mode = cached", "*jsonmatch_judge: *needs a cache*"),
     ],
 )
