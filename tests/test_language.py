@@ -89,7 +89,8 @@ MODULES = sorted(
 
 
 def found(path: Path, texts: Iterator[tuple[int, str]]) -> list[str]:
-    name = path.relative_to(ROOT).as_posix()
+    # The package may be installed elsewhere.
+    name = path.relative_to(PACKAGE.parent if PACKAGE in path.parents else ROOT).as_posix()
     return [
         f"{name}:{number}: {term}"
         for number, text in texts
