@@ -11,7 +11,7 @@ import pytest
 from pytest_jsonmatch import hooks, running
 from pytest_jsonmatch.golden.files import is_golden
 from pytest_jsonmatch.session.options import Settings, add_options, refuse_unknown
-from pytest_jsonmatch.session.running_test import ProducerErrors, tags_of_marks
+from pytest_jsonmatch.session.running_test import tags_of_marks
 from pytest_jsonmatch.session.session import Session
 
 if TYPE_CHECKING:
@@ -49,7 +49,6 @@ def pytest_configure(config: pytest.Config) -> None:
     for plugin in config.pluginmanager.get_plugins() - {sys.modules[__name__]}:
         session.look_for_overrides(plugin)
     session.check_registered()
-    config.pluginmanager.register(ProducerErrors(lambda: session.test), "jsonmatch-producers")
     if settings.concurrency > 1:
         from pytest_jsonmatch.session.ahead import Ahead
 

@@ -53,7 +53,7 @@ def run(options: Namespace) -> int:
     ):
         _check_tags(sides, options)
         run = _evaluated(sides, options, gates, rules)
-        floor = list(_floor(sides, rules, options))
+        floor = list(_floor(run, sides, rules, options))
     results = replace(run, judged=was_asked(rules["judge"]))
     if _is_kept(options):
         results = with_origin(results, Path.cwd())
@@ -103,7 +103,7 @@ def _evaluated(sides: Sides, options: Namespace, gates: Sequence[Gate], rules: d
     return run
 
 
-def _floor(sides: Sides, rules: Mapping[str, Any], options: Namespace) -> Iterator[Text]:
+def _floor(run: RunResult, sides: Sides, rules: Mapping[str, Any], options: Namespace) -> Iterator[Text]:
     """Yield what empty answers score: a high score of real ones may say little."""
     from pytest_jsonmatch.api import compare_corpus
 
@@ -115,10 +115,10 @@ def _floor(sides: Sides, rules: Mapping[str, Any], options: Namespace) -> Iterat
     name = options.id_field
     empty = [type(record)() if name is None else {name: record.get(name)} for record in some]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", JsonMatchWarning)  # they were told of the answers
+        warnings.simplefilter("ignore", JsonMatchWarning)  # the run has given them already
         score = compare_corpus(empty, some, keep="none", **rules).mean_score
     if score or (options.verbose and score is not None):
-        of = f" (first {count(_MOST_EMPTY, 'record')})" if len(some) == _MOST_EMPTY else ""
+        of = f" (first {count(_MOST_EMPTY, 'record')})" if run.total_records > _MOST_EMPTY else ""
         yield Text(f"an empty answer scores {score_text(score)}{of}")
 
 

@@ -195,7 +195,7 @@ class Outputs:
 
     def __contains__(self, nodeid: str) -> bool:
         """Return whether there is an answer of a case."""
-        return "error" not in self._entries.get(nodeid, {"error": ""})
+        return nodeid in self._entries and "error" not in self._entries[nodeid]
 
     def find(self, nodeid: str) -> object:
         """Return a case's answer, with what it took if that was kept.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_jsonmatch._version import __version__
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.blocks import Chart
     from pytest_jsonmatch.report.cases import FailedCase
     from pytest_jsonmatch.report.cases_page import PageExtra
+    from pytest_jsonmatch.results.comparison import Comparison
 
 _SAME: Final = 1e-9
 _MOST_RIVALS: Final = 8
@@ -252,7 +254,8 @@ def _sides(
     if contest is not None:
         yield Heading("Against the baseline", "all")
         yield from (_brief(block, also=True) for block in contest_blocks([contest]))
-    of_fixtures, parts = candidates(results), _contests(results, by, confidence)
+    of_fixtures = candidates(results)
+    parts = _contests(results, of_fixtures, by, confidence)
     for noun, several in ({"run": rivals} if rivals else parts).items():
         if several:
             yield Heading("Which is better", "all")
@@ -268,16 +271,15 @@ def _sides(
 
 def _brief(block: ReportBlock, *, also: object) -> ReportBlock:
     """Return a block that a brief report shows, too, if it is a sentence or `also` is true."""
-    from dataclasses import replace
-
     if isinstance(block, Text):
         return block._replace(level="brief")
     return replace(block, level="brief") if also and isinstance(block, Table) else block
 
 
-def _contests(results: RunResult, by: Sequence[str], confidence: float) -> Mapping[str, Sequence[Contest]]:
+def _contests(
+    results: RunResult, of_fixtures: Mapping[str, Sequence[str]], by: Sequence[str], confidence: float
+) -> Mapping[str, Sequence[Contest]]:
     """Return the comparisons of its parts with each value of a parametrized fixture, by fixture."""
-    of_fixtures = candidates(results)
     if not of_fixtures:
         return {}
     from pytest_jsonmatch.gate.headlines import contests_of
@@ -406,10 +408,10 @@ def _notes(results: RunResult) -> Iterator[str]:
             yield f"{count(len(entries), noun)}{first}{entries[0]}"
 
 
-def _name(comparison: object) -> str:
+def _name(comparison: Comparison) -> str:
     """Return the id of a comparison; if it is the test's first and has no name, the test's, to be copied."""
-    nodeid, name = comparison.nodeid, comparison.id  # type: ignore[attr-defined]
-    return str(nodeid if name == f"{nodeid}#1" else name)
+    nodeid = comparison.nodeid
+    return nodeid if comparison.id == f"{nodeid}#1" else comparison.id
 
 
 def unanswered_note(results: RunResult) -> str:
@@ -422,12 +424,13 @@ def unanswered_note(results: RunResult) -> str:
     number = results.total_unanswered
     if not number:
         return ""
-    why = ", ".join(f"{count(runs)} {name}" for name, runs in results.unanswered.items())
+    why = ", ".join(f"{count(cases)} {name}" for name, cases in results.unanswered.items())
     told = f"{count(number)} unanswered{f': {why}' if why else ''}"
-    mean, without = score_text(results.mean("score")), score_text(results.mean_of_answered("score"))
-    if mean == without or results.mean_of_answered("score") is None:
+    mean, without = results.mean("score"), results.mean_of_answered("score")
+    if without is None or score_text(mean) == score_text(without):
         return told if why else ""
-    return f"{told}; mean score {mean} with {'it' if number == 1 else 'them'} as 0, {without} without"
+    them = "it" if number == 1 else "them"
+    return f"{told}; mean score {score_text(mean)} with {them} as 0, {score_text(without)} without"
 
 
 def left_out_note(results: RunResult) -> str:

@@ -418,9 +418,9 @@ class RunResult:
 
     @property
     def unanswered(self) -> Mapping[str, int]:
-        """How many runs of cases have no answer, by what the producer raised; empty for a corpus."""
-        runs = (run for case in self.cases for run in case.runs)
-        return dict(Counter(run.unanswered for run in runs if run.unanswered).most_common())
+        """How many cases are unanswered, by what the producer raised first; empty for a corpus."""
+        raised = ([run.unanswered for run in case.runs if run.unanswered] for case in self.cases)
+        return dict(Counter(names[0] for names in raised if names).most_common())
 
     @property
     def floor(self) -> float | None:

@@ -10,6 +10,7 @@ from pytest_jsonmatch.answer import value_of
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.session.options import usage_errors
+from pytest_jsonmatch.session.running_test import ProducerErrors
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -51,6 +52,7 @@ def _made(session: Session) -> CaseRules:
     from pytest_jsonmatch.golden.collector import CaseRules
 
     settings = session.settings
+    session.config.pluginmanager.register(ProducerErrors(lambda: session.test), "jsonmatch-producers")
 
     outputs: Outputs | None = None
     if settings.replay is not None:

@@ -83,6 +83,17 @@ def test_a_case_whose_producer_raises_is_unanswered(pytester, workers, conftest,
     assert "1 unanswered" in (pytester.path / "out.html").read_text("utf-8")
 
 
+def test_a_repeated_case_is_unanswered_once(pytester, workers):
+    pytester.makeconftest("def ask(text):\n    raise TimeoutError\n")
+    pytester.makefile(
+        ".golden.yaml", a="producer: conftest:ask\ncases:\n- {id: a, repeat: 3, input: x, expected: 1}\n"
+    )
+    run = pytester.runpytest("--jsonmatch-json=out.jsonl", *workers)
+    run.assert_outcomes(errors=3)
+    run.stdout.fnmatch_lines(["1 unanswered: 1 TimeoutError"])
+    assert read_results(pytester.path / "out.jsonl").unanswered == {"TimeoutError": 1}
+
+
 def test_an_error_of_a_golden_file_is_no_missing_answer(pytester, workers):
     pytester.makefile(".golden.yaml", a="cases:\n- {id: a, producer: nowhere:ask, input: 1, expected: 1}\n")
     run = pytester.runpytest("--jsonmatch-json=out.jsonl", *workers)
