@@ -5,10 +5,12 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final
 
+from pytest_jsonmatch.engine.align.arrays import check_compared_by_members
 from pytest_jsonmatch.engine.align.keys import find_key, read_key_value
 from pytest_jsonmatch.engine.compare.parameters import check_names, format_value, get_required, read_number
 from pytest_jsonmatch.engine.plan.accept import READERS
 from pytest_jsonmatch.engine.plan.node import refuse_matchers
+from pytest_jsonmatch.engine.plan.options import ByMembers
 from pytest_jsonmatch.engine.value.convert import MISSING, NUMBERS, Matcher, value_at
 from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
@@ -118,6 +120,11 @@ def _check_places(node: PlanNode, value: JsonValue, at: Steps) -> None:
                 if type(item) is dict and type(item.get(key)) is Matcher:
                     at = (*at, index)
                     read_key_value(member, item, key)
+        if type(value) is list and isinstance(node.rules.align, ByMembers):
+            for index, item in enumerate(value):
+                if type(item) is Matcher:
+                    at = (*at, index)
+                    check_compared_by_members(node.children[ELEMENT], [item])
     except ConfigurationError as error:
         raise InvalidValueError(f": {error}", *at) from None
     for step, item in value.items() if type(value) is dict else enumerate(value):

@@ -216,14 +216,14 @@ def _check_alignment(reader: SchemaReader, flat: FlatSchema) -> None:
     align = flat.rules["align"]
     if flat.kinds and "array" not in flat.kinds:
         raise ConfigurationError(f"x-eval-align needs an array, got {' or '.join(sorted(flat.kinds))}")
-    key = align.get("key") if isinstance(align, dict) else None
-    if key is None or flat.items is None:
+    member = align.get("key", align.get("by")) if isinstance(align, dict) else None
+    if member is None or flat.items is None:
         return
     elements = reader.flat(flat.items)
     if elements.kinds and "object" not in elements.kinds:
         kinds = " or ".join(sorted(elements.kinds))
         raise ConfigurationError(
-            f"x-eval-align: only objects have a member {key!r}, and the elements are {kinds}"
+            f"x-eval-align: only objects have a member {member!r}, and the elements are {kinds}"
         )
 
 

@@ -94,7 +94,7 @@ cases:\n- id: a-2\n  expected: 1\n- id: a\n  parametrize: {n: [1, 2]}\n  expecte
 + fields: {a: {weight: 1000e400}} => 4:12: `fields`: fields['a'].weight is Decimal('1.000E+403'); it must be a number from 0 to 1,000,000
 + fields: {a: {compare: 5}} => 4:12: `fields`: fields['a'].compare is 5; it must be a comparator's name, or {name: {parameters}}
 + fields: {a: {transform: [[strip]]}} => 4:12: `fields`: fields['a'].transform is ['strip']; it must be a transform's name, or {name: {parameters}}
-+ fields: {a: {align: {ordered: 1}}} => 4:12: `fields`: fields['a'].align is {'ordered': 1}; it must be 'ordered', 'unordered' or {'key': NAME}
++ fields: {a: {align: {ordered: 1}}} => 4:12: `fields`: fields['a'].align is {'ordered': 1}; it must be 'ordered', 'unordered', {'key': NAME} or {'by': [NAME, ...]}
 + options: {compare: {string: [exact]}} => 4:13: `options`: compare['string'] is ['exact']; it must be a comparator's name, or {name: {parameters}}
 + options: {transform: [1]} => 4:13: `options`: transform is 1; it must be a transform's name, or {name: {parameters}}
 + fields:\n    a: {comparee: exact} => 5:5: `fields`: fields['a'] has the rule 'comparee'; did you mean 'compare'?

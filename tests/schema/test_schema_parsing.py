@@ -304,7 +304,7 @@ def test_every_way_to_write_an_alignment(align: object, elements: dict[str, Any]
             {"x-eval-align": {"ordered": True, "match_by": "hungarian"}},
             (
                 "$: x-eval-align is {'ordered': True, 'match_by': 'hungarian'}; "
-                "it must be 'ordered', 'unordered' or {'key': NAME}"
+                "it must be 'ordered', 'unordered', {'key': NAME} or {'by': [NAME, ...]}"
             ),
         ),
     ],

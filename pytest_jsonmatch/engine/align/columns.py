@@ -44,6 +44,7 @@ from pytest_jsonmatch.engine.align.column import (
 from pytest_jsonmatch.engine.align.context import refuse_too_large
 from pytest_jsonmatch.engine.align.grid import NestedArrays
 from pytest_jsonmatch.engine.plan.node import get_chosen_weight, leaf_count, upper_bound
+from pytest_jsonmatch.engine.plan.options import ByMembers
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, Matcher
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
@@ -203,6 +204,10 @@ class GridBuilder:
     ) -> None:
         """Add the elements of arrays: index by index, or as they pair in each two arrays."""
         align = node.rules.align
+        if isinstance(align, ByMembers):
+            # Only the walk pairs them.
+            self._add_upper_bounds(grid, node, weight, expected, actual)
+            return
         if align == "ordered" or (align[0] == "if_objects" and not _may_pair_by_key(expected, actual)):
             element = node.children[ELEMENT]
             sides = [[dict(enumerate(item)) for item in values] for values in (expected, actual)]

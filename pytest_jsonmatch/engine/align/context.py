@@ -23,7 +23,8 @@ IndexPairs: TypeAlias = "list[tuple[int, int]]"
 
 NOTHING: Final = 1e-300
 """At most this many weighted leaves count as none."""
-_SLACK: Final = 1e-12
+ROUNDED_ZERO: Final = 1e-12
+"""A similarity is greater than a threshold if it exceeds it by more than this, the error of rounding."""
 _BYTES_A_CELL: Final = 32
 _MOST_BYTES: Final = 4 * 2**30
 _MOST_KEPT: Final = 200_000
@@ -110,8 +111,7 @@ class PairingContext:
         self.count_extra = count_extra
         self.is_two_sided: bool = options.reduce == "f1" and count_extra
         """Whether similarities are divided by the leaves of both sides, not only by those of expected."""
-        # "Greater" than the threshold by more than rounding.
-        self.threshold: float = options.array_threshold + _SLACK
+        self.threshold: float = options.array_threshold + ROUNDED_ZERO
         self.equality: EqualityKeys = EqualityKeys(nulls_absent=options.nulls == "absent")
         self.leaves: LeafCache = {}
         self.upper_bounds: dict[tuple[PlanNode, int], float] = {}
@@ -120,6 +120,8 @@ class PairingContext:
             0 if rounds < _PATIENCE else 2 ** min(rounds - _PATIENCE + 1, _MOST_DOUBLINGS) - 1
         )
         """How many of the next best pairings batch comparators are also asked about."""
+        self.sides_by_members: list[list[JsonValue]] = []
+        """Parts of arrays that pair by members, kept alive: caches find a container by its identity."""
         self.kept: dict[tuple[int, int], Pairing] = {}
         """Pairings by the identity of two arrays, which the documents keep alive: equal elements share a row
         of a grid, but not the order inside their arrays."""

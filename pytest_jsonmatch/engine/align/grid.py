@@ -40,6 +40,8 @@ class Grid(Protocol):
 
     total_scores: Any
     """(n, m) Σ weight·score of the pairs, exact or upper bounds."""
+    threshold: float
+    """Elements are paired only if their similarity is greater."""
     walked: bool
     """Whether only the walk can score the pairs."""
     walk: tuple[Measure, list[int], list[int]]

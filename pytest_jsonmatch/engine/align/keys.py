@@ -11,6 +11,7 @@ from contextlib import suppress
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, Final, final
 
+from pytest_jsonmatch.engine.plan.options import ByKey
 from pytest_jsonmatch.engine.value.convert import MISSING, NO_SCALARS, Matcher
 from pytest_jsonmatch.engine.value.equality import json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
@@ -223,7 +224,7 @@ def pair_by_key(
 
 def find_key(node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]) -> str | None:
     """Return the member by which the elements of two arrays pair; None: by position."""
-    if isinstance(node.rules.align, str):
+    if not isinstance(node.rules.align, ByKey):
         return None
     kind, key = node.rules.align
     objects = all(type(item) is dict for item in chain(expected, actual))

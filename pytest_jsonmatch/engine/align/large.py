@@ -49,6 +49,7 @@ class ArrayGrid:
 
     def __init__(self, aligner: PairingContext, rows: int, columns: int) -> None:
         self.aligner = aligner
+        self.threshold = aligner.threshold
         self.shape: tuple[int, int] = rows, columns
         self.total_scores: Matrix = np.zeros(self.shape)
         self.walked: bool = False
@@ -221,7 +222,7 @@ class ArrayGrid:
         self._worths = self._compute_similarities(leaf_counts)
         for some in split_rows(*self._worths.shape):
             worths = self._worths[some]
-            admissible = worths > self.aligner.threshold
+            admissible = worths > self.threshold
             worths += self._share * self.total_scores[some]
             worths += ROUNDING
             worths -= ROUNDING
@@ -245,7 +246,7 @@ class ArrayGrid:
 
     def worth(self, cell: PairScore) -> float:
         """Return the worth of a pair to the assignment."""
-        return compute_worth(cell, self.aligner.threshold, self._share)
+        return compute_worth(cell, self.threshold, self._share)
 
     def measure(self, row: int, column: int) -> PairScore:
         """Return the exact score of a pair; while questions are open, an upper bound."""

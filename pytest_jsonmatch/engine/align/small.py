@@ -35,6 +35,7 @@ class ListGrid:
 
     def __init__(self, aligner: PairingContext, rows: int, columns: int) -> None:
         self.aligner = aligner
+        self.threshold = aligner.threshold
         self.shape: tuple[int, int] = rows, columns
         self.total_scores: list[list[float]] = [[0.0] * columns for _ in range(rows)]
         self.walked: bool = False
@@ -133,7 +134,7 @@ class ListGrid:
         """Compute the worth of each pair: its similarity, and a shade more for a larger Σ."""
         self.leaf_counts = leaf_counts
         self._share = tie_share(max(map(max, self.total_scores)) if all(self.shape) else 0.0)
-        limit, share = self.aligner.threshold, self._share
+        limit, share = self.threshold, self._share
         for scores, counts in zip(self.total_scores, leaf_counts.pairs(self.shape[1])):
             if min(counts, default=1.0) <= NOTHING:
                 similarities = list(map(compute_similarity, scores, counts))
@@ -150,7 +151,7 @@ class ListGrid:
 
     def worth(self, cell: PairScore) -> float:
         """Return the worth of a pair to the assignment."""
-        return compute_worth(cell, self.aligner.threshold, self._share)
+        return compute_worth(cell, self.threshold, self._share)
 
     def measure(self, row: int, column: int) -> PairScore:
         """Return the exact score of a pair; while questions are open, an upper bound."""

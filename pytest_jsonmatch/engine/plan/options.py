@@ -42,8 +42,17 @@ class ByKey(NamedTuple):
     key: str
 
 
-Alignment: TypeAlias = "str | ByKey"
-"""How elements find their partners: "ordered", "unordered" or by a key."""
+@final
+class ByMembers(NamedTuple):
+    """Pair objects by the similarity of some members only, the others aside."""
+
+    members: tuple[str, ...]
+    threshold: float | None = None
+    """Pair only rows whose similarity is greater; None: the option `array_threshold`."""
+
+
+Alignment: TypeAlias = "str | ByKey | ByMembers"
+"""How elements find their partners: "ordered", "unordered", by a key or by the similarity of some members."""
 
 
 def read_spec(where: str, value: Any, kind: str = "comparator") -> NamedSpec:
@@ -165,9 +174,23 @@ def read_alignment(where: str, value: Any) -> Alignment:
             return "ordered" if by == "ordered" else "unordered"
         case {"key": str(key), **others} if others in ({}, {"match_by": "key_field"}):
             return ByKey("key", key)
+        case {"by": by, **others} if others.keys() <= {"threshold"}:
+            return _read_members(where, by, others.get("threshold"))
         case {"match_by": str(by)} if by not in known:
             raise ConfigurationError(f"{where}: match_by is {by!r}{did_you_mean(by, known)}")
-    raise ConfigurationError(f"{where} is {value!r}; it must be 'ordered', 'unordered' or {{'key': NAME}}")
+    raise ConfigurationError(
+        f"{where} is {value!r}; it must be 'ordered', 'unordered', {{'key': NAME}} or {{'by': [NAME, ...]}}"
+    )
+
+
+def _read_members(where: str, by: Any, threshold: Any) -> ByMembers:
+    """Read the members that rows are paired by, and the threshold of their similarity."""
+    names = [by] if isinstance(by, str) else by
+    if not (isinstance(names, (list, tuple)) and names and all(isinstance(name, str) for name in names)):
+        raise ConfigurationError(f"{where}: by is {by!r}; it must be a list of names of members")
+    if threshold is not None:
+        threshold = _read_number(f"{where}: threshold", threshold, 1.0)
+    return ByMembers(tuple(dict.fromkeys(names)), threshold)
 
 
 @final
@@ -384,6 +407,11 @@ def _read_choice(name: str, value: Any) -> str:
 
 def _read_arrays(name: str, value: Any) -> Alignment:
     alignment = read_alignment(name, value)
+    if isinstance(alignment, ByMembers):
+        raise ConfigurationError(
+            f"{name}: 'by' names members of one array: "
+            f"fields={{PATTERN: {{'align': {{'by': {list(alignment.members)!r}}}}}}}"
+        )
     # A key given for all arrays applies to those whose elements can have it.
     return alignment if isinstance(alignment, str) else ByKey("if_objects", alignment.key)
 

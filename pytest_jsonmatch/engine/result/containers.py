@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, final
 
+from pytest_jsonmatch.engine.plan.options import ByKey, ByMembers
 from pytest_jsonmatch.engine.score.field import LEAFLESS, Place, format_instance_path, get_instance_keys
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.walkstate import AlignedArrays
 
 _KINDS: Final[dict[type, str]] = {dict: "object", list: "array"}
+_PAIRINGS: Final[dict[type, str]] = {str: "unordered", ByKey: "key", ByMembers: "members"}
 
 
 @final
@@ -73,7 +75,7 @@ class ArrayAlignment:
     actual_path: str
     """The instance path in actual."""
     kind: str
-    """unordered or key."""
+    """unordered, key or members."""
     pairs: tuple[tuple[int, int, float], ...]
     """(index in expected, index in actual, F1 of the two), in the order of expected."""
     unmatched_expected: tuple[int, ...]
@@ -148,7 +150,7 @@ def _make_alignment(aligned: AlignedArrays, scores: dict[Place, float]) -> Array
         aligned.node.path,
         format_instance_path(aligned.place, "expected"),
         format_instance_path(aligned.place, "actual"),
-        kind="unordered" if aligned.node.rules.align == "unordered" else "key",
+        kind=_PAIRINGS[type(aligned.node.rules.align)],
         pairs=tuple((i, j, scores.get(Place(aligned.place, i, j), 1.0)) for i, j in aligned.pairs),
         unmatched_expected=tuple(i for i in range(len(aligned.expected)) if i not in paired),
         unmatched_actual=tuple(j for j in range(len(aligned.actual)) if j not in partners),

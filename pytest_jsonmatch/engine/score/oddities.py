@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_jsonmatch.engine.align.keys import read_key_value
+from pytest_jsonmatch.engine.plan.options import ByKey, ByMembers
 from pytest_jsonmatch.engine.score.field import Place, format_instance_path, get_instance_keys
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import GoldValidationError, UnlistedFieldError, did_you_mean
@@ -12,7 +13,7 @@ from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.engine.value.text import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.walkstate import AlignedArrays
@@ -59,11 +60,29 @@ def check_listed(node: PlanNode, where: Place, value: JsonValue, *, of_expected:
 
 
 def find_key_warnings(arrays: Iterable[AlignedArrays]) -> tuple[str, ...]:
+    """Return a sentence for each schema path and side of arrays with elements that nothing can match."""
+    return *_find_unpaired_keys(arrays), *_find_absent_members(arrays)
+
+
+def _find_absent_members(arrays: Iterable[AlignedArrays]) -> Iterator[str]:
+    """Yield a sentence for each member by which rows are paired and that no row of expected has."""
+    names: dict[tuple[str, str], bool] = {}
+    for array in arrays:
+        align = array.node.rules.align
+        for name in align.members if isinstance(align, ByMembers) and array.expected else ():
+            has_it = any(type(item) is dict and name in item for item in array.expected)
+            names[array.node.path, name] = names.get((array.node.path, name), False) or has_it
+    for (path, name), is_there in names.items():
+        if not is_there:
+            yield f"{path}: elements pair by their member {name!r}, which no element of expected has"
+
+
+def _find_unpaired_keys(arrays: Iterable[AlignedArrays]) -> tuple[str, ...]:
     """Return a sentence for each keyed array's schema path and side with elements that nothing can match."""
     odd: dict[tuple[str, str, Side], list[str]] = {}
     for array in arrays:
         align = array.node.rules.align
-        if isinstance(align, str) or len(array.pairs) == len(array.expected) == len(array.actual):
+        if not isinstance(align, ByKey) or len(array.pairs) == len(array.expected) == len(array.actual):
             continue
         key = align.key
         member = array.node.children[ELEMENT].children[key]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from pytest_jsonmatch.engine.align.keys import find_key
 from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
 from pytest_jsonmatch.engine.plan.node import LeafCount, count_leaves, get_weight_between, refuse_matchers
+from pytest_jsonmatch.engine.plan.options import ByKey
 from pytest_jsonmatch.engine.score.field import (
     BATCH_ERROR,
     HALLUCINATION,
@@ -279,7 +280,7 @@ class PlaceScorer:
     def note_array(self, node: PlanNode, where: Place, value: list[JsonValue], *, of_expected: bool) -> None:
         """Note an array that only one side has, unless such arrays are compared by position."""
         align = node.rules.align
-        if align == "unordered" or (align != "ordered" and find_key(node, value, []) is not None):
+        if align != "ordered" and (not isinstance(align, ByKey) or find_key(node, value, []) is not None):
             sides: tuple[list[JsonValue], list[JsonValue]] = (value, []) if of_expected else ([], value)
             self.lone_arrays.append(AlignedArrays(node, where, [], *sides))
 

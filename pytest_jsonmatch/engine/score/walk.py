@@ -5,6 +5,7 @@ Walking again with the same `WalkState` and `details=True` writes plain matches,
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, final
 
@@ -12,6 +13,7 @@ from pytest_jsonmatch.engine.align.arrays import Aligner
 from pytest_jsonmatch.engine.align.context import Arrays, PairScore, compute_similarity
 from pytest_jsonmatch.engine.align.keys import find_key, pair_by_key
 from pytest_jsonmatch.engine.plan.node import count_leaves, get_weight_between, without_nulls
+from pytest_jsonmatch.engine.plan.options import ByMembers
 from pytest_jsonmatch.engine.score.field import (
     HALLUCINATION,
     MATCH,
@@ -44,8 +46,8 @@ class Walk(PlaceScorer):
     """One walk, with a method for each kind of place.
 
     It is recursive. 128 levels must fit into Python's stack, so a level of objects or of arrays takes two
-    calls, and one of unordered arrays in each other six: `place`, `_array`, the aligner's `pair`, the grid's
-    `best` and `measure`, and `measure` below. tests/engine/test_depth.py counts them.
+    calls, and one of unordered arrays in each other six: `score_place`, `_score_array`, the aligner's `pair`,
+    the grid's `find_best_pairs` and `measure`, and `measure` below. tests/engine/test_depth.py counts them.
     """
 
     __slots__ = ()
@@ -163,11 +165,15 @@ class Walk(PlaceScorer):
             walk = Walk(own, base=node, pairing=self._pairing)
         walk.visited.enter(node, expected)
         pairs = own.pairs.get(where)
-        if pairs is None and node.rules.align == "unordered":
-            measure = make_measure(own, node, where, expected, actual)
+        align = node.rules.align
+        if pairs is None and (align == "unordered" or isinstance(align, ByMembers)):
+            arrays = Arrays(node, expected, actual)
             if own.aligner is None:
                 own.aligner = Aligner(own.plan, count_extra=own.count_extra, rounds=own.rounds)
-            pairing = own.aligner.pair(Arrays(node, expected, actual), measure)
+            if isinstance(align, ByMembers):
+                pairing = own.aligner.pair_by_members(arrays, align, partial(make_measure, own, node, where))
+            else:
+                pairing = own.aligner.pair(arrays, make_measure(own, node, where, expected, actual))
             pairs = pairing.pairs
             for asked in pairing.questions:
                 walk.questions.setdefault(asked.place, asked)
