@@ -1,4 +1,4 @@
-"""New values in the text of golden files: scalars in their place, whole blocks anew, all else as it is."""
+"""New values in the text of golden files: scalars in their place, new members behind the last one."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ class Edited:
 def edit(data: bytes, name: str, changes: Mapping[Steps, JsonValue]) -> Edited:
     r"""Return a file's content with some of its values changed, and no other value and no comment lost.
 
-    A scalar is replaced in its place. An object or array that gets or loses members is written anew as a
-    whole; that is refused if there are comments in it. The result is read again before it is returned: if
-    anything but these values has changed, every change is refused.
+    A scalar is replaced in its place, and new members or elements are inserted behind the last one. An object
+    or array that loses some is rewritten as a whole; that is refused if there are comments in it. The result
+    is read again before it is returned: if anything but these values has changed, every change is refused.
 
     Args:
         data: the file's content.
@@ -166,7 +166,7 @@ class _Plan:
                 if type(value) is not dict or depth < len(trail) - 1:
                     raise _RefusedError(f"{_named(trail)} is not in the file")
                 if value:
-                    self._append(node, str(step), new)
+                    self._append(node, step, new)
                 else:
                     self._replace(node, {str(step): new}, trail[:depth])
                 return
@@ -178,34 +178,38 @@ class _Plan:
         if json_equal(old, new, strict=True):
             return
         _check_own(node, trail)
-        if type(old) is type(new) is dict and old.keys() == new.keys():
-            keys: Sequence[Any] = list(old)
-        elif type(old) is type(new) is list and len(old) == len(new):
-            keys = range(len(old))
-        else:
+        can_append = self.source.is_json or node.style in {"block", "flow"}
+        if type(old) is not type(new) or not node.items or not _is_extended(old, new, can_append=can_append):
             self._replace(node, new, trail)
             return
-        for key in keys:
+        keys: Sequence[Any] = list(new) if type(new) is dict else range(len(new))
+        for key in keys[: len(old)]:
             self._change(node.items[key], old[key], new[key], (*trail, key))
+        for key in keys[len(old) :]:
+            self._append(node, key, new[key])
 
     def _put(self, start: int, end: int, text: str) -> None:
         self.splices.append(_Splice(start, end, text))
 
-    def _append(self, node: Node, name: str, new: JsonValue) -> None:
-        """Plan a new member behind the last one of an object."""
-        source = self.source
+    def _append(self, node: Node, key: str | int, new: JsonValue) -> None:
+        """Plan a new member behind the last one of an object, or a new element behind that of an array."""
+        source, is_element = self.source, type(key) is int
+        name = str(key)
         first, last = next(iter(node.items.values())), next(reversed(node.items.values()))
         if source.is_json:
-            begin = self.text.index('"', node.start)
+            begin = first.start if is_element else self.text.index('"', node.start)
             lead = f"{source.newline}{source.indent(begin)}" if source.opens_line(begin) else " "
             unit = self._unit() if source.opens_line(begin) else None
-            self._put(last.end, last.end, f",{lead}{json_text(name)}: {json_text(new, lead, unit)}")
+            head = "" if is_element else f"{json_text(name)}: "
+            self._put(last.end, last.end, f",{lead}{head}{json_text(new, lead, unit)}")
         elif node.style == "block":
             at = source.line_end(last.end)
-            lines = yaml_entry(f"{yaml_key(name)}:", new, literal=self._takes_literal(last))
+            head = "-" if is_element else f"{yaml_key(name)}:"
+            lines = yaml_entry(head, new, literal=self._takes_literal(last))
             self._put(at, at, self._lines(lines, first.column))
         elif node.style == "flow":
-            self._put(last.end, last.end, f", {yaml_key(name, flow=True)}: {yaml_flow(new)}")
+            head = "" if is_element else f"{yaml_key(name, flow=True)}: "
+            self._put(last.end, last.end, f", {head}{yaml_flow(new)}")
         else:
             raise _RefusedError(_UNPROVEN)
 
@@ -271,6 +275,21 @@ class _Plan:
         return "".join(
             f"{self.source.newline}{' ' * column if line else ''}{line[max(-column, 0) :]}" for line in lines
         )
+
+
+def _is_extended(old: Any, new: Any, *, can_append: bool) -> bool:
+    """Return whether a new object or array has all keys of the old one, in their order, and perhaps more.
+
+    An array whose elements have moved has not: their comments would stay with other elements.
+    """
+    if len(new) < len(old) or (len(new) > len(old) and not can_append):
+        return False
+    if type(old) is dict:
+        return old.keys() == new.keys() if len(new) == len(old) else list(new)[: len(old)] == list(old)
+    return len(new) == len(old) or not any(
+        not json_equal(one, other, strict=True) and any(json_equal(one, item, strict=True) for item in new)
+        for one, other in zip(old, new)
+    )
 
 
 def _check_own(node: Node, trail: Steps) -> None:

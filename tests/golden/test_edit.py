@@ -72,7 +72,6 @@ def test_scalars_are_replaced_in_their_place(before, new, after):
     ("before", "new", "after"),
     [
         (" [1, 2, 3]  # end", [1, 3], " [1, 3]  # end"),
-        (" [1,2]", [1, 2, {"a": [3]}], " [1, 2, {a: [3]}]"),
         (" [\n  1,\n  2]", [], " []"),
         (" {a: 1}", {"b": {"c": [2]}}, " {b: {c: [2]}}"),
         (" [a: 1, 2]", [{"a": 1, "b": 2}, 2], " [{a: 1, b: 2}, 2]"),
@@ -144,6 +143,7 @@ OLD = {"shop": "Corner Bakery", "items": [{"name": "bread", "price": 4.2}], "tot
             "5\n        - name: milk\n",
         ),
         ({**OLD, "total": {"sum": 5}}, "5.20", "{sum: 5}"),
+        ({**OLD, "tip": 1}, "euros\n", "euros\n      tip: 1\n"),
     ],
 )
 def test_one_change_of_a_block(new, old_text, new_text):
@@ -155,7 +155,46 @@ def test_one_change_of_a_block(new, old_text, new_text):
     assert edited(BLOCK, new, ("cases", 0, "expected")) == wanted
 
 
-@pytest.mark.parametrize("new", [{**OLD, "tip": 1}, {"shop": "Page"}, 1, [OLD]])
+@pytest.mark.parametrize(
+    ("before", "new", "after"),
+    [
+        (" [1,2]", [1, 2, {"a": [3]}], " [1,2, {a: [3]}]"),
+        (" [1, 2,]  # two", [1, 5, 3], " [1, 5, 3,]  # two"),
+        (" {a: 1,\n  b: 2}", {"a": 1, "b": 2, "c": {"d": 1}}, " {a: 1,\n  b: 2, c: {d: 1}}"),
+        (
+            "\n  # first\n  a: 1  # one\n  b:\n    c: |\n      text",
+            {"a": 2, "b": {"c": "text\n", "d": "e\nf\n"}, "g": [{"h": 1}]},
+            (
+                "\n  # first\n  a: 2  # one\n  b:\n    c: |\n      text\n"
+                "    d: |\n      e\n      f\n  g:\n    - h: 1"
+            ),
+        ),
+        (
+            "\n- name: bread  # fresh\n  price: 4",
+            [{"name": "bread", "price": 4, "unit": "kg"}, {"name": "milk"}],
+            "\n- name: bread  # fresh\n  price: 4\n  unit: kg\n- name: milk",
+        ),
+        (
+            "\n    - - 1\n      - 2  # two",
+            [[1, 2, 3], []],
+            "\n    - - 1\n      - 2  # two\n      - 3\n    - []",
+        ),
+        ("\n  'a': 1\n\n  # below", {"a": 1, "b": None}, "\n  'a': 1\n  b: null\n\n  # below"),
+    ],
+)
+def test_members_and_elements_are_inserted_behind_the_last(before, new, after):
+    text = "expected:%s\nid: x  # x\n"
+    assert edited(text % before, new) == text % after
+
+
+def test_elements_that_have_moved_are_not_edited_in_place():
+    """A comment would stay with another element."""
+    text = "expected:\n- 1{}\n- 2\nid: x\n"
+    assert edited(text.format(""), [2, 3, 4]) == "expected:\n  - 2\n  - 3\n  - 4\nid: x\n"
+    assert refusal(text.format("  # one"), [2, 3, 4]) == COMMENTS
+
+
+@pytest.mark.parametrize("new", [{"shop": "Page"}, 1, [OLD]])
 def test_a_block_with_comments_is_not_written_anew(new):
     assert refusal(BLOCK, new, ("cases", 0, "expected")) == COMMENTS
 
@@ -253,7 +292,7 @@ def test_a_place_that_is_not_there_is_refused():
     ("before", "new", "after"),
     [
         ('{"b": 1,"a": 2}\n', {"a": 3, "b": 1}, '{"b": 1,"a": 3}\n'),
-        ('{"b":1}', {"b": 1, "c": [1, {"d": 2}]}, '{"b": 1, "c": [1, {"d": 2}]}'),
+        ('{"b":1}', {"b": 1, "c": [1, {"d": 2}]}, '{"b":1, "c": [1, {"d": 2}]}'),
         ('{\n\t"a": 1\n}\n', {"a": 1, "b": {"c": 1}}, '{\n\t"a": 1,\n\t"b": {\n\t\t"c": 1\n\t}\n}\n'),
         ('{\r\n  "a": []\r\n}\r\n', {"a": [1]}, '{\r\n  "a": [\r\n    1\r\n  ]\r\n}\r\n'),
         ("[1.50, 1e2, 3]", [1.5, 100, 4], "[1.50, 100, 4]"),
