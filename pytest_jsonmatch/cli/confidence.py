@@ -35,7 +35,7 @@ def run(options: Namespace) -> int:
     from pytest_jsonmatch.study.confidence import FIGURES, measure_confidence
 
     gates = study_gates(options, FIGURES)
-    if options.max_error is None and any(gate.figure == "coverage_at_error" for gate in gates):
+    if options.max_error is None and any(gate.statistic == "coverage_at_error" for gate in gates):
         raise CommandError("a gate on coverage_at_error needs --max-error: the share that may be wrong")
     with (
         comparing(options) as rules,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.output import as_text, look_of, write_files, write_output
+from pytest_jsonmatch.gate.check import Check
 from pytest_jsonmatch.gate.headlines import Contest, contest
-from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.gate.verdict import DropGate
 from pytest_jsonmatch.report.against import contest_blocks
 from pytest_jsonmatch.report.blocks import Text
@@ -40,13 +40,13 @@ def run(options: Namespace) -> int:
     look, is_one = look_of(options), len(contests) == 1
     checks, notes = [], []
     for each in contests if options.max_drop is not None else ():
-        if each.proven is not None:
-            change, whose = each.proven.scores, "" if is_one else f" of {each.after}"
+        if each.change is not None:
+            change, whose = each.change.scores, "" if is_one else f" of {each.after}"
             subject = f"--max-drop={options.max_drop:g}{whose}"
             checks.append(
                 Check(subject, "drop", None, options.max_drop, passed=change.passed, note=change.note)
             )
-            text = f"{'' if is_one else each.after} {change.gate_words}".strip()
+            text = f"{'' if is_one else each.after} {change.gate_text}".strip()
             notes.append(Text(text, "good" if change.passed else "bad"))
     _, (_, after) = runs[:2]
     if any(results.judged for _, results in runs):

@@ -83,7 +83,7 @@ def _evaluated(sides: Sides, options: Namespace, gates: Sequence[Gate], rules: d
     from pytest_jsonmatch.api import compare_corpus
 
     needs_all = any(gate.cases or gate.is_significant for gate in gates)
-    validates = options.validate or any(gate.figure == "valid_rate" for gate in gates)
+    validates = options.validate or any(gate.statistic == "valid_rate" for gate in gates)
     run = compare_corpus(
         sides.actual,
         sides.expected,

@@ -14,8 +14,8 @@ from pytest_jsonmatch.gate.power import (
     MOST,
     Sample,
     assumed_sample,
-    clusters_to_know,
-    clusters_to_prove,
+    clusters_for_precision,
+    clusters_to_detect,
     minimum_detectable,
     sample_of,
 )
@@ -44,10 +44,10 @@ def run(options: Namespace) -> int:
     told = []
     if options.drop is not None:
         what = f"to detect a drop of {options.drop:g} in {_POWER * 100:g} % of runs"
-        told.append(_takes(what, clusters_to_prove(sample, options.drop, _AT_SCORE, _POWER), sample))
+        told.append(_takes(what, clusters_to_detect(sample, options.drop, _AT_SCORE, _POWER), sample))
     if options.precision is not None:
         what = f"to know the statistic to within {options.precision:g}"
-        told.append(_takes(what, clusters_to_know(sample, options.precision, _CONFIDENCE), sample))
+        told.append(_takes(what, clusters_for_precision(sample, options.precision, _CONFIDENCE), sample))
     if not told:
         clusters = len(sample.sizes)
         smallest = minimum_detectable(sample, clusters, _AT_SCORE, _POWER)

@@ -15,8 +15,8 @@ from pytest_jsonmatch.cli.output import as_text, look_of, write_output
 from pytest_jsonmatch.cli.rules import gates_of
 from pytest_jsonmatch.engine.value.errors import nearest
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
+from pytest_jsonmatch.gate.check import Check
 from pytest_jsonmatch.gate.expressions import Gate, parse_gate
-from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.report.blocks import Report, Statistic, Table
 from pytest_jsonmatch.report.checks import gate_table
 from pytest_jsonmatch.report.figures import dash, interval_texts
@@ -32,29 +32,29 @@ if TYPE_CHECKING:
 
 
 class Study(Protocol):
-    """The result of a study: a dataclass of plain values, with the figures for gates.
+    """The result of a study: a dataclass of plain values, with the statistics for gates.
 
-    It may also have figures by field: in `by_field`, by path and name.
+    It may also have statistics by field: in `by_field`, by path and name.
     """
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     @property
     def figures(self) -> Mapping[str, float | None]:
-        """Figures of the whole study, by name; None for a missing one."""
+        """The statistics of the whole study, by name; None for one without a value."""
 
 
-def study_gates(options: Namespace, figures: Collection[str]) -> list[Gate]:
+def study_gates(options: Namespace, statistics: Collection[str]) -> list[Gate]:
     """Return the gates of a command line.
 
     Args:
         options: as given.
-        figures: the names of the figures that gates of this study may use.
+        statistics: the names of the statistics that gates of this study can use.
 
     Raises:
         CommandError: a gate can't be read.
     """
-    return gates_of(options.gates, partial(parse_gate, figures=figures))
+    return gates_of(options.gates, partial(parse_gate, statistics=statistics))
 
 
 def finish(
@@ -71,8 +71,8 @@ def finish(
     """
     checks = [check_study_gate(gate, study.figures, getattr(study, "by_field", {})) for gate in gates]
     if options.json is not None:
-        name, figures = sheet.title.removeprefix("jsonmatch study "), dict(study.figures)
-        document = {"study": name, "version": 1, "figures": figures, **asdict(study)}
+        name, statistics = sheet.title.removeprefix("jsonmatch study "), dict(study.figures)
+        document = {"study": name, "version": 1, "figures": statistics, **asdict(study)}
         # A number that does not fit a double is written as text.
         text = json.dumps(document, indent=1, ensure_ascii=False, default=str)
         write_output(f"{text}\n", options.json)
@@ -105,14 +105,14 @@ def show_sheet(sheet: Report, options: Namespace) -> None:
 
 
 def check_study_gate(
-    gate: Gate, figures: Mapping[str, float | None], by_field: Mapping[str, Mapping[str, float | None]]
+    gate: Gate, statistics: Mapping[str, float | None], by_field: Mapping[str, Mapping[str, float | None]]
 ) -> Check:
-    """Return whether a gate on a study's figures holds. A gate on a missing figure fails.
+    """Check a gate on the statistics of a study; a gate on a statistic without a value fails.
 
     Args:
-        gate: the gate. One on fields must hold for every field that its pattern matches.
-        figures: those of the whole study, by name; None where one is undefined, such as 0/0.
-        by_field: the figures of each field, by its path.
+        gate: the gate. A gate on fields must pass for every field that its pattern matches.
+        statistics: the statistics of the whole study, by name; None if undefined, such as 0/0.
+        by_field: the statistics of each field, by its path.
 
     >>> from pytest_jsonmatch.gate.expressions import parse_gate
     >>> gate = parse_gate('fields["*"].auroc >= 0.8', {"auroc"})
@@ -120,15 +120,17 @@ def check_study_gate(
     >>> check.passed, check.value, check.note
     (False, 0.7, 'b')
     """
-    by_path = {"": figures}
+    by_path = {"": statistics}
     if gate.field is not None:
         pattern = parse_pattern(gate.field)
         by_path = {path: by_field[path] for path in by_field if pattern.matches(parse_path(path))}
     checks = []
     for path, named in by_path.items():
-        value = named.get(gate.figure)
-        passed = value is not None and gate.holds(value)
-        note = f"{path or 'this data'} has no {gate.figure}" if value is None else path * (len(by_path) > 1)
+        value = named.get(gate.statistic)
+        passed = value is not None and gate.passes(value)
+        note = (
+            f"{path or 'this data'} has no {gate.statistic}" if value is None else path * (len(by_path) > 1)
+        )
         checks.append(Check(gate.text, gate.name, value, gate.limit, passed, note, gate.operator))
     if checks:
         return min(checks, key=lambda check: (check.value is not None, check.passed, check.margin or 0.0))

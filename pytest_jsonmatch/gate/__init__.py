@@ -1,5 +1,5 @@
-"""Repetition results into a verdict: are they good enough, are they worse than before, and how sure is that?
+"""Judge results: check gates, compare a run with a baseline, and compute confidence intervals.
 
-The statistics take plain mappings: case id → scores of its repeats, case id → passed, and the same by field.
-This package reads no files, prints nothing, and knows neither pytest nor YAML.
+The statistics take plain mappings from case id to the scores of its repeats, or to whether it passed, and
+such mappings by field. This package reads no files, prints nothing, and imports neither pytest nor YAML.
 """

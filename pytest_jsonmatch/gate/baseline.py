@@ -1,4 +1,4 @@
-"""Compare a run with an earlier one: what got better or worse, case by case and field by field."""
+"""Compare a run with an earlier one, case by case and field by field."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Delta(NamedTuple):
-    """A score before and after; for a field, under one metric."""
+    """The score of a case or, under one metric, of a field in two runs."""
 
     name: str
     before: float
@@ -26,12 +26,12 @@ class Delta(NamedTuple):
 
     @property
     def change(self) -> float:
-        """The gain; below 0 for a loss."""
+        """The change from before to after: below 0 for a loss."""
         return self.after - self.before
 
 
 class Mismatch(NamedTuple):
-    """A case that was scored in different ways, so that its scores can't be compared."""
+    """A case whose two scores can't be compared, because they have different signatures."""
 
     case: str
     before: str
@@ -39,7 +39,7 @@ class Mismatch(NamedTuple):
 
     @property
     def difference(self) -> str:
-        """The parts in which the two signatures differ.
+        """The parts of the two signatures that differ.
 
         >>> Mismatch("a", "m|options:none|schema:1f|rules:2", "m|options:none|schema:2e|rules:2").difference
         'schema:1f, now schema:2e'
@@ -54,17 +54,17 @@ class Mismatch(NamedTuple):
 @final
 @dataclass(frozen=True, slots=True)
 class BaselineDiff:
-    """What two runs have in common, and how they differ there.
+    """The difference between two runs: changes of scores, and cases that only one of them has.
 
     Args:
         before: the earlier run.
-        after: the later one.
-        cases: the score of each case that both have, by id.
-        fields: the score of each field that both have, under each metric, over those cases or, if
+        after: the later run.
+        cases: the scores of each case in both runs, named by its id.
+        fields: the scores of each field in both runs, for each metric; over the cases in both runs or, if
             `of_corpora`, over all records.
         new: cases that only the later run has.
         vanished: cases that only the earlier run has.
-        mismatches: cases that were scored in different ways.
+        mismatches: cases whose scores can't be compared.
     """
 
     before: RunResult
@@ -77,20 +77,20 @@ class BaselineDiff:
 
     @property
     def score(self) -> Delta | None:
-        """The mean score of the cases that both have, or of all records (`of_corpora`); None without any."""
+        """The mean score of the cases in both runs, or of all records (`of_corpora`); None without any."""
         if self.of_corpora:
             means = self.before.mean("score"), self.after.mean("score")
             return None if means[0] is None or means[1] is None else Delta("score", means[0], means[1])
         if not self.cases:
             return None
         number = len(self.cases)
-        before = fsum(each.before for each in self.cases) / number
-        after = fsum(each.after for each in self.cases) / number
+        before = fsum(delta.before for delta in self.cases) / number
+        after = fsum(delta.after for delta in self.cases) / number
         return Delta("score", before, after)
 
     @property
     def of_corpora(self) -> bool:
-        """Whether the figures are of two corpora, at least one of which keeps only some records as cases."""
+        """Whether both runs are of records, and at least one of them keeps only some records as cases."""
         return (
             self.before.is_of_records
             and self.after.is_of_records
@@ -99,7 +99,7 @@ class BaselineDiff:
 
     @property
     def is_comparable(self) -> bool:
-        """Whether all cases that both have were scored in the same way."""
+        """Whether all cases in both runs have the same signatures."""
         return not self.mismatches
 
 
@@ -147,12 +147,12 @@ def _fields(old: _ByMetric, new: _ByMetric) -> Iterator[Delta]:
             scores = old[metric][path].mean_score, new[metric][path].mean_score
             if scores[0] is not None and scores[1] is not None:
                 deltas.append(Delta(path, scores[0], scores[1], metric))
-    yield from sorted(deltas, key=lambda each: (each.change, each.name, each.metric))
+    yield from sorted(deltas, key=lambda delta: (delta.change, delta.name, delta.metric))
 
 
 def _mismatches(names: Sequence[str], old: Mapping[str, Case], new: Mapping[str, Case]) -> Iterator[Mismatch]:
     for name in names:
-        # `zip` stops at the shorter list: comparisons that a failed case never reached are no mismatch.
+        # `zip` stops at the shorter list: a comparison that a failed case never reached is not a mismatch.
         for before, after in zip(signatures_of(old[name]), signatures_of(new[name])):
             if before != after:
                 yield Mismatch(name, before, after)
@@ -160,7 +160,7 @@ def _mismatches(names: Sequence[str], old: Mapping[str, Case], new: Mapping[str,
 
 
 def signatures_of(case: Case) -> list[str]:
-    """Return the signatures of the comparisons in a case's first run that has any."""
+    """Return the signatures of the comparisons in the first run of a case that has comparisons."""
     for run in case.runs:
         if run.comparisons:
             return [comparison.signature for comparison in run.comparisons]

@@ -1,8 +1,8 @@
-"""Parse gates such as `f1 >= 0.9` and `fields["items[].price"].recall >= 0.95`; nothing is run as code.
+"""Parse gates such as `f1 >= 0.9` and `fields["items[].price"].recall >= 0.95`, without running code.
 
-gate   = figure operator number [ "significant" ]
-figure = [ "tags[" string "]." ] [ "cases[" string "]." ] [ part ] name
-part   = "fields[" string "]." | "rows[" string "]." | "micro."
+gate      = statistic operator number [ "significant" ]
+statistic = [ "tags[" string "]." ] [ "cases[" string "]." ] [ part ] name
+part      = "fields[" string "]." | "rows[" string "]." | "micro."
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SHARES: Final[Mapping[str, str]] = {
     "answered": "the share of the cases whose producer gave an answer, or of the gold records with one",
     "completeness": "the share of the collected cases that ran to their end",
 }
-"""Figures from 0 to 1, with their meaning."""
+"""Statistics from 0 to 1, with their meaning."""
 COUNTS: Final[Mapping[str, str]] = {
     "matches": "leaves that match",
     "mismatches": "leaves on both sides that score less than 1",
@@ -44,23 +44,25 @@ COUNTS: Final[Mapping[str, str]] = {
     "batch_errors": "leaves on which a batch comparator failed",
     "errors": "errors of comparators, and cases that failed before they compared",
 }
-"""Figures that are counts, with what they count."""
-_OF_RESULTS: Final = (
+"""Statistics that are counts, with what they count."""
+_OF_LEAVES: Final = (
     *("missing_rate", "extra_rate"),
     *("matches", "mismatches", "missing", "extra"),
 )
-"""Figures over all results together, or over those of some fields."""
-OF_EXTRAS: Final = frozenset({"extra_rate", "extra"})
-"""Figures that exist only where values that only actual has are counted."""
-NAMES_OF_RESULTS: Final[Mapping[str, str]] = {
+"""Statistics over all leaves, or over the leaves of some fields."""
+NEEDS_EXTRAS: Final = frozenset({"extra_rate", "extra"})
+"""Statistics that need a metric that counts extra values."""
+RESULT_NAMES: Final[Mapping[str, str]] = {
     "score": "mean_score",
     "missing": "omissions",
     "extra": "hallucinations",
     "missing_rate": "omission_rate",
     "extra_rate": "hallucination_rate",
 }
-"""The names of figures in results, where they differ; gates also read those of the last four."""
-_SPELLINGS: Final = {name: word for word, name in NAMES_OF_RESULTS.items() if word != "score"}
+"""The names in results of statistics with another name there; gates accept the last four of them, too."""
+_STATISTICS_BY_RESULT_NAME: Final = {
+    name: statistic for statistic, name in RESULT_NAMES.items() if statistic != "score"
+}
 _OF_RUN: Final = frozenset({"completeness"})
 OPERATORS: Final[Mapping[str, Callable[[float, float], bool]]] = {
     ">=": operator.ge,
@@ -71,28 +73,28 @@ OPERATORS: Final[Mapping[str, Callable[[float, float], bool]]] = {
     "<": operator.lt,
 }
 EACH_VALUE: Final = "=*"
-"""The end of a tag in a gate that each value of the tag must pass."""
-_SLACK: Final = 1e-12
+"""The end of a tag pattern in a gate that must pass for each value of the tag."""
+_TOLERANCE: Final = 1e-12
 
 _NUMBER: Final = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _QUOTED: Final = r"""\s*\[\s*(?P<%s>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\s*\]\s*\.\s*"""
-_OF: Final = re.compile(
+_PARTS: Final = re.compile(
     rf"\s*(?:tags{_QUOTED % 'tag'})?(?:cases{_QUOTED % 'cases'})?"
     rf"(?:fields{_QUOTED % 'field'}|rows{_QUOTED % 'rows'}|(?P<micro>micro)\s*\.\s*)?"
 )
-_FORMS: Final = {
+_PART_EXAMPLES: Final = {
     "fields": 'fields["total"].recall',
     "rows": 'rows["items"].recall',
     "cases": 'cases["acme-*"].score',
     "tags": 'tags["source=phone"].score',
     "micro": "micro.f1",
 }
-"""How the parts of a figure are written."""
+"""An example of each part that a statistic can have."""
 
 
 @final
 class GateError(ConfigurationError):
-    """A gate that can't be parsed; the message shows what is wrong, and where.
+    """A gate that can't be parsed; the message shows the reason and the position.
 
     >>> print(GateError.at("f2 > 1", 0, "unknown statistic 'f2'"))
     unknown statistic 'f2'
@@ -112,21 +114,22 @@ class Gate:
     """A parsed gate.
 
     Args:
-        text: as it was written.
-        figure: one of `SHARES`, `COUNTS` or `SPENT`, or a figure of a study.
+        text: the source text.
+        statistic: one of `SHARES`, `COUNTS` or `SPENT`, or a statistic of a study.
         operator: one of `OPERATORS`.
         limit: the number on the right.
         cases: a glob that selects cases; None for all.
-        field: a path pattern that selects fields; None if the figure is not of fields.
-        is_micro: whether the figure is over all results together, rather than the mean of the cases.
-        is_significant: whether the end of the figure's interval must pass, and not just the figure.
-        rows: a path pattern that selects arrays, whose rows are counted; None if the figure is not of rows.
-        tag: the tag that selects cases, such as `source=phone`; `source=*` for each value by itself; None
-            for all.
+        field: a path pattern that selects fields; None if the statistic is not about fields.
+        is_micro: whether the statistic is over the leaves of all cases together, not the mean over cases.
+        is_significant: whether the end of the statistic's interval must pass, and not just its value.
+        rows: a path pattern that selects arrays, whose rows are counted; None if the statistic is not about
+            rows.
+        tag: the tag that selects cases, such as `source=phone`; `source=*` checks each value separately; None
+            for all cases.
     """
 
     text: str
-    figure: str
+    statistic: str
     operator: str
     limit: float
     cases: str | None = None
@@ -138,116 +141,124 @@ class Gate:
 
     @property
     def name(self) -> str:
-        """The figure in canonical spelling."""
-        of = {"tags": self.tag, "cases": self.cases, "fields": self.field, "rows": self.rows}
-        parts = [f'{name}["{value}"]' for name, value in of.items() if value is not None]
-        return ".".join([*parts, *(["micro"] if self.is_micro else []), self.figure])
+        """The statistic in canonical spelling."""
+        selectors = {"tags": self.tag, "cases": self.cases, "fields": self.field, "rows": self.rows}
+        parts = [f'{name}["{value}"]' for name, value in selectors.items() if value is not None]
+        return ".".join([*parts, *(["micro"] if self.is_micro else []), self.statistic])
 
     @property
     def is_of_leaves(self) -> bool:
-        """Whether the figure is over leaves, all or those of some fields, rather than over cases."""
-        return self.is_micro or self.field is not None or self.figure in _OF_RESULTS
+        """Whether the statistic is over leaves, of all fields or some, rather than over cases."""
+        return self.is_micro or self.field is not None or self.statistic in _OF_LEAVES
 
-    def holds(self, value: float) -> bool:
-        """Tell whether a value of the figure is good enough.
+    def passes(self, value: float) -> bool:
+        """Return whether a value of the statistic passes the gate.
 
         A value within 1e-12 of a limit below 1 counts as equal to it.
 
-        >>> parse_gate("score >= 0.3").holds(0.1 + 0.1 + 0.1), parse_gate("score >= 1").holds(0.9999999999999)
+        >>> parse_gate("score >= 0.3").passes(0.1 + 0.1 + 0.1), parse_gate("score >= 1").passes(1 - 1e-13)
         (True, False)
         """
-        is_same = abs(value - self.limit) <= _SLACK and self.limit < 1
+        is_same = abs(value - self.limit) <= _TOLERANCE and self.limit < 1
         return OPERATORS[self.operator](self.limit if is_same else value, self.limit)
 
 
-def parse_gate(text: str, figures: Collection[str] = ()) -> Gate:
-    """Parse a gate on a run or, given its `figures`, on a study, which has them in total and by field.
+def parse_gate(text: str, statistics: Collection[str] = ()) -> Gate:
+    """Parse a gate on a run or, given the names of its `statistics`, on a study.
 
-    Raises GateError, which shows what is wrong, and where.
+    The statistics of a study are over all fields, or over a single field.
+
+    Raises GateError, which shows the reason and the position.
 
     >>> parse_gate('cases["acme-*"].fields["items[].price"].recall >= 0.95').name
     'cases["acme-*"].fields["items[].price"].recall'
     >>> parse_gate('fields["total"].auroc >= 0.8', {"auroc", "ece"}).name
     'fields["total"].auroc'
     """
-    of = next(_OF.finditer(text))  # all parts are optional
+    parts = next(_PARTS.finditer(text))  # always matches: all parts are optional
     tag, cases, field, rows = (
         None if quoted is None else re.sub(r"\\(.)", r"\1", quoted[1:-1])
-        for quoted in of.group("tag", "cases", "field", "rows")
+        for quoted in parts.group("tag", "cases", "field", "rows")
     )
-    is_micro = of["micro"] is not None
+    is_micro = parts["micro"] is not None
     if tag is not None and "=" not in tag[1:]:
         raise GateError.at(
-            text, of.start("tag"), f"a tag must be NAME=VALUE, such as {tag or 'source'}=phone"
+            text, parts.start("tag"), f"a tag must be NAME=VALUE, such as {tag or 'source'}=phone"
         )
     for name, pattern in (("field", field), ("rows", rows)):
         try:
             parse_pattern("*" if pattern is None else pattern)
         except ConfigurationError as error:
-            raise GateError.at(text, of.start(name), str(error)) from None
-    known, where = set(figures or (*SHARES, *COUNTS, *SPENT)), ""
-    if figures and not of["tag"] is of["cases"] is of["rows"] is of["micro"] is None:
+            raise GateError.at(text, parts.start(name), str(error)) from None
+    known, where = set(statistics or (*SHARES, *COUNTS, *SPENT)), ""
+    if statistics and not parts["tag"] is parts["cases"] is parts["rows"] is parts["micro"] is None:
         raise GateError.at(
             text, 0, "a gate on a study selects fields[…] only, not tags, cases, rows or micro"
         )
-    if not figures and (is_micro or field is not None):
-        known, where = {*FIGURES, *(() if is_micro else _OF_RESULTS)}, " of fields"
-    elif not figures and rows is not None:
+    if not statistics and (is_micro or field is not None):
+        known, where = {*FIGURES, *(() if is_micro else _OF_LEAVES)}, " of fields"
+    elif not statistics and rows is not None:
         known, where = set(RATES_OF_ROWS), " of rows"
-    elif not figures and (tag is not None or cases is not None):
+    elif not statistics and (tag is not None or cases is not None):
         known, where = known - _OF_RUN, " of some cases"
-    word = _taken(
+    term = _expect(
         text,
-        of.end(),
+        parts.end(),
         r"[^\W\d]\w*(\s*\.\s*\w+)*",
         f"a statistic such as {'score' if 'score' in known else min(known)}",
     )
-    figure = re.sub(r"\s", "", word[0])
-    figure = _SPELLINGS.get(figure, figure)
-    if figure not in known:
-        raise GateError.at(text, word.start(), f"unknown statistic{where} {figure!r}{_advice(figure, known)}")
-    sign = _taken(text, word.end(), "|".join(OPERATORS), f"one of {', '.join(OPERATORS)}")
-    number = _taken(text, sign.end(), _NUMBER, "a number")
+    statistic = re.sub(r"\s", "", term[0])
+    statistic = _STATISTICS_BY_RESULT_NAME.get(statistic, statistic)
+    if statistic not in known:
+        raise GateError.at(
+            text, term.start(), f"unknown statistic{where} {statistic!r}{_advice(statistic, known)}"
+        )
+    comparison = _expect(text, term.end(), "|".join(OPERATORS), f"one of {', '.join(OPERATORS)}")
+    number = _expect(text, comparison.end(), _NUMBER, "a number")
     limit = float(number[0])
-    if not figures and figure in SHARES and not 0 <= limit <= 1:
+    if not statistics and statistic in SHARES and not 0 <= limit <= 1:
         hint = f" (for {number[0]} % write {limit / 100:g})" if 1 < limit <= 100 else ""
-        raise GateError.at(text, number.start(), f"{figure} must be between 0 and 1, got {number[0]}{hint}")
-    significant = _taken(text, number.end(), "" if figures else r"(?:significant\b)?", "")
-    _taken(text, significant.end(), "$", f"the end of the gate{'' if figures else ', or `significant`'}")
-    if significant[0] and (reason := _never_significant(figure, sign[0])):
+        raise GateError.at(
+            text, number.start(), f"{statistic} must be between 0 and 1, got {number[0]}{hint}"
+        )
+    significant = _expect(text, number.end(), "" if statistics else r"(?:significant\b)?", "")
+    _expect(text, significant.end(), "$", f"the end of the gate{'' if statistics else ', or `significant`'}")
+    if significant[0] and (reason := _never_significant(statistic, comparison[0])):
         raise GateError.at(text, significant.start(), reason)
-    return Gate(text.strip(), figure, sign[0], limit, cases, field, is_micro, bool(significant[0]), tag, rows)
+    return Gate(
+        text.strip(), statistic, comparison[0], limit, cases, field, is_micro, bool(significant[0]), tag, rows
+    )
 
 
-def _taken(text: str, position: int, pattern: str, wanted: str) -> re.Match[str]:
-    """Return what matches a pattern here, after any white space."""
+def _expect(text: str, position: int, pattern: str, expected: str) -> re.Match[str]:
+    """Return the match of a pattern at a position, after any white space; raise GateError without one."""
     position += len(text[position:]) - len(text[position:].lstrip())
     match = re.compile(pattern).match(text, position)
     if match is None:
-        there = re.compile(r"\w+|\S").match(text, position)
-        what = "but the gate ends here" if there is None else f"not {there[0]!r}"
-        raise GateError.at(text, min(position, len(text.rstrip())), f"expected {wanted}, {what}")
+        found = re.compile(r"\w+|\S").match(text, position)
+        got = "but the gate ends here" if found is None else f"not {found[0]!r}"
+        raise GateError.at(text, min(position, len(text.rstrip())), f"expected {expected}, {got}")
     return match
 
 
-def _advice(figure: str, known: Collection[str]) -> str:
-    """Return what to write in place of an unknown statistic."""
-    first, *others = figure.split(".")
-    form = nearest(first, _FORMS)
-    if form != "fields" and (form is None or others[:-1]) and others and others[-1] in FIGURES:
-        form, others = "fields", [first, *others]  # such as total.recall
-    if form == "fields" and others:
+def _advice(statistic: str, known: Collection[str]) -> str:
+    """Return a hint that says what to write instead of an unknown statistic."""
+    prefix, *others = statistic.split(".")
+    part = nearest(prefix, _PART_EXAMPLES)
+    if part != "fields" and (part is None or others[:-1]) and others and others[-1] in FIGURES:
+        part, others = "fields", [prefix, *others]  # such as total.recall
+    if part == "fields" and others:
         name = others.pop() if others[1:] and others[-1] in FIGURES else "recall"
         return f'; for a field write fields["{".".join(others)}"].{name}'
-    return did_you_mean(figure, known) if form is None else f"; write for example {_FORMS[form]}"
+    return did_you_mean(statistic, known) if part is None else f"; write for example {_PART_EXAMPLES[part]}"
 
 
-def _never_significant(figure: str, comparison: str) -> str:
-    """Return why a gate can't be `significant`; empty if it can."""
-    if figure in COUNTS or figure in _OF_RUN:
-        return f"{figure} is counted, not estimated: remove `significant`"
-    if figure in SPENT:
-        return f"{figure} has no interval: remove `significant`"
+def _never_significant(statistic: str, comparison: str) -> str:
+    """Return the reason why a gate can't be `significant`; empty if it can."""
+    if statistic in COUNTS or statistic in _OF_RUN:
+        return f"{statistic} is counted, not estimated: remove `significant`"
+    if statistic in SPENT:
+        return f"{statistic} has no interval: remove `significant`"
     if comparison in {"==", "!="}:
         return f"`significant` needs >=, >, <= or <, got {comparison}"
     return ""

@@ -13,17 +13,17 @@ from pytest_jsonmatch.engine.result.rows import rows_text, sum_rows
 from pytest_jsonmatch.engine.value.errors import did_you_mean, nearest
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
 from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.gate.check import Check
 from pytest_jsonmatch.gate.expressions import (
     COUNTS,
     EACH_VALUE,
-    NAMES_OF_RESULTS,
-    OF_EXTRAS,
+    NEEDS_EXTRAS,
+    RESULT_NAMES,
     Gate,
     parse_gate,
 )
-from pytest_jsonmatch.gate.figures import array_rows, case_rows, leaf_rows
 from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
-from pytest_jsonmatch.gate.session import Check
+from pytest_jsonmatch.gate.statistics import array_rows, case_rows, leaf_rows
 from pytest_jsonmatch.results.comparison import comparisons_of
 from pytest_jsonmatch.results.parts import candidates, listed, no_tag
 
@@ -40,13 +40,13 @@ _OF_ANSWERS: Final = {
     "valid_rate": "no answer was validated: give a schema, and leave `validate` on",
     "parse_rate": "no answer was text",
 }
-"""Figures of answers themselves, with the note for a run that has no value for them."""
+"""Statistics about the answers themselves, with the note for a run without a value for them."""
 _UNKNOWN: Final = {
     "seconds": "no answer has a time: return an Answer with `seconds`",
     "cost": "no answer has a cost: return an Answer with it in `usage`",
     "tokens": "no answer has token counts: return an Answer with them in `usage`",
 }
-"""The note for a run in which no answer has the value."""
+"""The note for a run without any answer that has the value, by value."""
 
 
 def check_gates(
@@ -57,7 +57,7 @@ def check_gates(
     Batch errors fail a run that has gates, unless one of them limits the `batch_errors` of all cases.
     """
     checks = [check_gate(gate, results, required=required, confidence=confidence) for gate, required in gates]
-    is_allowed = any(gate.figure == "batch_errors" and gate.cases is gate.tag is None for gate, _ in gates)
+    is_allowed = any(gate.statistic == "batch_errors" and gate.cases is gate.tag is None for gate, _ in gates)
     if gates and results.total_batch_errors and not is_allowed:
         allow = parse_gate(f"batch_errors <= {results.total_batch_errors}").text
         note = f"a batch comparator failed; the gate {allow!r} would allow it"
@@ -68,8 +68,8 @@ def check_gates(
 def check_gate(gate: Gate, results: RunResult, *, required: bool = True, confidence: float = 0.95) -> Check:
     """Check a gate.
 
-    A gate on a missing figure (no case, no such field, 0/0) fails. A `significant` gate is checked at
-    the lower end of the interval for `>` and `>=`, at the upper end for `<` and `<=`.
+    A gate on a statistic without a value (no case, no such field, 0/0) fails. A `significant` gate is
+    checked at the lower end of the interval for `>` and `>=`, at the upper end for `<` and `<=`.
 
     Args:
         gate: the gate.
@@ -86,35 +86,35 @@ def check_gate(gate: Gate, results: RunResult, *, required: bool = True, confide
         if not results.total_records:
             return _check(gate, None, passed=False, note=no_tag(gate.tag, everything))
     if gate.cases is not None:
-        cases = tuple(case for case in results.cases if _fits(case.id, gate.cases))
+        cases = tuple(case for case in results.cases if _matches(case.id, gate.cases))
         if not cases:
             return _check(gate, None, passed=False, note=_no_case(gate.cases, results.cases))
         results = results.with_cases(cases)
     value, note = _value(gate, results)
     if gate.is_significant and value is not None:
-        checked = _significant(gate, results, confidence)
+        check = _significant(gate, results, confidence)
     else:
-        checked = _check(gate, value, value is not None and gate.holds(value), note)
+        check = _check(gate, value, value is not None and gate.passes(value), note)
     several = candidates(results)
-    if not several or checked.value is None:
-        return checked
-    told = f"over all values of {' and '.join(several)}"
+    if not several or check.value is None:
+        return check
+    scope = f"over all values of {' and '.join(several)}"
     if gate.tag is None:
         name, values = next(iter(several.items()))
-        told += f'; one is tags["{name}={values[0]}"]'
-    return replace(checked, note=f"{checked.note}, {told}" if checked.note else told)
+        scope += f'; one is tags["{name}={values[0]}"]'
+    return replace(check, note=f"{check.note}, {scope}" if check.note else scope)
 
 
 def _check_each_value(gate: Gate, results: RunResult, *, required: bool, confidence: float) -> Check:
-    """Check a gate on each value of a tag; return the check of the value with the least margin."""
+    """Check a gate on each value of a tag; return the check of the value with the smallest margin."""
     name = (gate.tag or "").removesuffix(EACH_VALUE)
     tags = [tag for tag in results.tags if tag.partition("=")[0] == name]
     if not tags:
         if not results.total_records and not required:
             return _check(gate, None, None, "nothing was compared")
         names = {tag.partition("=")[0] for tag in results.tags}
-        told = f"no {results.noun} has a tag {name!r}{did_you_mean(name, names)}"
-        return _check(gate, None, passed=False, note=told)
+        reason = f"no {results.noun} has a tag {name!r}{did_you_mean(name, names)}"
+        return _check(gate, None, passed=False, note=reason)
     checks = {
         tag: check_gate(replace(gate, tag=tag), results, required=required, confidence=confidence)
         for tag in tags
@@ -130,25 +130,27 @@ def _check_each_value(gate: Gate, results: RunResult, *, required: bool, confide
     named = [f"{tag} {values[tag]}" for tag in sorted(failed, key=margin)]
     note = f"{len(failed)} of {count(len(tags), 'value')} failed: {listed(named)}" if failed else ""
     note = note or f"{count(len(tags), 'value')}, the closest to the limit is {lowest}"
-    return replace(checks[lowest], subject=gate.text, figure=gate.name, note=note)
+    return replace(checks[lowest], subject=gate.text, statistic=gate.name, note=note)
 
 
 def _significant(gate: Gate, results: RunResult, confidence: float) -> Check:
-    """Check whether the interval of a figure is on the right side of the limit."""
+    """Check whether the whole interval of a statistic passes."""
     if results.is_partial:
         return _check(gate, None, passed=False, note="an interval needs all records: use --keep all")
-    name, cases = gate.figure, results.cases
+    name, cases = gate.statistic, results.cases
     if gate.rows is not None:
         rows = array_rows(cases, name, gate.rows)
     elif gate.is_of_leaves:
         rows = leaf_rows(cases, name, pattern=gate.field)[name]
     else:
         rows = case_rows(cases, name)
-    found = (pass_rate_interval if name == "pass_rate" else ratio_interval)(rows, confidence)
-    which, end = ("lower", found.low) if gate.operator in {">", ">="} else ("upper", found.high)
-    note = f"{found.estimate:.3f}, {confidence * 100:g} % interval {found.low:.3f} to {found.high:.3f}"
-    figure = f"{which} end of {gate.name}"
-    return Check(gate.text, figure, end, gate.limit, gate.holds(end), note, gate.operator)
+    interval = (pass_rate_interval if name == "pass_rate" else ratio_interval)(rows, confidence)
+    side, end = ("lower", interval.low) if gate.operator in {">", ">="} else ("upper", interval.high)
+    note = (
+        f"{interval.estimate:.3f}, {confidence * 100:g} % interval {interval.low:.3f} to {interval.high:.3f}"
+    )
+    statistic = f"{side} end of {gate.name}"
+    return Check(gate.text, statistic, end, gate.limit, gate.passes(end), note, gate.operator)
 
 
 def _check(gate: Gate, value: float | None, passed: bool | None, note: str = "") -> Check:
@@ -156,28 +158,30 @@ def _check(gate: Gate, value: float | None, passed: bool | None, note: str = "")
 
 
 def _value(gate: Gate, results: RunResult) -> tuple[float | None, str]:
-    """Return the value of a gate's figure, and a note about it."""
+    """Return the value of a gate's statistic, and a note about it."""
     if not results.total_records:
         return None, "nothing was compared"
-    name = gate.figure
-    needs_extras = name in OF_EXTRAS or (gate.rows is not None and name != "recall")
+    name = gate.statistic
+    needs_extras = name in NEEDS_EXTRAS or (gate.rows is not None and name != "recall")
     if needs_extras and (metric := _without_extras(gate, results)):
         return None, f"not counted: {metric} ignores extra values"
     if gate.rows is not None:
-        return _of_rows(gate, gate.rows, results)
+        return _row_statistic(gate, gate.rows, results)
     if gate.is_of_leaves:
-        return _of_leaves(gate, results)
+        return _leaf_statistic(gate, results)
     if name in _OF_ANSWERS:
-        return _of_answers(name, results.answers)
+        return _answer_statistic(name, results.answers)
     if name in SPENT:
-        return _of_spent(name, [each for case in results.cases for run in case.runs for each in run.spent])
+        return _spent_statistic(
+            name, [spent for case in results.cases for run in case.runs for spent in run.spent]
+        )
     if name in COUNTS:
         return getattr(results, f"total_{name}"), ""
-    return _of_cases(name, results)
+    return _case_statistic(name, results)
 
 
-def _of_cases(name: str, results: RunResult) -> tuple[float | None, str]:
-    """Return a figure of all cases or records: a mean, or a share of them."""
+def _case_statistic(name: str, results: RunResult) -> tuple[float | None, str]:
+    """Return a statistic of all cases or records, a mean or a share, and a note about it."""
     number = count(results.total_records, results.noun)
     if name == "completeness":
         if results.is_of_records:
@@ -207,11 +211,11 @@ def _of_cases(name: str, results: RunResult) -> tuple[float | None, str]:
 
 
 def _mean_of(number: int, noun: str) -> str:
-    """Return a note on what a mean is over; empty for a single case."""
+    """Return a note with the number of cases that a mean is over; empty for a single one."""
     return f"mean of {count(number, noun)}" if number > 1 else ""
 
 
-def _of_leaves(gate: Gate, results: RunResult) -> tuple[float | None, str]:
+def _leaf_statistic(gate: Gate, results: RunResult) -> tuple[float | None, str]:
     matching = None
     if gate.field is not None:
         pattern, fields = parse_pattern(gate.field), results.fields
@@ -222,38 +226,38 @@ def _of_leaves(gate: Gate, results: RunResult) -> tuple[float | None, str]:
             near = nearest(gate.field, sorted(fields))
             hint = f"did you mean {near!r}?" if near is not None else f"known: {listed(sorted(fields))}"
             return None, f"no compared field matches; {hint}"
-    name = NAMES_OF_RESULTS.get(gate.figure, gate.figure)
+    name = RESULT_NAMES.get(gate.statistic, gate.statistic)
     value: float | None = getattr(results.over(matching), name)
     return value, "" if value is not None else "undefined: division by zero"
 
 
-def _of_rows(gate: Gate, pattern: str, results: RunResult) -> tuple[float | None, str]:
-    wanted = parse_pattern(pattern)
-    matching = [each for path, each in results.rows.items() if wanted.matches(parse_path(path))]
+def _row_statistic(gate: Gate, pattern: str, results: RunResult) -> tuple[float | None, str]:
+    selected = parse_pattern(pattern)
+    matching = [row_counts for path, row_counts in results.rows.items() if selected.matches(parse_path(path))]
     if not matching:
         known = listed(sorted(results.rows))
         hint = f"; known: {known}" if known else ": rows are elements of unordered or keyed arrays of objects"
         return None, f"no array with rows matches{hint}"
     if results.is_of_records:
-        value = getattr(sum_rows(matching), gate.figure)
+        value = getattr(sum_rows(matching), gate.statistic)
     else:
-        rows = array_rows(results.cases, gate.figure, pattern)
-        whole = fsum(row.whole for row in rows)
-        value = fsum(row.part for row in rows) / whole if whole else None
+        rows = array_rows(results.cases, gate.statistic, pattern)
+        total = fsum(row.total for row in rows)
+        value = fsum(row.part for row in rows) / total if total else None
     return value, rows_text(sum_rows(matching)) if value is not None else "undefined: division by zero"
 
 
-def _of_answers(name: str, answers: AnswerCounts) -> tuple[float | None, str]:
+def _answer_statistic(name: str, answers: AnswerCounts) -> tuple[float | None, str]:
     value = answers.rates.get(name)
     if value is None:
         return None, _OF_ANSWERS[name]
     if name == "parse_rate":
         return value, f"{answers.parsed:,} of {count(answers.texts, 'text')}"
-    also = f", {answers.not_validated:,} not validated" if answers.not_validated else ""
-    return value, f"{answers.valid:,} of {count(answers.validated, 'answer')}{also}"
+    unvalidated = f", {answers.not_validated:,} not validated" if answers.not_validated else ""
+    return value, f"{answers.valid:,} of {count(answers.validated, 'answer')}{unvalidated}"
 
 
-def _of_spent(name: str, spent: Sequence[Spent]) -> tuple[float | None, str]:
+def _spent_statistic(name: str, spent: Sequence[Spent]) -> tuple[float | None, str]:
     value, known = spent_figure(name, spent)
     if value is None:
         return None, _UNKNOWN[SPENT[name].of]
@@ -261,25 +265,25 @@ def _of_spent(name: str, spent: Sequence[Spent]) -> tuple[float | None, str]:
 
 
 def _without_extras(gate: Gate, results: RunResult) -> str | None:
-    """Return a metric in the gate's comparisons that ignores what only actual has; None if there is none."""
-    of = gate.field if gate.rows is None else gate.rows
-    pattern = None if of is None or results.is_of_records else parse_pattern(of)
-    for each in comparisons_of(results.tabled):
-        if not each.counts_extra and (
+    """Return a metric in the gate's comparisons that ignores extra values; None if there is none."""
+    selector = gate.field if gate.rows is None else gate.rows
+    pattern = None if selector is None or results.is_of_records else parse_pattern(selector)
+    for comparison in comparisons_of(results.tabled):
+        if not comparison.counts_extra and (
             pattern is None
             or any(
                 pattern.matches(parse_path(path))
-                for path in (each.fields if gate.rows is None else each.rows)
+                for path in (comparison.fields if gate.rows is None else comparison.rows)
             )
         ):
-            return each.metric
+            return comparison.metric
     return None
 
 
-def _fits(case: str, glob: str) -> bool:
-    """Tell whether a glob matches a case's node id, or the name in it with or without parameters."""
+def _matches(case: str, glob: str) -> bool:
+    """Return whether a glob matches a case's node id, or its name with or without parameters."""
     name = case.rpartition("::")[2]
-    # Brackets are meant as in node ids, not as character classes.
+    # Brackets are literal, as in node ids, not character classes.
     escaped = glob.replace("[", "[[]")
     return any(fnmatchcase(text, escaped) for text in (case, name, name.partition("[")[0]))
 

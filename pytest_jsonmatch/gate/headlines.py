@@ -1,4 +1,4 @@
-"""A run's headline figures with confidence intervals, and its change against a baseline."""
+"""The headline statistics of a run with confidence intervals, and its change from a baseline."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.gate.baseline import compare_runs
-from pytest_jsonmatch.gate.figures import case_rows, leaf_rows
 from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
+from pytest_jsonmatch.gate.statistics import case_rows, leaf_rows
 from pytest_jsonmatch.gate.verdict import ANY_DROP, DropGate, compare_several
 from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.results.parts import part_with
@@ -26,25 +26,29 @@ OF_SCORE: Final = 0.9
 
 
 class Headline(NamedTuple):
-    """A figure with its interval."""
+    """A statistic with its interval."""
 
     name: str
     interval: Interval
 
 
 def headlines(results: RunResult, confidence: float = 0.95) -> list[Headline]:
-    """Return figures with intervals: means over cases, the pass rate, and micro figures (`micro.f1`)."""
+    """Return statistics with intervals: means over cases, the pass rate, and micro scores (`micro.f1`)."""
     cases = results.cases
     rows = {name: case_rows(cases, name) for name in (*FIGURES, "pass_rate")}
-    rows |= {f"{MICRO}{name}": found for name, found in leaf_rows(cases, *FIGURES).items()}
-    how = {"pass_rate": pass_rate_interval}
-    return [Headline(name, how.get(name, ratio_interval)(of, confidence)) for name, of in rows.items() if of]
+    rows |= {f"{MICRO}{name}": ratios for name, ratios in leaf_rows(cases, *FIGURES).items()}
+    methods = {"pass_rate": pass_rate_interval}
+    return [
+        Headline(name, methods.get(name, ratio_interval)(ratios, confidence))
+        for name, ratios in rows.items()
+        if ratios
+    ]
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class RunChange:
-    """A run against its baseline: by scores, by which cases passed, by field, and by tag."""
+    """The change of a run from its baseline: of the mean score, the pass rate, each field, and each tag."""
 
     scores: Change
     outcomes: Change
@@ -53,13 +57,13 @@ class RunChange:
 
 
 class Contest(NamedTuple):
-    """Two runs of the same cases, by name: how they differ, and what that proves."""
+    """Two named runs of the same cases: their difference, and which changes are significant."""
 
     before: str
     after: str
     diff: BaselineDiff
-    proven: RunChange | None
-    """None if the runs are not comparable, or keep only some of their records."""
+    change: RunChange | None
+    """The tested changes; None if the runs are not comparable, or keep only some of their records."""
 
 
 def contest(
@@ -72,71 +76,75 @@ def contest(
 ) -> Contest:
     """Compare two runs, each given with its name; the error rate is divided by the number of `tests`.
 
-    A run and its baseline are one test: the run may only not be worse. Two runs without an order, such as
-    two prompts, are two tests: either may be better.
+    A run and its baseline are one test: whether the run is worse. Two runs without an order, such as two
+    prompts, are two tests: whether either is better.
     """
     diff = compare_runs(before[1], after[1])
-    proven = None
+    change = None
     if diff.is_comparable and not diff.of_corpora:
         gate = replace(gate, confidence=1 - gate.alpha / tests)
-        proven = change_of_runs(before[1], after[1], gate, by=by)
-    return Contest(before[0], after[0], diff, proven)
+        change = change_of_runs(before[1], after[1], gate, by=by)
+    return Contest(before[0], after[0], diff, change)
 
 
 def contests_of(
     results: RunResult, fixtures: Mapping[str, Sequence[str]], confidence: float
 ) -> dict[str, list[Contest]]:
-    """Compare, by fixture, the parts of a run with each value of it with the part with the first.
+    """Compare, for each fixture, the cases with its first value with the cases with each other value.
 
     All comparisons of the run share one error rate. A fixture is left out if hardly any case ran with several
-    of its values: they are kinds of cases, then.
+    of its values: then the values distinguish kinds of cases, not variants of the system.
     """
     pairs = {}
     for name, values in fixtures.items():
         parts = [(value, part_with(results, name, value)) for value in values]
         ids = [{case.id for case in part.cases if case.has_figures} for _, part in parts]
-        if any(len(ids[0] & each) > 1 for each in ids[1:]):
+        if any(len(ids[0] & other_ids) > 1 for other_ids in ids[1:]):
             pairs[name] = [(parts[0], other) for other in parts[1:]]
     gate, tests = DropGate(confidence=confidence), 2 * sum(map(len, pairs.values()))
-    return {name: [contest(*pair, gate, tests=tests) for pair in each] for name, each in pairs.items()}
+    return {
+        name: [contest(*pair, gate, tests=tests) for pair in pairs_of] for name, pairs_of in pairs.items()
+    }
 
 
 def change_of_runs(
     before: RunResult, after: RunResult, gate: DropGate = ANY_DROP, *, by: Sequence[str] = ()
 ) -> RunChange:
-    """Test a run against an earlier one; the unit is the case, whose runs are averaged.
+    """Test the change of a run from an earlier one; the unit is the case, and its runs are averaged.
 
     All tests are one family: if nothing has changed, at most 1 - confidence of comparisons call anything
     worse. The mean score is tested at nine tenths of that error rate. Pass rate, fields, and the scores for
     each value of the tags that `by` names share the last tenth by Holm's method, or the whole rate where the
-    mean score has moved significantly in the same direction (Bretz et al. 2009, A graphical approach to
+    mean score has changed significantly in the same direction (Bretz et al. 2009, A graphical approach to
     sequentially rejective multiple test procedures).
     """
     clusters = clusters_of(before, after)
-    both = {"mean score": (_scores(after), _scores(before))}
-    (scores,) = compare_several(both, gate, clusters=clusters, of_drops=OF_SCORE, of_gains=OF_SCORE).values()
-    figures: dict[str, tuple[RunScores, RunScores]] = {"pass rate": (_passes(after), _passes(before))}
+    mean_score = {"mean score": (_scores(after), _scores(before))}
+    (scores,) = compare_several(
+        mean_score, gate, clusters=clusters, of_drops=OF_SCORE, of_gains=OF_SCORE
+    ).values()
+    scored: dict[str, tuple[RunScores, RunScores]] = {"pass rate": (_passes(after), _passes(before))}
     now, then = _field_scores(after), _field_scores(before)
     for path in dict.fromkeys([*now, *then]):
-        figures[f"field {path}"] = _both(now.get(path, {}), then.get(path, {}), before, after)
+        scored[f"field {path}"] = _both(now.get(path, {}), then.get(path, {}), before, after)
     of_tags = [tag for tag in after.tags if tag.partition("=")[0] in by]
     for tag in of_tags:
-        figures[f"tag {tag}"] = _scores(after.tagged(tag)), _scores(before.tagged(tag))
-    others = compare_several(
-        figures,
+        scored[f"tag {tag}"] = _scores(after.tagged(tag)), _scores(before.tagged(tag))
+    changes = compare_several(
+        scored,
         DropGate(confidence=gate.confidence),
         clusters=clusters,
         of_drops=1.0 if scores.kind == "worse" else 1 - OF_SCORE,
         of_gains=1.0 if scores.kind == "better" else 1 - OF_SCORE,
     )
-    outcomes = others.pop("pass rate")
-    tags = {tag: others.pop(f"tag {tag}") for tag in of_tags}
-    fields = {name.removeprefix("field "): change for name, change in others.items()}
+    outcomes = changes.pop("pass rate")
+    tags = {tag: changes.pop(f"tag {tag}") for tag in of_tags}
+    fields = {name.removeprefix("field "): change for name, change in changes.items()}
     return RunChange(scores, outcomes, fields, tags)
 
 
 def clusters_of(*runs: RunResult) -> dict[str, str]:
-    """Return the clusters of the runs' cases, by case id; the last run that names one counts."""
+    """Return the clusters of the runs' cases, by case id, as the last run that names one has it."""
     return {case.id: case.cluster for results in runs for case in results.cases if case.cluster}
 
 
@@ -145,7 +153,7 @@ def _scores(results: RunResult) -> dict[str, list[float]]:
 
 
 def _passes(results: RunResult) -> dict[str, list[float]]:
-    """Return, by case, which of its runs passed; five of five weigh no more than one of one."""
+    """Return, by case id, 1 or 0 for each of its runs; cases are averaged, so each has the same weight."""
     return {case.id: [float(run.passed) for run in case.runs] for case in results.cases}
 
 
@@ -155,17 +163,17 @@ def _both(
     """Return the scores of a field in two runs, over the cases that have it in either.
 
     A run that compared the case but has no result for the field scores 1 there: nothing was expected, and
-    nothing was extra.
+    there was nothing extra.
     """
     cases = {*now, *then}
     sides = []
     for results, scores in ((after, now), (before, then)):
-        right = {
+        perfect = {
             case.id: [1.0] * len(case.runs)
             for case in results.cases
             if case.id in cases and all(run.comparisons for run in case.runs)
         }
-        sides.append({**right, **scores})
+        sides.append({**perfect, **scores})
     return sides[0], sides[1]
 
 

@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 SEED: Final = 20_240_602
 FEW: Final = 20
-"""If fewer values than this differ from the most common one, little is known about their distribution."""
+"""If fewer values than this differ from the most common one, their distribution is hardly known."""
 _COMMON: Final = 0.25
 _DRAWS: Final = 10_000
 _SHARES: Final = 41
-"""How many shares of unseen cases are tried, from 0 to the largest that can remain unseen."""
+"""The number of shares of unseen cases to try, from 0 to the largest that can remain unseen."""
 _NO_SPREAD: Final = 1e-9
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A figure with its confidence interval."""
+    """An estimate with its confidence interval."""
 
     estimate: float
     low: float
@@ -36,7 +36,7 @@ class Interval:
     confidence: float
     cases: int
     clusters: int
-    """How many of them are independent: all, or the number of clusters."""
+    """The number of independent units: of clusters, or of cases without clusters."""
 
 
 def wilson(passed: int, cases: int, confidence: float = 0.95) -> Interval:
@@ -50,12 +50,12 @@ def wilson(passed: int, cases: int, confidence: float = 0.95) -> Interval:
     """
     from scipy.stats import binomtest
 
-    found = binomtest(passed, cases).proportion_ci(confidence, method="wilson")
-    return Interval(passed / cases, float(found.low), float(found.high), confidence, cases, cases)
+    ends = binomtest(passed, cases).proportion_ci(confidence, method="wilson")
+    return Interval(passed / cases, float(ends.low), float(ends.high), confidence, cases, cases)
 
 
 def pass_rate_interval(passed: Sequence[Row], confidence: float = 0.95) -> Interval:
-    """Return Wilson's interval for a pass rate, or, if cases come in clusters, that of `ratio_interval`."""
+    """Return Wilson's interval for a pass rate or, if cases come in clusters, the `ratio_interval`."""
     if len({row.cluster for row in passed}) == len(passed):
         return wilson(round(math.fsum(row.part for row in passed)), len(passed), confidence)
     return ratio_interval(passed, confidence)
@@ -74,7 +74,7 @@ def ratio_interval(
         low: the lowest ratio that a cluster can have.
         high: the highest.
 
-    Raises ConfigurationError if there is undefined: division by zero.
+    Raises ConfigurationError if the ratio is undefined: division by zero.
 
     >>> from pytest_jsonmatch.gate.samples import Row
     >>> interval = ratio_interval(Row(float(at > 1), 1.0, str(at)) for at in range(30))
@@ -99,17 +99,17 @@ class Influences(NamedTuple):
     def ends(self, alpha: float, low: float, high: float) -> tuple[float, float]:
         """Return both ends of the ratio's interval, each at confidence 1 - alpha."""
         # Unseen clusters may have this weight, too.
-        least, most = (self.ratio + self.weight * (bound - self.ratio) for bound in (low, high))
-        below, above = lower_end(self.values, alpha, least), -lower_end(-self.values, alpha, -most)
+        lowest, highest = (self.ratio + self.weight * (bound - self.ratio) for bound in (low, high))
+        below, above = lower_end(self.values, alpha, lowest), -lower_end(-self.values, alpha, -highest)
         return max(low, min(self.ratio, below)), min(high, max(self.ratio, above))
 
 
 def influences(rows: Sequence[Row]) -> Influences:
     """Return a ratio of sums and its values: the jackknife's pseudo-values.
 
-    Each is the ratio, shifted by how much it changes without the cluster. For the mean of single cases they
-    are the values themselves. Their variance is the clustered one (Miller 2024, Adding Error Bars to Evals,
-    arXiv 2411.00640).
+    Each value is the ratio plus a multiple of its change when the cluster is removed. For the mean of single
+    cases the values are those of the cases. Their variance is the clustered one (Miller 2024, Adding Error
+    Bars to Evals, arXiv 2411.00640).
 
     >>> from pytest_jsonmatch.gate.samples import Row
     >>> influences([Row(1.0, 1.0, "a"), Row(0.0, 1.0, "b")])
@@ -121,21 +121,21 @@ def influences(rows: Sequence[Row]) -> Influences:
     for row in rows:
         sums_of = sums.setdefault(row.cluster, [[], []])
         sums_of[0].append(row.part)
-        sums_of[1].append(row.whole)
+        sums_of[1].append(row.total)
     # Sorted, so that the order of the cases does not matter.
-    pairs = sorted((math.fsum(parts), math.fsum(wholes)) for parts, wholes in sums.values())
-    parts, wholes = np.array(pairs).reshape(-1, 2).T
-    part, whole = math.fsum(parts), math.fsum(wholes)
-    if whole <= 0:
+    pairs = sorted((math.fsum(parts), math.fsum(totals)) for parts, totals in sums.values())
+    parts, totals = np.array(pairs).reshape(-1, 2).T
+    part, total = math.fsum(parts), math.fsum(totals)
+    if total <= 0:
         raise ConfigurationError("an interval needs at least 1 scored case")
     n = len(parts)
-    ratio = part / whole
-    rest = whole - wholes
-    if n < 2 or rest.min() <= _NO_SPREAD * whole:
+    ratio = part / total
+    rest = total - totals
+    if n < 2 or rest.min() <= _NO_SPREAD * total:
         return Influences(ratio, np.array([ratio]))  # effectively a single cluster
     without = (part - parts) / rest
     values = ratio + (n - 1) * (without.mean() - without)
-    return Influences(ratio, values, n * float((wholes**2).sum()) / whole**2)
+    return Influences(ratio, values, n * float((totals**2).sum()) / total**2)
 
 
 def lower_end(values: Any, alpha: float, bound: float) -> float:
@@ -169,12 +169,12 @@ def lower_end(values: Any, alpha: float, bound: float) -> float:
 
 
 def is_few(values: Any) -> bool:
-    """Tell whether too few values differ from the most common one for anything but `bounded_end`.
+    """Return whether so few values differ from the most common one that `bounded_end` is needed.
 
     Where hardly any two values are equal, few values are enough for Hall's test.
     """
-    n, most = len(values), max(Counter(to_grains(values.tolist())).values())
-    return n - most < FEW and most >= _COMMON * n
+    n, most_common = len(values), max(Counter(to_grains(values.tolist())).values())
+    return n - most_common < FEW and most_common >= _COMMON * n
 
 
 def bounded_end(values: Any, alpha: float, bound: float) -> float:
@@ -217,19 +217,19 @@ def _plain_ends(values: Any, levels: Any) -> Any:
 
     n = len(values)
     mean, deviation, skewness = _moments(values)
-    wanted = -stdtrit(n - 1, levels) / math.sqrt(n)
+    quantiles = -stdtrit(n - 1, levels) / math.sqrt(n)
     if abs(skewness) > _NO_SPREAD:
-        wanted = 3 / skewness * (np.cbrt(1 + skewness * (wanted - skewness / (6 * n))) - 1)
-    return mean - wanted * deviation
+        quantiles = 3 / skewness * (np.cbrt(1 + skewness * (quantiles - skewness / (6 * n))) - 1)
+    return mean - quantiles * deviation
 
 
 def _moments(values: Any) -> tuple[float, float, float]:
-    """Return mean, standard deviation and skewness."""
+    """Return the mean, the standard deviation and the skewness of values."""
     import numpy as np
 
     mean = math.fsum(values) / len(values)
-    apart = np.asarray(values) - mean
-    deviation = math.sqrt(float((apart**2).sum()) / (len(values) - 1))
+    deviations = np.asarray(values) - mean
+    deviation = math.sqrt(float((deviations**2).sum()) / (len(values) - 1))
     if deviation <= _NO_SPREAD:
         return mean, 0.0, 0.0
-    return mean, deviation, float((apart**3).mean()) / deviation**3
+    return mean, deviation, float((deviations**3).mean()) / deviation**3

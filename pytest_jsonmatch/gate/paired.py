@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _ALL: Final = 20
 """Up to this many nonzero deltas, all sign patterns are tried, as the sums of two halves."""
 _LARGEST: Final = 10
-"""With more, all patterns of only this many, the largest, are tried; the sum of the others is near normal."""
+"""With more deltas, all patterns of this many largest ones are tried; the sum of the rest is near normal."""
 
 
 @final
@@ -20,9 +20,9 @@ class SignFlip(NamedTuple):
     """The result of a sign-flip test."""
 
     p_drop: float
-    """How often chance alone gives a sum as low as this: small where there is a drop."""
+    """The probability of a sum this low or lower by chance: small where there is a drop."""
     p_gain: float
-    """How often chance alone gives a sum as high as this."""
+    """The probability of a sum this high or higher by chance: small where there is a gain."""
 
 
 def sign_flip(deltas: Iterable[float]) -> SignFlip:
@@ -61,21 +61,21 @@ def sign_flip(deltas: Iterable[float]) -> SignFlip:
         # Compute the rarer side, so that swapping the runs swaps the p-values to the last bit.
         rarer = _near_normal(sizes, -abs(total))
         return SignFlip(rarer, 1 - rarer) if total < 0 else SignFlip(1 - rarer, rarer)
-    below, same = _all_patterns(sizes, total)
-    shared = same / 2 if len(values) < len(grains) else same
-    return SignFlip(below + shared, 1 - below - same + shared)
+    below, equal = _all_patterns(sizes, total)
+    counted = equal / 2 if len(values) < len(grains) else equal
+    return SignFlip(below + counted, 1 - below - equal + counted)
 
 
 def _all_patterns(sizes: list[int], total: int) -> tuple[float, float]:
-    """Return the shares of patterns whose sum is below `total`, and equal to it."""
+    """Return the share of patterns whose sum is below `total`, and the share of those equal to it."""
     import numpy as np
 
-    # A pattern combines one of each half: for each of the first half, count the fitting ones of the second.
+    # A pattern combines one of each half: for each sum of the first half, count the sums of the second.
     # Sizes are rounded (three thirds are not 1), so sums that differ by no more than that count as equal.
     first, second = (np.sort(_sums(part)) for part in (sizes[::2], sizes[1::2]))
-    patterns, slack = len(first) * len(second), len(sizes)
-    below = int(np.searchsorted(second, total - slack - first, side="left").sum())
-    at_most = int(np.searchsorted(second, total + slack - first, side="right").sum())
+    patterns, tolerance = len(first) * len(second), len(sizes)
+    below = int(np.searchsorted(second, total - tolerance - first, side="left").sum())
+    at_most = int(np.searchsorted(second, total + tolerance - first, side="right").sum())
     return below / patterns, (at_most - below) / patterns
 
 

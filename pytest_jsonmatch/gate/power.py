@@ -1,4 +1,4 @@
-"""Plan, from a kept run, how many cases it takes to prove a drop or to know a figure precisely."""
+"""Plan, from a saved run, how many cases it takes to detect a drop or to estimate a score precisely."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _ASSUMPTION: Final = "assumed: give a second run of the same cases as AGAIN"
 @final
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What is known about cases before a run: one entry per cluster, or per case that has no cluster."""
+    """A sample of cases to plan from: one entry per cluster, or per case without a cluster."""
 
     scores: tuple[float, ...]
-    """The sum of the scores of its cases."""
+    """The sum of the scores of the cases of each cluster."""
     sizes: tuple[int, ...]
-    """How many cases it has."""
+    """The number of cases of each cluster."""
     noise: tuple[float, ...]
-    """How much that sum differs between two runs of equal systems; both signs are equally likely."""
+    """How much each sum differs between two runs of equal systems; both signs are equally likely."""
     source: str
     """Where the noise comes from, as a clause."""
 
@@ -53,7 +53,7 @@ def sample_of(
     clusters: Mapping[str, str] | None = None,
     again: Mapping[str, Sequence[float]] | None = None,
 ) -> Sample:
-    """Return what a run tells about future runs.
+    """Return a sample of a run's cases, from which future runs are planned.
 
     The noise is the difference from a second run, if given; else the difference between the repeats of cases;
     without repeats it is assumed to be half the difference between two unrelated runs.
@@ -75,7 +75,7 @@ def sample_of(
         pairs, source = pair_cases(again, runs, clusters), "from the difference of the two runs"
     elif halves:
         # The mean of half as many runs has twice the variance.
-        odd, even = ({case: each[at] for case, each in halves.items()} for at in (0, 1))
+        odd, even = ({case: pair[index] for case, pair in halves.items()} for index in (0, 1))
         pairs, source, scale = pair_cases(odd, even), "from the repeats of its cases", math.sqrt(0.5)
     else:
         pairs, source = pair_cases({}, {}), _ASSUMPTION
@@ -117,26 +117,26 @@ def _assumed_noise(means: Sequence[float], sizes: Sequence[float]) -> tuple[floa
 def minimum_detectable(
     sample: Sample, clusters: int, confidence: float = 0.95, power: float = 0.8
 ) -> float | None:
-    """Return the smallest true drop that a run proves with probability `power`; None if it proves none.
+    """Return the smallest true drop that a run detects with probability `power`; None if it detects none.
 
     >>> round(minimum_detectable(sample_of({str(case): [1.0] for case in range(30)}), 30), 2)
     0.19
     """
     from scipy.optimize import brentq
 
-    def missing(drop: float) -> float:
+    def shortfall(drop: float) -> float:
         return _clusters(sample, drop, confidence, power) - clusters
 
-    few = clusters < DropGate(confidence=confidence).least_to_prove
-    if few or not sample.mean or missing(sample.mean) > 0:
+    few = clusters < DropGate(confidence=confidence).least_to_test
+    if few or not sample.mean or shortfall(sample.mean) > 0:
         return None
-    return float(brentq(missing, sample.mean / MOST, sample.mean, xtol=1e-6))
+    return float(brentq(shortfall, sample.mean / MOST, sample.mean, xtol=1e-6))
 
 
-def clusters_to_prove(
+def clusters_to_detect(
     sample: Sample, drop: float, confidence: float = 0.95, power: float = 0.8
 ) -> int | None:
-    """Return the least number of clusters that prove a drop with probability `power`.
+    """Return the least number of clusters that detect a drop with probability `power`.
 
     None if it takes more than 50,000. Raises ConfigurationError for an impossible drop.
     """
@@ -144,39 +144,39 @@ def clusters_to_prove(
         raise ConfigurationError(
             f"the drop must be above 0 and at most the mean, {sample.mean:.3f}, got {drop:.12g}"
         )
-    least = DropGate(confidence=confidence).least_to_prove
+    least = DropGate(confidence=confidence).least_to_test
     needed = max(least, math.ceil(_clusters(sample, drop, confidence, power)))
     return needed if needed <= MOST else None
 
 
 def _clusters(sample: Sample, drop: float, confidence: float, power: float) -> float:
-    """Return how many clusters prove a drop, by the normal approximation of the sign-flip test.
+    """Return the number of clusters that detect a drop, by the normal approximation of the sign-flip test.
 
-    Some clusters fall to score 0 and the others stay as they were. This is the hardest to detect, since few
-    cases bear all of it; a drop that all cases share is detected sooner. The test divides the sum of the
+    Some clusters are assumed to fall to score 0 and the others to stay unchanged. Such a drop is the hardest
+    to detect, since it affects few cases; a drop of all cases needs fewer. The test divides the sum of the
     deltas by the root of the sum of their squares.
     """
     from scipy.special import ndtri
 
     number, share = len(sample.sizes), drop / sample.mean
     lost = share * math.fsum(sample.scores) / number
-    kept = (1 - share) * math.fsum(each**2 for each in sample.noise)
-    square = (share * math.fsum(each**2 for each in sample.scores) + kept) / number
+    unchanged = (1 - share) * math.fsum(noise**2 for noise in sample.noise)
+    square = (share * math.fsum(score**2 for score in sample.scores) + unchanged) / number
     quantiles = ndtri([confidence, power])
     return float(quantiles @ [math.sqrt(square), math.sqrt(square - lost**2)] / lost) ** 2
 
 
-def clusters_to_know(sample: Sample, precision: float, confidence: float = 0.95) -> int | None:
-    """Return the least number of clusters whose interval reaches at most `precision` to each side.
+def clusters_for_precision(sample: Sample, precision: float, confidence: float = 0.95) -> int | None:
+    """Return the least number of clusters whose interval has a half-width of at most `precision`.
 
-    The reach is the median over 25 samples. None if it takes more than 50,000.
+    The half-width is the median over 25 samples. None if it takes more than 50,000.
     """
     if not 0 < precision < 1:
         raise ConfigurationError(f"the precision must be between 0 and 1, got {precision:.12g}")
-    return _least(lambda number: reach(sample, number, confidence) <= precision)
+    return _least(lambda number: half_width(sample, number, confidence) <= precision)
 
 
-def reach(sample: Sample, clusters: int, confidence: float = 0.95) -> float:
+def half_width(sample: Sample, clusters: int, confidence: float = 0.95) -> float:
     """Return half the median width of the intervals from this many clusters."""
     import numpy as np
 
@@ -185,22 +185,24 @@ def reach(sample: Sample, clusters: int, confidence: float = 0.95) -> float:
     interval_of: Callable[..., Any] = pass_rate_interval if is_rate else ratio_interval
     widths = []
     for _ in range(_WIDTHS):
-        which = random.randint(len(sample.sizes), size=clusters).tolist()
-        rows = [Row(sample.scores[at], sample.sizes[at], str(place)) for place, at in enumerate(which)]
-        found = interval_of(rows, confidence)
-        widths.append((found.high - found.low) / 2)
+        drawn = random.randint(len(sample.sizes), size=clusters).tolist()
+        rows = [
+            Row(sample.scores[index], sample.sizes[index], str(number)) for number, index in enumerate(drawn)
+        ]
+        interval = interval_of(rows, confidence)
+        widths.append((interval.high - interval.low) / 2)
     return float(np.median(widths))
 
 
-def _least(holds: Callable[[int], bool]) -> int | None:
+def _least(is_met: Callable[[int], bool]) -> int | None:
     """Return the least number, to about 2 %, that meets a condition which all larger numbers also meet."""
     high = 4
-    while not holds(high):
+    while not is_met(high):
         high *= 2
         if high > MOST:
             return None
     low = high // 2
     while high - low > max(1, low // 50):
         middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
+        low, high = (low, middle) if is_met(middle) else (middle, high)
     return high

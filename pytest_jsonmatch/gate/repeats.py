@@ -1,7 +1,7 @@
-"""Repeated cases: what k runs of a case say about it.
+"""Repeated cases: pass@k, pass^k and flip rates.
 
-A case is judged by all of its runs. Means over cases are means of the cases' own figures, so a case that runs
-more often does not count for more.
+A case is judged by all of its runs. Means over cases average one value per case, so a case that runs more
+often does not weigh more.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, final
 
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.gate.session import Check
+from pytest_jsonmatch.gate.check import Check
 from pytest_jsonmatch.results.comparison import Case, CaseRun
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def flip_rate(case: Case) -> float | None:
 
 
 def check(case: Case) -> Check | None:
-    """Return the check of a repeated case's pass rate; None if its runs are judged one by one."""
+    """Return the check of a repeated case's pass rate; None if its runs are judged separately."""
     if case.min_pass_rate is None or case.of == 1:
         return None
     runs = len(case.runs)
@@ -73,7 +73,7 @@ def _example(runs: str) -> Case:
 @final
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """The figures of all repeated cases of a session."""
+    """The statistics of all repeated cases of a session."""
 
     cases: tuple[Case, ...]
 
@@ -98,7 +98,7 @@ class Repeats:
 
     @property
     def is_mixed(self) -> bool:
-        """Whether some run did not pass."""
+        """Whether at least one run did not pass."""
         return any(case.passed_runs < len(case.runs) for case in self.cases)
 
     def __bool__(self) -> bool:
@@ -106,7 +106,7 @@ class Repeats:
 
 
 def repeats(cases: Iterable[Case]) -> Repeats:
-    """Return the figures of the cases that run several times.
+    """Return the statistics of the cases that run several times.
 
     >>> both = repeats([_example("+-"), _example("+")])
     >>> len(both.cases), both.k, both.pass_at(1), both.pass_at(2), both.pass_all(2), both.flip_rate

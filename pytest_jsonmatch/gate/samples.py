@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 GRAIN: Final = 10**9
-"""Scores are compared in units of a billionth: sums are then exact, and 0.3 - 0.2 ties with 0.1."""
+"""Scores are compared in units of a billionth: then sums are exact, and 0.3 - 0.2 equals 0.1."""
 
 
 class Row(NamedTuple):
-    """What one case adds to a ratio of sums; for a mean, its value and 1."""
+    """The terms that one case adds to a ratio of sums; for a mean, its value and 1."""
 
     part: float
-    whole: float
+    total: float
     cluster: str
     """The case's cluster: cases of one cluster are not independent; those of different clusters are."""
 
@@ -37,7 +37,7 @@ class Pairs:
     """The mean of each case's first repeats, as many as both runs have, in [0, 1]."""
     baseline: tuple[float, ...]
     clusters: tuple[str, ...] = ()
-    """The cluster of each case, such as its document; its own id if it has none."""
+    """The cluster of each case, such as its document; the id of the case if it has no cluster."""
 
     @property
     def deltas(self) -> tuple[float, ...]:
@@ -46,7 +46,7 @@ class Pairs:
 
     @property
     def rows(self) -> list[Row]:
-        """The deltas with the clusters that they come from."""
+        """The deltas as rows of a mean, each with its cluster."""
         return [Row(delta, 1.0, cluster) for delta, cluster in zip(self.deltas, self.clusters)]
 
 
@@ -55,12 +55,13 @@ def pair_cases(
     baseline: Mapping[str, Sequence[float]],
     clusters: Mapping[str, str] | None = None,
 ) -> Pairs:
-    """Return the cases that both runs have.
+    """Return the cases that both runs have, with the mean of their scores in each.
 
     Args:
         current: the scores of each case's repeats, by case id.
-        baseline: the same for the run to compare with. If one run has more repeats of a case, only its first
-            ones count, as many as the other has: a mean of five against one would look like a change.
+        baseline: the scores of each case's repeats in the run to compare with. If one run has more repeats of
+            a case, only its first ones count, as many as the other has: a mean of five differs from a single
+            score even without a change.
         clusters: the cluster of each case, by case id; a case that is not listed is independent.
     """
     named = clusters or {}

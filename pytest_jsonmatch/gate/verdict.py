@@ -1,4 +1,4 @@
-"""Compare two runs: the difference with its interval, a verdict in plain words, and whether a gate passes."""
+"""Compare two runs: the difference with its interval, a verdict in words, and whether a gate passes."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ RunScores: TypeAlias = "Mapping[str, Sequence[float]]"
 @final
 @dataclass(frozen=True, slots=True)
 class DropGate:
-    """What a gate on the drop against a baseline requires.
+    """The requirements of a gate on the drop from a baseline.
 
     >>> DropGate(0.02).alpha
     0.05
     """
 
     max_drop: float = 0.0
-    """The drop of the mean score that is allowed, from 0 to below 1."""
+    """The allowed drop of the mean score: at least 0, below 1."""
     confidence: float = 0.95
-    """Above 0.5 and below 1: the gate is wrong in at most one minus this share of runs."""
+    """Above 0.5 and below 1: the gate is wrong in at most 1 - `confidence` of runs."""
     mode: Mode = "regression"
-    """Whether the gate fails if a larger drop is significant, or unless it is ruled out."""
+    """Whether the gate fails if a larger drop is significant, or fails unless such a drop is ruled out."""
 
     @property
     def alpha(self) -> float:
@@ -52,10 +52,10 @@ class DropGate:
         return round(1 - self.confidence, 12)
 
     @property
-    def least_to_prove(self) -> int:
-        """How many cases it takes to prove anything, if all get worse.
+    def least_to_test(self) -> int:
+        """The least number of cases for a significant drop, if all of them get worse.
 
-        >>> DropGate().least_to_prove, DropGate(confidence=0.99).least_to_prove
+        >>> DropGate().least_to_test, DropGate(confidence=0.99).least_to_test
         (5, 7)
         """
         return math.ceil(-math.log2(self.alpha) - 1e-9)
@@ -82,9 +82,9 @@ ANY_DROP: Final = DropGate()
 @final
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a comparison shows, and whether the gate passes.
+    """The result of a comparison, and whether the gate passes.
 
-    `kind` says what is known about any difference; `passed` is about the drop that the gate allows. A drop
+    `kind` is about any difference; `passed` is about the drop that the gate allows. A drop
     that is significant, but not significantly larger than that, is `worse` and passes in mode `regression`.
     """
 
@@ -94,15 +94,15 @@ class Change:
     cases: int = 0
     """Cases in both runs: n."""
     clusters: int = 0
-    """How many of them are independent."""
+    """The number of independent clusters among them."""
     current: float | None = None
     """The mean over these cases; None if there is none."""
     baseline: float | None = None
     interval: Interval | None = None
-    """For the mean difference; None without a case.
+    """The interval for the mean difference; None without a case.
 
-    Its level is that of all intervals of the comparison together: 90 % for a gate at 95 %, whose tests are
-    one-sided.
+    Its confidence is that of all intervals of the comparison together: 90 % for a gate at 95 %, whose tests
+    are one-sided.
     """
     p_drop: float = 1.0
     """The p-value of the sign-flip test for a drop."""
@@ -119,12 +119,12 @@ class Change:
         """The difference and the ends of its interval; empty without a case."""
         if self.interval is None:
             return "", ""
-        delta, low, high = _signed(self.interval.estimate, self.interval.low, self.interval.high)
+        delta, low, high = _format_differences(self.interval.estimate, self.interval.low, self.interval.high)
         return delta, f"{low} to {high}"
 
     @property
     def difference(self) -> str:
-        """The difference with its interval, and the level of this; empty without a case."""
+        """The difference with its interval and the confidence of this; empty without a case."""
         if self.interval is None:
             return ""
         delta, ends = self.signed
@@ -132,17 +132,17 @@ class Change:
 
     @property
     def verdict(self) -> str:
-        """What is known about any difference, in a few words."""
+        """The kind of the change, in a few words."""
         return _VERDICTS[self.kind].format(f"{self.gate.max_drop:.12g}")
 
     @property
     def reason(self) -> str:
-        """Why the gate passes or fails."""
+        """The reason why the gate passes or fails."""
         limit, needed = f"{self.gate.max_drop:.12g}", self.gate.least_to_rule_out
         if self.interval is None:
             return "no case is in both runs"
         number = count(self.clusters, self._unit)
-        undetected = f"with {number}, drops up to {self._possible} could go undetected"
+        undetected = f"with {number}, drops up to {self._undetectable_drop} could go undetected"
         is_short = needed is not None and self.clusters < needed
         if self.gate.mode == "non-inferiority":
             if self.passed:
@@ -151,7 +151,7 @@ class Change:
             return f"a drop of {limit} is not ruled out: {undetected}{also}"
         more = f" by more than {limit}" if self.gate.max_drop else ""
         if self.kind == "too few":
-            least = self.gate.least_to_prove
+            least = self.gate.least_to_test
             result = f"passed because the mean is not lower{more}"
             if not self.passed:
                 result = f"failed because the mean is lower{more}"
@@ -167,20 +167,20 @@ class Change:
 
     @property
     def note(self) -> str:
-        """The difference with its interval, and why the gate passes or fails."""
+        """The difference with its interval, and the reason why the gate passes or fails."""
         return f"{self.difference}: {self.reason}" if self.difference else self.reason
 
     @property
-    def gate_words(self) -> str:
+    def gate_text(self) -> str:
         """Whether the gate passes, and why, as a sentence."""
         if self.kind == "too few" and self.gate.mode == "regression":
             return self.reason
         return f"{'passes' if self.passed else 'fails'}: {self.reason}"
 
     @property
-    def _possible(self) -> str:
-        """The greatest drop that the data allow."""
-        return upwards(1.0 if self.interval is None else max(0.0, -self.interval.low))
+    def _undetectable_drop(self) -> str:
+        """The largest drop that could go undetected."""
+        return round_up(1.0 if self.interval is None else max(0.0, -self.interval.low))
 
     @property
     def _unit(self) -> str:
@@ -207,13 +207,13 @@ def compare(
     only if it passes. If the true drop is `max_drop`, either mode is wrong in at most about 1 - confidence of
     runs (docs/statistics.md).
 
-    With fewer cases, or clusters, than it takes to prove anything, mode `regression` judges by the plain
+    With fewer cases, or clusters, than a significant change needs, mode `regression` judges by the plain
     difference. Without a common case the gate fails in either mode: nothing was compared.
 
     Args:
         current: the scores of each case's repeats, by case id; they are averaged.
-        baseline: the same for the run to compare with.
-        gate: what to require; by default, that no drop at all is significant at a confidence of 0.95.
+        baseline: the scores of each case's repeats in the run to compare with.
+        gate: the requirements; by default, that no drop at all is significant at a confidence of 0.95.
         clusters: the cluster of each case, such as its document, by case id; clusters are independent of each
             other. A case that is not listed is independent of all others.
 
@@ -222,7 +222,7 @@ def compare(
     >>> verdict = compare(now, before)
     >>> verdict.verdict, verdict.difference
     ('no significant change', '-0.056 (90 % interval -0.332 to +0.253)')
-    >>> print(compare(now, before, DropGate(0.02, mode="non-inferiority")).gate_words)
+    >>> print(compare(now, before, DropGate(0.02, mode="non-inferiority")).gate_text)
     fails: a drop of 0.02 is not ruled out: with 9 cases, drops up to 0.34 could go undetected; even without a
     change it takes 149 cases
     """
@@ -237,17 +237,17 @@ def compare_several(
     of_drops: float = 1.0,
     of_gains: float = 1.0,
 ) -> dict[str, Change]:
-    """Compare several figures of two runs, or several runs with one, corrected for multiple tests.
+    """Compare several scores of two runs, or several runs with one, corrected for multiple tests.
 
     p-values are corrected by Holm's method, separately for drops and gains: if nothing changed, at most
-    1 - confidence of comparisons call any figure worse.
+    1 - confidence of comparisons call any score worse.
 
     Args:
-        runs: the scores of each figure now and before, each as `compare` takes them, by the figure's name.
-        gate: what to require of each of them.
-        clusters: as for `compare`.
-        of_drops: the share of the error rate left for drops; the rest is spent elsewhere.
-        of_gains: the share left for gains.
+        runs: by name, the scores of each case's repeats, by case id, now and before.
+        gate: the requirements for each of them.
+        clusters: the cluster of each case, by case id.
+        of_drops: the share of the error rate for drops; other tests use the rest.
+        of_gains: the share of the error rate for gains.
 
     >>> perfect, half = ({str(case): [score] for case in range(8)} for score in (1.0, 0.5))
     >>> for name, change in compare_several({"price": (half, perfect), "name": (perfect, perfect)}).items():
@@ -256,20 +256,20 @@ def compare_several(
     name no significant change
     """
     pairs = {name: pair_cases(now, before, clusters) for name, (now, before) in runs.items()}
-    tests = {name: _flipped(each) for name, each in pairs.items() if each.cases}
+    tests = {name: _sign_flip_test(paired) for name, paired in pairs.items() if paired.cases}
     drops = holm({name: min(1.0, test.p_drop / of_drops) for name, test in tests.items()})
     gains = holm({name: min(1.0, test.p_gain / of_gains) for name, test in tests.items()})
-    # Each gate and interval is one of so many: it needs more cases, too.
+    # Each gate and interval has its share of the error rate: it needs more cases, too.
     one = replace(gate, confidence=1 - gate.alpha * max(of_drops, of_gains) / max(len(tests), 1))
     return {
-        name: _judged(each, SignFlip(drops[name], gains[name]), one, gate.alpha)
-        if each.cases
+        name: _judge(paired, SignFlip(drops[name], gains[name]), one, gate.alpha)
+        if paired.cases
         else Change("no case", passed=False, gate=one)
-        for name, each in pairs.items()
+        for name, paired in pairs.items()
     }
 
 
-def _flipped(pairs: Pairs, shift: float = 0.0) -> SignFlip:
+def _sign_flip_test(pairs: Pairs, shift: float = 0.0) -> SignFlip:
     """Return the sign-flip test of the deltas plus `shift`; clusters flip as a whole."""
     sums: dict[str, float] = {}
     for delta, _, cluster in pairs.rows:
@@ -277,51 +277,51 @@ def _flipped(pairs: Pairs, shift: float = 0.0) -> SignFlip:
     return sign_flip(sums.values())
 
 
-def _judged(pairs: Pairs, test: SignFlip, gate: DropGate, alpha: float) -> Change:
+def _judge(pairs: Pairs, test: SignFlip, gate: DropGate, alpha: float) -> Change:
     """Judge a difference by its gate, which may be one of several.
 
     Args:
         pairs: the cases of both runs.
-        test: the sign-flip test, its p-values corrected for all figures.
-        gate: the gate, at the error rate that it and each end of the interval have among all.
+        test: the sign-flip test, its p-values corrected for all tests.
+        gate: the gate, at the error rate that it and each end of the interval have among all tests.
         alpha: the error rate of the corrected p-values.
     """
     n, max_drop, of_gate = len(pairs.cases), gate.max_drop, gate.alpha
     kind: Kind
     mean = influences(pairs.rows)
     estimate, values = mean.ratio, mean.values
-    is_provable = len(values) >= gate.least_to_prove
+    is_testable = len(values) >= gate.least_to_test
     low, high = mean.ends(of_gate, -1.0, 1.0)
-    shifted = _flipped(pairs, max_drop)
+    shifted = _sign_flip_test(pairs, max_drop)
     is_ruled_out = low >= -max_drop and shifted.p_gain <= of_gate
-    is_worse = is_beyond = test.p_drop <= alpha
+    is_worse = is_too_large = test.p_drop <= alpha
     if is_worse and max_drop and is_few(values):
-        is_beyond = high < -max_drop
+        is_too_large = high < -max_drop
     elif is_worse and max_drop:
-        is_beyond = shifted.p_drop <= of_gate and plain_end(-values, of_gate) > max_drop
+        is_too_large = shifted.p_drop <= of_gate and plain_end(-values, of_gate) > max_drop
     if is_worse:
         kind = "worse"
         high = max(estimate, min(0.0, -plain_end(-values, of_gate)))
         if gate.mode == "regression":
-            high = (min if is_beyond else max)(high, -max_drop)
+            high = (min if is_too_large else max)(high, -max_drop)
     # If the systems are not equal, sign flips may find a gain although the mean can still have dropped.
     elif test.p_gain <= alpha and (is_ruled_out or gate.mode == "regression"):
         kind = "better"
         low = min(estimate, max(0.0, plain_end(values, of_gate)))
     else:
         kind = "no worse" if max_drop and is_ruled_out else "not shown"
-        if not is_provable:
+        if not is_testable:
             kind = "too few"
         # The interval must agree with the kind: no drop or gain is significant, so it contains 0.
         low, high = min(low, 0.0), max(high, 0.0)
     if not is_ruled_out and gate.mode == "non-inferiority":
         low = min(low, -max_drop)
-    if not is_provable:
+    if not is_testable:
         # Nothing can be tested: three of three cases that fall to 0 would pass.
-        is_beyond = estimate < -max_drop - 1e-12
+        is_too_large = estimate < -max_drop - 1e-12
     return Change(
         kind=kind,
-        passed=not is_beyond if gate.mode == "regression" else is_ruled_out,
+        passed=not is_too_large if gate.mode == "regression" else is_ruled_out,
         gate=gate,
         cases=n,
         clusters=len(values),
@@ -333,10 +333,10 @@ def _judged(pairs: Pairs, test: SignFlip, gate: DropGate, alpha: float) -> Chang
     )
 
 
-def means_apart(before: float, now: float) -> tuple[str, str]:
+def format_means(before: float, now: float) -> tuple[str, str]:
     """Format two means with enough decimals to distinguish them from each other, and from 0 and 1.
 
-    >>> means_apart(0.9121, 0.881), means_apart(0.95001, 0.95), means_apart(1.0, 0.9999)
+    >>> format_means(0.9121, 0.881), format_means(0.95001, 0.95), format_means(1.0, 0.9999)
     (('0.912', '0.881'), ('0.95001', '0.95000'), ('1.0000', '0.9999'))
     """
     texts = "", ""
@@ -351,7 +351,7 @@ def means_apart(before: float, now: float) -> tuple[str, str]:
     return texts
 
 
-def _signed(*numbers: float) -> list[str]:
+def _format_differences(*numbers: float) -> list[str]:
     """Format differences with enough decimals to show which of them are 0."""
     texts: list[str] = []
     for digits in range(3, 10):
@@ -361,7 +361,7 @@ def _signed(*numbers: float) -> list[str]:
     return texts
 
 
-def upwards(number: float) -> str:
+def round_up(number: float) -> str:
     """Format a number with two significant digits, rounded up."""
     digits = 2 if number <= 0 else max(2, 1 - math.floor(math.log10(number)))
     return f"{math.ceil(number * 10**digits - 1e-9) / 10**digits:.{digits}f}"

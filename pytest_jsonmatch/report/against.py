@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.gate.verdict import upwards
+from pytest_jsonmatch.gate.verdict import round_up
 from pytest_jsonmatch.report.blocks import AnyCell, ReportBlock, Table, TableCell, Text
 from pytest_jsonmatch.report.figures import change_text, commit_text, dash, score_text
 from pytest_jsonmatch.report.tables import spent_of
@@ -100,9 +100,9 @@ def _verdict(contest: Contest) -> Text:
         number = count(len(contest.diff.mismatches), "case")
         text = f"{number} scored differently in {{}}: no comparison is made"
         return Text(text, "bad", [contest.before])
-    if contest.proven is None:
+    if contest.change is None:
         return Text("")
-    scores, figures = contest.proven.scores, [*_figures_of(contest.proven)]
+    scores, figures = contest.change.scores, [*_figures_of(contest.change)]
     who, names = (THIS, []) if contest.after == THIS else ("{}", [contest.after])
     told: list[str] = []
     if scores.kind == "no case":
@@ -131,9 +131,9 @@ def _verdict(contest: Contest) -> Text:
     if scores.clusters < scores.cases:
         number += f" in {count(scores.clusters, 'cluster')}"
     if scores.kind == "too few":
-        text += f"; {number} cannot be tested, it takes at least {scores.gate.least_to_prove}"
+        text += f"; {number} cannot be tested, it takes at least {scores.gate.least_to_test}"
     elif scores.kind == "not shown" and scores.interval is not None:
-        undetected = upwards(max(-scores.interval.low, scores.interval.high))
+        undetected = round_up(max(-scores.interval.low, scores.interval.high))
         text += f"; with {number}, changes of the mean score up to {undetected} could go undetected"
     else:
         text += f"; {number}"
@@ -148,7 +148,7 @@ def _and(parts: Sequence[str]) -> str:
 
 def _figure_table(contest: Contest) -> Table:
     """Return the figures of both runs; of corpora with only some records, without intervals."""
-    diff, proven = contest.diff, contest.proven
+    diff, proven = contest.diff, contest.change
     parts = diff.before.created[:10], commit_text(diff.before.commit)
     made = ", ".join(filter(None, parts)) if diff.before.created != diff.after.created else ""
     of = f"mean of {count(len(diff.cases), 'case')} in both"

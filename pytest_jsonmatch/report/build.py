@@ -34,9 +34,9 @@ from pytest_jsonmatch.results.parts import candidates
 from pytest_jsonmatch.results.run import MICRO, RunResult
 
 if TYPE_CHECKING:
+    from pytest_jsonmatch.gate.check import Check
     from pytest_jsonmatch.gate.headlines import Contest
     from pytest_jsonmatch.gate.intervals import Interval
-    from pytest_jsonmatch.gate.session import Check
     from pytest_jsonmatch.report.blocks import Chart
     from pytest_jsonmatch.report.cases import FailedCase
     from pytest_jsonmatch.report.cases_page import PageExtra

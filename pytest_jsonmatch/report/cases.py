@@ -32,7 +32,7 @@ from pytest_jsonmatch.results.comparison import (
 )
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.gate.session import Check
+    from pytest_jsonmatch.gate.check import Check
     from pytest_jsonmatch.results.run import RunResult
 
 _MOST_NAMED: Final = 3

@@ -12,7 +12,7 @@ from pytest_jsonmatch.report.look import Look
 from pytest_jsonmatch.report.styled import BOLD, RED, StyledLine
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.gate.session import Check
+    from pytest_jsonmatch.gate.check import Check
 
 _MOST_NAMED: Final = 3
 _VERDICTS: Final = {

@@ -11,7 +11,7 @@ from pytest_jsonmatch.report.checks import named
 from pytest_jsonmatch.report.escape import clip, clip_middle, printable
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.gate.session import Check
+    from pytest_jsonmatch.gate.check import Check
     from pytest_jsonmatch.report.blocks import Failure, Report
 
 MOST: Final = 10

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from pytest_jsonmatch.gate.session import Check
+    from pytest_jsonmatch.gate.check import Check
     from pytest_jsonmatch.report.blocks import Report
     from pytest_jsonmatch.report.cases import Told
     from pytest_jsonmatch.results.comparison import Case, CaseRun

@@ -18,8 +18,8 @@ from pytest_jsonmatch.session.session import Baseline
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
+    from pytest_jsonmatch.gate.check import Check
     from pytest_jsonmatch.gate.headlines import Contest
-    from pytest_jsonmatch.gate.session import Check
     from pytest_jsonmatch.report.blocks import Report
     from pytest_jsonmatch.results.run import RunResult
     from pytest_jsonmatch.session.session import Session
@@ -261,7 +261,7 @@ def _judged(
 
 def _baseline_checks(session: Session, against: Contest | None) -> Iterator[Check]:
     """Yield the checks of a run against its baseline."""
-    from pytest_jsonmatch.gate.session import Check
+    from pytest_jsonmatch.gate.check import Check
 
     settings, limit = session.settings, session.settings.max_drop
     subject = f"--jsonmatch-baseline={settings.baseline}"
@@ -276,8 +276,8 @@ def _baseline_checks(session: Session, against: Contest | None) -> Iterator[Chec
         return
     elif against is None:
         yield Check(subject, "drop", None, limit, passed=None, note="there is no baseline yet")
-    elif against.proven is not None:
-        scores = against.proven.scores
+    elif against.change is not None:
+        scores = against.change.scores
         yield Check(subject, "drop", None, limit, passed=scores.passed, note=scores.note)
 
 

@@ -128,17 +128,17 @@ def test_any_text_is_a_gate_or_an_error_with_a_place(text):
 @given(st.sampled_from(sorted({*SHARES, *COUNTS})), st.sampled_from(sorted(OPERATORS)), st.floats(0, 1))
 def test_every_figure_goes_with_every_operator(figure, operator, limit):
     gate = parse_gate(f"{figure}{operator}{limit!r}")
-    assert (gate.figure, gate.operator, gate.limit) == (figure, operator, limit)
+    assert (gate.statistic, gate.operator, gate.limit) == (figure, operator, limit)
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
 @pytest.mark.parametrize("value", [0.2, 0.3, 0.1 + 0.1 + 0.1, 0.4])
 def test_rounding_decides_nothing(operator, value):
     shown = round(value, 9)
-    assert parse_gate(f"score {operator} 0.3").holds(value) is eval(f"{shown} {operator} 0.3")
+    assert parse_gate(f"score {operator} 0.3").passes(value) is eval(f"{shown} {operator} 0.3")
 
 
 def test_only_perfection_reaches_1():
-    assert parse_gate("score >= 1").holds(1.0)
-    assert not parse_gate("score >= 1").holds(1 - 1e-13)
-    assert parse_gate("score < 1").holds(1 - 1e-13)
+    assert parse_gate("score >= 1").passes(1.0)
+    assert not parse_gate("score >= 1").passes(1 - 1e-13)
+    assert parse_gate("score < 1").passes(1 - 1e-13)

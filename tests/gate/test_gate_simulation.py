@@ -165,7 +165,7 @@ def test_equal_prompts_seldom_get_a_winner(gates):
     found, runs = 0, 600
     for _ in range(runs):
         sides = [(name, gates.family(50, 3, random, 0.2)) for name in ("v1", "v2")]
-        found += not {"better", "worse"}.isdisjoint(kinds_of(contest(*sides, tests=2).proven))
+        found += not {"better", "worse"}.isdisjoint(kinds_of(contest(*sides, tests=2).change))
     assert found <= at_most(0.05, runs)
 
 

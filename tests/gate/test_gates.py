@@ -176,14 +176,14 @@ def test_a_significant_gate_goes_by_the_end_of_the_interval(figure):
     results = many(37, 40)
     value = checked(f"{figure} >= 0.1", results).value
     found = checked(f"{figure} >= {value:.6f} significant", results)
-    assert (found.passed, found.figure) == (False, f"lower end of {parse_gate(f'{figure} > 0').name}")
+    assert (found.passed, found.statistic) == (False, f"lower end of {parse_gate(f'{figure} > 0').name}")
     low = found.value
     assert low < value
     assert found.note.startswith(f"{value:.3f}, 95 % interval {low:.3f} to ")
     assert checked(f"{figure} >= {low - 1e-6:.6f} significant", results).passed
     assert not checked(f"{figure} >= {low + 1e-6:.6f} significant", results).passed
     high = checked(f"{figure} <= {value - 0.001:.6f} significant", results)
-    assert (high.passed, high.figure[:9]) == (False, "upper end")
+    assert (high.passed, high.statistic[:9]) == (False, "upper end")
     assert high.value >= value
 
 
@@ -229,4 +229,4 @@ def test_what_is_not_counted_is_never_good_enough(figure):
 
 def test_rates_are_significant_by_their_interval():
     check = checked("omission_rate <= 0.9 significant")
-    assert (check.figure, check.passed) == ("upper end of missing_rate", True)
+    assert (check.statistic, check.passed) == ("upper end of missing_rate", True)

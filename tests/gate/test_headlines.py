@@ -116,7 +116,7 @@ def test_candidates_are_corrected_together():
     before, worse = many(60), many(60, wrong=range(20))
     runs = {"a": worse, "b": before, "c": many(60, wrong=range(4))}
     contests = {name: contest(("main", before), (name, after), tests=3) for name, after in runs.items()}
-    changes = {name: each.proven.scores for name, each in contests.items()}
+    changes = {name: each.change.scores for name, each in contests.items()}
     assert [change.kind for change in changes.values()] == ["worse", "not shown", "not shown"]
     alone = change_of_runs(before, many(60, wrong=range(4))).scores
     # The mean score is tested at nine tenths of the error rate; its interval has the level of all others.
@@ -143,7 +143,7 @@ def prompts(**fixtures):
 def test_all_comparisons_of_prompts_share_an_error_rate_and_either_may_win():
     prompt, model = ["v1", "v2"], ["large", "small"]
     found = {
-        len(fixtures): [each.proven.scores for contests in prompts(**fixtures).values() for each in contests]
+        len(fixtures): [each.change.scores for contests in prompts(**fixtures).values() for each in contests]
         for fixtures in ({"prompt": prompt}, {"prompt": prompt, "model": model})
     }
     assert [[change.kind for change in changes] for changes in found.values()] == [
@@ -153,7 +153,7 @@ def test_all_comparisons_of_prompts_share_an_error_rate_and_either_may_win():
     levels = [change.interval.confidence for changes in found.values() for change in changes]
     assert levels == pytest.approx([0.95, 0.975, 0.975])
     (back,) = prompts(prompt=prompt[::-1])["prompt"]
-    assert back.proven.scores.kind == "better"
+    assert back.change.scores.kind == "better"
 
 
 def test_a_fixture_that_says_what_kind_a_case_is_takes_no_part():
@@ -220,5 +220,5 @@ def test_figures_that_one_of_two_corpora_lacks_are_not_compared():
 
 
 def test_five_cases_prove_nothing_of_three_candidates():
-    change = contest(("main", many(5)), ("a", many(5, wrong=range(5))), tests=3).proven.scores
+    change = contest(("main", many(5)), ("a", many(5, wrong=range(5))), tests=3).change.scores
     assert (change.kind, change.passed) == ("too few", False)

@@ -11,10 +11,10 @@ from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.paired import sign_flip
 from pytest_jsonmatch.gate.power import (
     assumed_sample,
-    clusters_to_know,
-    clusters_to_prove,
+    clusters_for_precision,
+    clusters_to_detect,
+    half_width,
     minimum_detectable,
-    reach,
     sample_of,
 )
 from pytest_jsonmatch.gate.samples import Row
@@ -59,7 +59,7 @@ def test_broken_cases_are_seen_in_80_of_100(n):
 def test_more_power_takes_a_larger_drop_and_more_cases():
     sample = two_runs([0.8] * 20, [0.1, -0.1] * 10)
     drops = [minimum_detectable(sample, 20, power=power) for power in (0.5, 0.95)]
-    cases = [clusters_to_prove(sample, 0.2, power=power) for power in (0.5, 0.8)]
+    cases = [clusters_to_detect(sample, 0.2, power=power) for power in (0.5, 0.8)]
     assert drops == sorted(drops)
     assert drops[-1] < sample.mean
     assert cases == sorted(cases)
@@ -85,15 +85,15 @@ def test_cases_of_one_document_are_worth_less():
     documents = {case: f"document {int(case) // 5}" for case in scores}
     alone, within = sample_of(scores), sample_of(scores, documents)
     assert (alone.per_cluster, within.per_cluster, len(within.sizes)) == (1, 5, 12)
-    assert 5 * clusters_to_prove(within, 0.1) > clusters_to_prove(alone, 0.1)
+    assert 5 * clusters_to_detect(within, 0.1) > clusters_to_detect(alone, 0.1)
 
 
 def test_so_many_cases_know_a_figure_so_well():
     sample = assumed_sample(0.9)
-    found = clusters_to_know(sample, 0.1)
+    found = clusters_for_precision(sample, 0.1)
     assert found == pytest.approx(0.09 * (1.96 / 0.1) ** 2, rel=0.2)
-    assert reach(sample, found) <= 0.1 < reach(sample, found // 2)
-    assert clusters_to_know(sample, 0.0005) is None
+    assert half_width(sample, found) <= 0.1 < half_width(sample, found // 2)
+    assert clusters_for_precision(sample, 0.0005) is None
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_so_many_cases_know_a_figure_so_well():
 )
 def test_an_interval_reaches_as_far_as_that_of_a_run(score, interval_of):
     found = interval_of([Row(score, 1.0, str(at)) for at in range(30)], 0.95)
-    assert reach(sample_of(run([score] * 30)), 30) == pytest.approx((found.high - found.low) / 2)
+    assert half_width(sample_of(run([score] * 30)), 30) == pytest.approx((found.high - found.low) / 2)
 
 
 @pytest.mark.parametrize("drop", [0.0, 0.95, -0.1])
@@ -109,14 +109,14 @@ def test_a_drop_that_there_cant_be(drop):
     with pytest.raises(
         ConfigurationError, match=r"^the drop must be above 0 and at most the mean, 0.900, got"
     ):
-        clusters_to_prove(assumed_sample(0.9), drop)
+        clusters_to_detect(assumed_sample(0.9), drop)
 
 
 def test_nothing_to_plan_from():
     with pytest.raises(ConfigurationError, match=r"^no case to plan from$"):
         sample_of({})
     with pytest.raises(ConfigurationError, match=r"^the precision must be between 0 and 1, got 0$"):
-        clusters_to_know(assumed_sample(0.5), 0)
+        clusters_for_precision(assumed_sample(0.5), 0)
 
 
 @pytest.mark.parametrize(

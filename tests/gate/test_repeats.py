@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_jsonmatch.gate.check import Check
 from pytest_jsonmatch.gate.repeats import check, flip_rate, pass_all, pass_at, repeats
-from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.cases import repeated_checks
 from pytest_jsonmatch.results.comparison import Case, CaseRun

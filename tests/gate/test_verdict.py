@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from pytest_jsonmatch.gate.verdict import DropGate, compare, compare_several, means_apart
+from pytest_jsonmatch.gate.verdict import DropGate, compare, compare_several, format_means
 
 
 def run(*scores):
@@ -22,7 +22,7 @@ def test_a_significant_drop():
     assert re.fullmatch(
         r"-0\.222 \(90 % interval -0\.\d{3} to -0\.\d{3}\): significantly worse", verdict.note
     )
-    assert verdict.gate_words == "fails: significantly worse"
+    assert verdict.gate_text == "fails: significantly worse"
 
 
 def test_a_significant_gain():
@@ -30,16 +30,16 @@ def test_a_significant_gain():
     assert (verdict.kind, verdict.passed) == ("better", True)
     shown = r"\+0\.222 \(90 % interval \+0\.\d{3} to \+0\.\d{3}\): significantly better"
     assert re.fullmatch(shown, verdict.note)
-    assert verdict.gate_words == "passes: significantly better"
+    assert verdict.gate_text == "passes: significantly better"
 
 
 def test_a_significant_drop_within_what_is_allowed_passes():
     verdict = compare(run(*[0.74] * 12), run(*[0.75] * 12), DropGate(0.02))
     assert (verdict.kind, verdict.passed) == ("worse", True)
     told = r"passes: significantly worse, but not by more than 0\.02: with 12 cases, drops up to 0\.\d+ could go undetected"
-    assert re.fullmatch(told, verdict.gate_words)
+    assert re.fullmatch(told, verdict.gate_text)
     verdict = compare(run(*[0.5] * 30), run(*[0.75] * 30), DropGate(0.02))
-    assert verdict.gate_words == "fails: significantly worse by more than 0.02"
+    assert verdict.gate_text == "fails: significantly worse by more than 0.02"
 
 
 def test_what_is_not_shown_says_what_the_data_allow():
@@ -75,23 +75,23 @@ def test_few_cases_say_how_many_it_takes():
 def test_where_nothing_can_be_significant_the_plain_difference_decides(now, max_drop, passed, words):
     verdict = compare(run(*now), run(1.0, 1.0, 1.0), DropGate(max_drop))
     assert (verdict.kind, verdict.passed) == ("too few", passed)
-    assert verdict.gate_words == f"3 cases cannot be tested, it takes at least 5; {words}"
+    assert verdict.gate_text == f"3 cases cannot be tested, it takes at least 5; {words}"
 
 
 def test_a_gate_that_passes_says_what_drop_is_possible():
     same = run(*[1.0] * 20)
-    assert compare(same, same, DropGate(0.02)).gate_words == (
+    assert compare(same, same, DropGate(0.02)).gate_text == (
         "passes: no significant change; with 20 cases, drops up to 0.14 could go undetected; "
         "about 149 cases would rule out a drop of 0.02"
     )
     noisy = run(*[0.0, 1.0] * 80), run(*[1.0, 0.0] * 80)
     told = r"passes: no significant change; with 160 cases, drops up to 0\.\d\d could go undetected"
-    assert re.fullmatch(told, compare(*noisy, DropGate(0.02)).gate_words)
+    assert re.fullmatch(told, compare(*noisy, DropGate(0.02)).gate_text)
 
 
 def test_an_error_rate_is_what_its_author_meant():
     assert [DropGate(confidence=share).alpha for share in (0.95, 0.9, 0.99)] == [0.05, 0.1, 0.01]
-    assert [DropGate(confidence=share).least_to_prove for share in (0.51, 0.75, 0.95, 0.99)] == [2, 2, 5, 7]
+    assert [DropGate(confidence=share).least_to_test for share in (0.51, 0.75, 0.95, 0.99)] == [2, 2, 5, 7]
 
 
 def test_no_worse_is_significant_by_many_cases():
@@ -123,18 +123,18 @@ def test_without_a_common_case_either_gate_fails():
     for mode in ("regression", "non-inferiority"):
         verdict = compare({"a": [1.0]}, {"b": [1.0]}, DropGate(mode=mode))
         assert (verdict.kind, verdict.passed, verdict.delta) == ("no case", False, None)
-        assert verdict.gate_words == "fails: no case is in both runs"
+        assert verdict.gate_text == "fails: no case is in both runs"
 
 
 def test_non_inferiority_needs_cases_even_if_nothing_changes():
     few, enough = run(*[1.0] * 148), run(*[1.0] * 149)
     gate = DropGate(0.02, mode="non-inferiority")
-    assert compare(few, few, gate).gate_words == (
+    assert compare(few, few, gate).gate_text == (
         "fails: a drop of 0.02 is not ruled out: with 148 cases, drops up to 0.021 could go undetected;"
         " even without a change it takes 149 cases"
     )
     assert [compare(each, each, gate).passed for each in (few, enough)] == [False, True]
-    assert compare(enough, enough, gate).gate_words == "passes: a drop of 0.02 is ruled out"
+    assert compare(enough, enough, gate).gate_text == "passes: a drop of 0.02 is ruled out"
 
 
 def test_non_inferiority_without_an_allowed_drop_needs_a_gain():
@@ -153,9 +153,9 @@ def test_a_gain_of_few_cases_may_leave_a_drop_of_the_mean_possible():
 
 
 def test_figures_never_hide_a_difference():
-    assert means_apart(0.95, 0.9499) == ("0.9500", "0.9499")
-    assert means_apart(1.0, 0.9999) == ("1.0000", "0.9999")
-    assert means_apart(0.5, 0.5) == ("0.500", "0.500")
+    assert format_means(0.95, 0.9499) == ("0.9500", "0.9499")
+    assert format_means(1.0, 0.9999) == ("1.0000", "0.9999")
+    assert format_means(0.5, 0.5) == ("0.500", "0.500")
     many = run(*[1.0] * 3000)
     assert "-0.0001 (" in compare({**many, "case 000": [0.7]}, many).difference
 

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from pytest_jsonmatch.gate.check import Check
 from pytest_jsonmatch.gate.headlines import contest
-from pytest_jsonmatch.gate.session import Check
 from pytest_jsonmatch.report.blocks import Report
 from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.ci import MOST, workflow_commands

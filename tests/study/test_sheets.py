@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from pytest_jsonmatch.gate.session import Check
+from pytest_jsonmatch.gate.check import Check
 from pytest_jsonmatch.report.blocks import (
     Chart,
     Report,

@@ -1,4 +1,4 @@
-"""A run's figures as ratios of sums: what each case adds to both sums, for intervals and proofs."""
+"""Statistics of a run as ratios of sums: what each case adds to both sums, for intervals and tests."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _RATIOS_OF_ROWS: Final[Mapping[str, Callable[[RowCounts], tuple[int, int]]]] = {
 
 
 def case_rows(cases: Sequence[Case], name: str) -> list[Row]:
-    """Return the rows of a figure that is a mean over cases; a case without the figure has no row.
+    """Return the rows of a statistic that is a mean over cases; a case without a value has no row.
 
     Args:
         cases: the cases of a run.
@@ -52,49 +52,53 @@ def case_rows(cases: Sequence[Case], name: str) -> list[Row]:
 
 
 def _answer_rows(case: Case, name: str) -> Iterator[Row]:
-    """Yield what the answers of a case add to a share of answers."""
-    found = answers_of(comparisons_of([case]))
-    part, whole = (found.valid, found.validated) if name == "valid_rate" else (found.parsed, found.texts)
-    if whole:
-        yield Row(part, whole, case.unit)
+    """Yield the row of a case for a share of answers, unless it has no such answer."""
+    answers = answers_of(comparisons_of([case]))
+    part, total = (
+        (answers.valid, answers.validated) if name == "valid_rate" else (answers.parsed, answers.texts)
+    )
+    if total:
+        yield Row(part, total, case.unit)
 
 
 def array_rows(cases: Sequence[Case], name: str, pattern: str) -> list[Row]:
-    """Return the rows of a rate of the rows of arrays; runs of a case count as one.
+    """Return the ratio rows of a statistic about rows of arrays, averaged over the runs of each case.
 
     Args:
         cases: the cases of a run.
         name: one of `RATES_OF_ROWS`.
         pattern: a path pattern that selects arrays.
     """
-    wanted = parse_pattern(pattern)
+    selected = parse_pattern(pattern)
     rows: list[Row] = []
     for case in cases:
         arrays = merged_rows([case]).items()
-        counts = sum_rows(each for path, each in arrays if wanted.matches(parse_path(path)))
-        part, whole = _RATIOS_OF_ROWS[name](counts)
-        if whole > 0:
-            rows.append(Row(part / len(case.runs), whole / len(case.runs), case.unit))
+        counts = sum_rows(row_counts for path, row_counts in arrays if selected.matches(parse_path(path)))
+        part, total = _RATIOS_OF_ROWS[name](counts)
+        if total > 0:
+            rows.append(Row(part / len(case.runs), total / len(case.runs), case.unit))
     return rows
 
 
 def leaf_rows(cases: Sequence[Case], *names: str, pattern: str | None = None) -> dict[str, list[Row]]:
-    """Return the rows of figures over the leaves of all cases, or over those whose path a pattern matches.
+    """Return, by name, the ratio rows of statistics over leaves: all of them, or those of matching fields.
 
     Args:
         cases: the cases of a run.
         *names: any of `FIGURES`, "missing_rate" and "extra_rate".
         pattern: a path pattern; None for all fields.
     """
-    wanted = None if pattern is None else parse_pattern(pattern)
+    selected = None if pattern is None else parse_pattern(pattern)
     rows: dict[str, list[Row]] = {name: [] for name in names}
     for case in cases:
         fields = merged_fields([case]).items()
         sums = merge_aggregations(
-            each for path, each in fields if wanted is None or wanted.matches(parse_path(path))
+            field_sums
+            for path, field_sums in fields
+            if selected is None or selected.matches(parse_path(path))
         )
         for name in names:
-            part, whole = _RATIOS[name](sums)
-            if whole > 0:
-                rows[name].append(Row(part, whole, case.unit))
+            part, total = _RATIOS[name](sums)
+            if total > 0:
+                rows[name].append(Row(part, total, case.unit))
     return rows
