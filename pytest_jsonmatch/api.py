@@ -11,7 +11,7 @@ from pytest_jsonmatch import defaults
 from pytest_jsonmatch.comparer import Comparer, check_judge, read_expected
 from pytest_jsonmatch.engine.plan.options import EVALUATION_TYPES, OPTION_ALIASES, OPTION_NAMES
 from pytest_jsonmatch.engine.plan.unmatched import collect_patterns, format_unmatched
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning, nearest
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning, find_closest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -172,7 +172,7 @@ def _check_arguments(options: Mapping[str, Any]) -> None:
     arguments = set(inspect.signature(compare_corpus).parameters) - {"options"}
     for name in options.keys() - OPTION_ALIASES.keys() - EVALUATION_TYPES.keys():
         begun = (each for each in sorted(arguments) if each.startswith(f"{name}_"))
-        meant = next(begun, None) or nearest(name, [*arguments, *OPTION_NAMES])
+        meant = next(begun, None) or find_closest(name, [*arguments, *OPTION_NAMES])
         if meant in arguments:
             raise ConfigurationError(f"unknown argument {name!r}; did you mean {meant!r}?")
 

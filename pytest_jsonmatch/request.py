@@ -9,7 +9,7 @@ from pytest_jsonmatch.answer import Answer, value_of
 from pytest_jsonmatch.comparer import Comparer
 from pytest_jsonmatch.defaults import METRIC, THRESHOLD
 from pytest_jsonmatch.engine.plan.options import Options
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, nearest
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, find_closest
 from pytest_jsonmatch.limits import read_limits
 from pytest_jsonmatch.running import current_run
 
@@ -123,7 +123,7 @@ def _check_arguments(options: Mapping[str, Any], name: object) -> None:
     """Raise an error for an option that is almost an argument's name, and for an invalid name."""
     __tracebackhide__ = True
     for key in options.keys() - Options.__dataclass_fields__.keys() - _OTHER_OPTIONS:
-        near = nearest(key, (*_ARGUMENTS, *Options.__dataclass_fields__))
+        near = find_closest(key, (*_ARGUMENTS, *Options.__dataclass_fields__))
         if near in _ARGUMENTS:
             raise ConfigurationError(f"unknown argument {key!r}; did you mean {near!r}?")
     if name is not None and not (isinstance(name, str) and name):

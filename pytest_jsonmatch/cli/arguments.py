@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, final
 
 from pytest_jsonmatch.defaults import METRIC, number_reader, read_confidence
-from pytest_jsonmatch.engine.value.errors import JsonMatchError, did_you_mean, nearest
+from pytest_jsonmatch.engine.value.errors import JsonMatchError, did_you_mean, find_closest
 
 FINE: Final = 0
 NOT_FINE: Final = 1
@@ -65,7 +65,7 @@ class Parser(argparse.ArgumentParser):
         found = super().parse_known_args(args, namespace)
         for unknown in found[1]:
             name = unknown.partition("=")[0]
-            near = nearest(name, self._option_string_actions) if name.startswith("-") else None
+            near = find_closest(name, self._option_string_actions) if name.startswith("-") else None
             if near is not None:
                 self.error(f"unrecognized argument: {name}; did you mean {near}?")
         return found

@@ -17,7 +17,7 @@ from pytest_jsonmatch.cli.records import by_name, open_sides
 from pytest_jsonmatch.cli.rules import comparing
 from pytest_jsonmatch.cli.studies import finish, noted, study_gates
 from pytest_jsonmatch.cli.suite import audit_suite
-from pytest_jsonmatch.engine.value.convert import MISSING, value_at, with_value
+from pytest_jsonmatch.engine.value.convert import MISSING, get_value, replace_value
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.golden.files import is_json_file, is_lines_file
 from pytest_jsonmatch.golden.review import review_on_terminal, update_lines
@@ -199,7 +199,7 @@ def _corrected(value: JsonValue, places: Iterable[Suspect]) -> JsonValue:
     # From the back: adding or removing an element then moves no other place.
     for place in sorted(places, key=lambda each: [(type(step) is str, step) for step in each.trail])[::-1]:
         trail = place.trail
-        while place.kind == "add" and value_at(value, trail) is not MISSING:
+        while place.kind == "add" and get_value(value, trail) is not MISSING:
             trail = (*trail[:-1], int(trail[-1]) + 1)  # several elements are added to one array
-        value = with_value(value, trail, place.wanted)
+        value = replace_value(value, trail, place.wanted)
     return value

@@ -17,8 +17,8 @@ from pytest_jsonmatch.cli.inputs import name_of
 from pytest_jsonmatch.cli.output import as_text, look_of, write_files, write_output
 from pytest_jsonmatch.cli.records import Sides, gold_records, open_sides
 from pytest_jsonmatch.cli.rules import comparing, gates_of, was_asked
-from pytest_jsonmatch.engine.value.convert import MISSING, value_at
-from pytest_jsonmatch.engine.value.errors import JsonMatchWarning, nearest
+from pytest_jsonmatch.engine.value.convert import MISSING, get_value
+from pytest_jsonmatch.engine.value.errors import JsonMatchWarning, find_closest
 from pytest_jsonmatch.engine.value.paths import parse_path
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
@@ -130,11 +130,11 @@ def _check_tags(sides: Sides, options: Namespace) -> None:
     for _, path in options.by:
         paths: dict[str, None] = {}
         for record in gold_records(golds) if isinstance(golds, str) else _values(golds):
-            if value_at(record, parse_path(path)) is not MISSING:
+            if get_value(record, parse_path(path)) is not MISSING:
                 break
             paths |= dict.fromkeys(_members(record))
         else:
-            near = nearest(path, paths)
+            near = find_closest(path, paths)
             meant = "" if near is None else f"; did you mean {near!r}?"
             raise CommandError(f"--by: no gold record has a value at {path!r}{meant}")
 

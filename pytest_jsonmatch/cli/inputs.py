@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.engine.value.convert import JsonValue
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonExtractionError, JsonParseError
-from pytest_jsonmatch.engine.value.named import object_named
+from pytest_jsonmatch.engine.value.named import import_object
 from pytest_jsonmatch.reading.extract import Want, extract_json
 from pytest_jsonmatch.reading.strict import parse_json
 
@@ -196,7 +196,7 @@ def imported(written: str) -> Any:
     try:
         # What a module prints must not mix with the command's output.
         with redirect_stdout(sys.stderr):
-            return object_named(written)
+            return import_object(written)
     except ConfigurationError as error:
         raise CommandError(str(error).splitlines()[0]) from error
     finally:

@@ -20,7 +20,7 @@ from typing import Any, Final
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import imported
 from pytest_jsonmatch.engine.plan.registry import session_registry
-from pytest_jsonmatch.engine.value.errors import JsonMatchError, error_text
+from pytest_jsonmatch.engine.value.errors import JsonMatchError, format_error
 
 ENTRY_POINTS: Final = "jsonmatch"
 """The group of entry points in which packages name a module with the hook."""
@@ -46,7 +46,7 @@ def plugins(options: Namespace) -> Iterator[None]:
             except JsonMatchError as error:
                 raise CommandError(f"plugin {name!r}: {error}") from error
             except Exception as error:  # a plugin's hook may raise anything
-                raise CommandError(f"plugin {name!r} raised {error_text(error)}") from error
+                raise CommandError(f"plugin {name!r} raised {format_error(error)}") from error
         yield
 
 
@@ -55,5 +55,5 @@ def _installed() -> Iterator[tuple[str, Any]]:
         try:
             yield point.name, point.load()
         except Exception as error:  # importing a module may raise anything
-            told = f"the installed plugin {point.name!r} can't be imported: {error_text(error)}"
+            told = f"the installed plugin {point.name!r} can't be imported: {format_error(error)}"
             raise CommandError(told) from error

@@ -13,7 +13,7 @@ from pytest_jsonmatch.atomic import write_file
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE
 from pytest_jsonmatch.cli.output import as_text, look_of, write_output
 from pytest_jsonmatch.cli.rules import gates_of
-from pytest_jsonmatch.engine.value.errors import nearest
+from pytest_jsonmatch.engine.value.errors import find_closest
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
 from pytest_jsonmatch.gate.check import Check
 from pytest_jsonmatch.gate.expressions import Gate, parse_gate
@@ -134,6 +134,6 @@ def check_study_gate(
         checks.append(Check(gate.text, gate.name, value, gate.limit, passed, note, gate.operator))
     if checks:
         return min(checks, key=lambda check: (check.value is not None, check.passed, check.margin or 0.0))
-    near = nearest(str(gate.field), sorted(by_field))
+    near = find_closest(str(gate.field), sorted(by_field))
     note = "no field matches" + (f"; did you mean {near!r}?" if near is not None else "")
     return Check(gate.text, gate.name, None, gate.limit, passed=False, note=note, operator=gate.operator)

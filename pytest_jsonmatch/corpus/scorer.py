@@ -19,12 +19,12 @@ from pytest_jsonmatch.engine.result.validity import check_validity
 from pytest_jsonmatch.engine.score.documents import write_all
 from pytest_jsonmatch.engine.score.field import FieldResult
 from pytest_jsonmatch.engine.score.walkstate import VisitedPlaces
-from pytest_jsonmatch.engine.value.convert import MISSING, flat_copy, to_json_value
+from pytest_jsonmatch.engine.value.convert import MISSING, copy_flat, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
     GoldValidationError,
     JsonMatchError,
-    error_text,
+    format_error,
 )
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.engine.value.sums import Scores, add_sums, compute_scores
@@ -288,7 +288,7 @@ class _Scorer:
         if pair.is_read:
             return _ReadPair(pair, expected, actual, warnings=pair.warnings)
         if type(expected) is dict and type(actual) is dict:
-            one, other = flat_copy(expected), flat_copy(actual)
+            one, other = copy_flat(expected), copy_flat(actual)
             if one is not None and other is not None:
                 return _ReadPair(pair, one, other, warnings=pair.warnings)
         expected = read_gold(expected, pair.record_id, pair.where)
@@ -421,7 +421,7 @@ class _Scorer:
             try:
                 changed: list[object] = list(process(list(results)))
             except Exception as error:  # noqa: BLE001 - user code: named, and the run goes on
-                self._note(pair, f"the post-processor {name} raised {error_text(error)}")
+                self._note(pair, f"the post-processor {name} raised {format_error(error)}")
                 continue
             if all(isinstance(each, FieldResult) for each in changed):
                 results = cast("list[FieldResult]", changed)

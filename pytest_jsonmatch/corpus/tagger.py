@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, final
 
-from pytest_jsonmatch.engine.value.convert import MISSING, value_at
+from pytest_jsonmatch.engine.value.convert import MISSING, get_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_path
 from pytest_jsonmatch.results.tags import read_tags
@@ -48,5 +48,5 @@ class Tagger:
         """
         if callable(self.source):
             return read_tags(self.source(record))
-        at = {name: value_at(record, parse_path(path)) for name, path in self.source.items()}
+        at = {name: get_value(record, parse_path(path)) for name, path in self.source.items()}
         return read_tags({name: value for name, value in at.items() if value is not MISSING})

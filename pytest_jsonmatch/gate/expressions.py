@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, final
 
 from pytest_jsonmatch.answer import FIGURES as SPENT
 from pytest_jsonmatch.engine.result.rows import RATES_OF_ROWS
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, nearest
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, find_closest
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.limits import FIGURES
 
@@ -244,7 +244,7 @@ def _expect(text: str, position: int, pattern: str, expected: str) -> re.Match[s
 def _advice(statistic: str, known: Collection[str]) -> str:
     """Return a hint that says what to write instead of an unknown statistic."""
     prefix, *others = statistic.split(".")
-    part = nearest(prefix, _PART_EXAMPLES)
+    part = find_closest(prefix, _PART_EXAMPLES)
     if part != "fields" and (part is None or others[:-1]) and others and others[-1] in FIGURES:
         part, others = "fields", [prefix, *others]  # such as total.recall
     if part == "fields" and others:

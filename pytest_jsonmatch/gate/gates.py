@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_jsonmatch.answer import FIGURES as SPENT
 from pytest_jsonmatch.answer import Spent, spent_figure
 from pytest_jsonmatch.engine.result.rows import rows_text, sum_rows
-from pytest_jsonmatch.engine.value.errors import did_you_mean, nearest
+from pytest_jsonmatch.engine.value.errors import did_you_mean, find_closest
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.check import Check
@@ -223,7 +223,7 @@ def _leaf_statistic(gate: Gate, results: RunResult) -> tuple[float | None, str]:
         if not fields:
             return None, "no field was compared"
         if not matching:
-            near = nearest(gate.field, sorted(fields))
+            near = find_closest(gate.field, sorted(fields))
             hint = f"did you mean {near!r}?" if near is not None else f"known: {listed(sorted(fields))}"
             return None, f"no compared field matches; {hint}"
     name = RESULT_NAMES.get(gate.statistic, gate.statistic)
@@ -290,5 +290,5 @@ def _matches(case: str, glob: str) -> bool:
 
 def _no_case(glob: str, cases: Sequence[Case]) -> str:
     names = sorted({case.id.rpartition("::")[2].partition("[")[0] for case in cases})
-    near = nearest(glob, names)
+    near = find_closest(glob, names)
     return "no case matches" + (f"; did you mean {near!r}?" if near is not None else "")

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Final, NoReturn, final
 
-from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value, value_at
+from pytest_jsonmatch.engine.value.convert import MISSING, get_value, to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, UnsupportedValueError
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError, Position
 from pytest_jsonmatch.golden.files import is_json_file, outside, read_limited
@@ -277,13 +277,13 @@ class GoldenCase:
     def _trail_of(self, keys: Steps) -> Steps:
         """Return where a key of the case is, or a value inside it: in the case, or beside `cases`."""
         own, top = (*self._where, *keys), self._document.value
-        is_above = keys and self._where and keys[0] in top and value_at(top, own) is MISSING
+        is_above = keys and self._where and keys[0] in top and get_value(top, own) is MISSING
         return keys if is_above else own
 
     def _trail_of_rule(self, kind: str, pattern: str) -> Steps:
         """Return where a pattern of `fields`, `accept`, `skip` or `threshold` is: in the case or its file."""
         for trail in ((*self._where, kind), (kind,)) if kind == "skip" else ():
-            listed = value_at(self._document.value, trail)
+            listed = get_value(self._document.value, trail)
             if type(listed) is list and pattern in listed:
                 return (*trail, listed.index(pattern))
         return self._trail_of((kind, "fields", pattern) if kind == "threshold" else (kind, pattern))
@@ -347,7 +347,7 @@ class GoldenCase:
     def marks(self) -> tuple[Mark, ...]:
         """The case's own marks; those of its file apply as well."""
         at = (*self._where, "marks")
-        own = value_at(self._document.value, at)
+        own = get_value(self._document.value, at)
         return () if own is MISSING else tuple(marks_of(own, at))
 
     @property

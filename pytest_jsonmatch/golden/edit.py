@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.value.convert import value_at, with_value
+from pytest_jsonmatch.engine.value.convert import get_value, replace_value
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import render
@@ -72,7 +72,7 @@ def edit(data: bytes, name: str, changes: Mapping[Steps, JsonValue]) -> Edited:
     {('b', 'n'): 'b is an alias, *x: ...'}
     """
     source = Source(data, name)
-    old = {trail: value_at(source.value, trail) for trail in changes}
+    old = {trail: get_value(source.value, trail) for trail in changes}
     refused: dict[Steps, str] = {}
     splices: list[_Splice] = []
     wanted = source.value
@@ -84,7 +84,7 @@ def edit(data: bytes, name: str, changes: Mapping[Steps, JsonValue]) -> Edited:
             refused[trail] = str(refusal)
         else:
             splices += plan.splices
-            wanted = with_value(wanted, trail, new)
+            wanted = replace_value(wanted, trail, new)
     if not splices:
         return Edited(data, refused, old)
     parts: list[str] = []
@@ -170,7 +170,7 @@ class _Plan:
                 else:
                     self._replace(node, {str(step): new}, trail[:depth])
                 return
-            node, value = node.items[step], value_at(value, (step,))
+            node, value = node.items[step], get_value(value, (step,))
         self._change(node, value, new, trail)
 
     def _change(self, node: Node, old: Any, new: Any, trail: Steps) -> None:

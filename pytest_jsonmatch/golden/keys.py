@@ -11,7 +11,7 @@ from pytest_jsonmatch.engine.result.validity import VALIDATE
 from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_pattern
-from pytest_jsonmatch.engine.value.text import article, render
+from pytest_jsonmatch.engine.value.text import add_article, render
 from pytest_jsonmatch.golden.errors import InvalidValueError
 from pytest_jsonmatch.golden.marks import marks_of
 from pytest_jsonmatch.golden.matchers import with_matchers
@@ -89,7 +89,7 @@ def _is(kind: str) -> KeyCheck:
         hint = ""
         if kind == "string":
             hint = "; put it in quotes" if found in {"number", "boolean"} else ""
-        raise InvalidValueError(f"must be {article(kind)}, got {article(found)}{hint}")
+        raise InvalidValueError(f"must be {add_article(kind)}, got {add_article(found)}{hint}")
 
     return check
 

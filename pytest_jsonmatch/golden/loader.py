@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, did_you_mean
-from pytest_jsonmatch.engine.value.text import article
+from pytest_jsonmatch.engine.value.text import add_article
 from pytest_jsonmatch.golden.cases import GoldenCase
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError
 from pytest_jsonmatch.golden.expansion import expansions, filled
@@ -114,7 +114,7 @@ class _Reader:
             if type(top) is list:
                 is_json = is_json_file(self.document.name)
                 hint = '; write {"cases": …} around it' if is_json else "; write `cases:` above it"
-            kind = article(json_type(top))
+            kind = add_article(json_type(top))
             raise self.document.error((), f"the file is {kind}, not a case or `cases:`{hint}")
         several = not SEVERAL.isdisjoint(top)
         if several:
@@ -150,14 +150,14 @@ class _Reader:
             return
         listed = top["cases"]
         if type(listed) is not list:
-            reason = f"`cases` is {article(json_type(listed))}, not a list of cases"
+            reason = f"`cases` is {add_article(json_type(listed))}, not a list of cases"
             raise self.document.error(("cases",), reason)
         if not listed:
             raise self.document.error(("cases",), "`cases` is empty; a file without cases tests nothing")
         for index, case in enumerate(listed):
             where = ("cases", index)
             if type(case) is not dict:
-                self._report(where, f"the case is {article(json_type(case))}, not a mapping")
+                self._report(where, f"the case is {add_article(json_type(case))}, not a mapping")
                 continue
             case_id = case["id"] if "id" in case else f"case-{index + 1}"
             self._add(case_id, self.document.position(where).line, case, where, defaults)

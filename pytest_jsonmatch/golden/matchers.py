@@ -11,10 +11,10 @@ from pytest_jsonmatch.engine.compare.parameters import check_names, format_value
 from pytest_jsonmatch.engine.plan.accept import READERS
 from pytest_jsonmatch.engine.plan.node import refuse_matchers
 from pytest_jsonmatch.engine.plan.options import ByMembers
-from pytest_jsonmatch.engine.value.convert import MISSING, NUMBERS, Matcher, value_at
-from pytest_jsonmatch.engine.value.equality import json_key
+from pytest_jsonmatch.engine.value.convert import MISSING, NUMBERS, Matcher, get_value
+from pytest_jsonmatch.engine.value.equality import make_json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.engine.value.matchers import matcher_of
+from pytest_jsonmatch.engine.value.matchers import to_matcher
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.errors import InvalidValueError
@@ -100,7 +100,7 @@ def check_places(plan: Plan, expected: JsonValue) -> None:
     node, at = plan.root, plan.target
     for step in at:
         node = node.choose(expected, MISSING).children[ELEMENT if type(step) is int else step]
-        expected = value_at(expected, (step,))
+        expected = get_value(expected, (step,))
     _check_places(node, expected, at)
 
 
@@ -155,8 +155,8 @@ def matchers_in(value: JsonValue) -> Iterator[Matcher]:
 
 
 def _one_of(said: Any) -> Accepts:
-    keys = {json_key(each.value) for each in READERS["values"]("$one_of", said).alternatives}
-    return lambda actual: json_key(actual) in keys
+    keys = {make_json_key(each.value) for each in READERS["values"]("$one_of", said).alternatives}
+    return lambda actual: make_json_key(actual) in keys
 
 
 def _approx(said: Any) -> Accepts:
@@ -168,7 +168,7 @@ def _approx(said: Any) -> Accepts:
     if type(value) not in NUMBERS:
         raise ConfigurationError(f"$approx: 'value' must be a number, got {format_value(value)}")
     limits: Any = {name: read_number("$approx", name, given[name]) for name in given if name != "value"}
-    matcher: Any = matcher_of(pytest.approx(value, **limits))
+    matcher: Any = to_matcher(pytest.approx(value, **limits))
     return lambda actual: matcher.score(None, actual)
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_jsonmatch.answer import Answer
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, error_text
-from pytest_jsonmatch.engine.value.named import object_named
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, format_error
+from pytest_jsonmatch.engine.value.named import import_object
 from pytest_jsonmatch.golden.errors import GoldenFileError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def default_actual(
     except (Exception, KeyboardInterrupt, pytest.skip.Exception, pytest.fail.Exception):
         raise
     except BaseException as error:  # noqa: BLE001 - such as SystemExit
-        message = f"{error_text(error)} (a producer must raise an Exception)"
+        message = f"{format_error(error)} (a producer must raise an Exception)"
         raise RuntimeError(message).with_traceback(error.__traceback__) from None
     if answer is None:
         missing = case.error(
@@ -89,7 +89,7 @@ def find_producer(case: GoldenCase) -> Callable[[object], Any]:
     written = case.producer or ""
     try:
         # At run time, when pytest's `pythonpath` and the conftest files have changed sys.path.
-        found = object_named(written, _functions_in)
+        found = import_object(written, _functions_in)
     except ConfigurationError as error:
         cause = error.__cause__
         missing = cause.name if isinstance(cause, ModuleNotFoundError) else None

@@ -16,9 +16,9 @@ from pytest_jsonmatch.engine.value.errors import (
     JsonMatchError,
     JsonParseError,
     did_you_mean,
-    error_text,
+    format_error,
 )
-from pytest_jsonmatch.engine.value.named import object_named
+from pytest_jsonmatch.engine.value.named import import_object
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError, shortened
 from pytest_jsonmatch.golden.keys import as_id
@@ -156,13 +156,13 @@ class CaseTable:
 
     def _of_function(self, written: str) -> Iterator[_Unread]:
         try:
-            found = object_named(written)
+            found = import_object(written)
             for number, row in enumerate(rows_of(found() if callable(found) else found), 1):
                 yield number, "", partial(self._of_row, row, number)
         except ConfigurationError as error:
             raise InvalidValueError(f": `rows`: {error}", "rows") from error.__cause__
         except Exception as error:  # a function of the user's can raise anything
-            raise InvalidValueError(f": `rows`: {written!r} failed: {error_text(error)}", "rows") from error
+            raise InvalidValueError(f": `rows`: {written!r} failed: {format_error(error)}", "rows") from error
 
     def _of_row(self, row: object, number: int) -> Mapping[str, Any]:
         if not isinstance(row, Mapping):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, fi
 
 from pytest_jsonmatch.atomic import write_file
 from pytest_jsonmatch.engine.score.field import get_instance_keys
-from pytest_jsonmatch.engine.value.convert import MISSING, value_at
+from pytest_jsonmatch.engine.value.convert import MISSING, get_value
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, JsonParseError
 from pytest_jsonmatch.engine.value.paths import format_path
@@ -405,7 +405,7 @@ def expected_in(data: bytes, path: Path, trail: Steps) -> JsonValue:
         if is_lines_file(str(path)):
             line, *below = trail
             data, trail = data.split(b"\n")[int(line)], tuple(below)
-        return value_at(parse(data, str(path), holds_cases=True), trail)
+        return get_value(parse(data, str(path), holds_cases=True), trail)
     except (JsonMatchError, LookupError):
         return MISSING
 

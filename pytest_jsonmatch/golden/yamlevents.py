@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, final
 
 from pytest_jsonmatch.engine.value.convert import MAX_DEPTH, TOO_DEEP, json_type
-from pytest_jsonmatch.engine.value.errors import JsonParseError, nearest
+from pytest_jsonmatch.engine.value.errors import JsonParseError, find_closest
 from pytest_jsonmatch.engine.value.text import parse_number, render
 from pytest_jsonmatch.golden.errors import GoldenFileError, Position, shortened
 from pytest_jsonmatch.golden.files import MAX_SIZE, is_json_file
@@ -481,7 +481,7 @@ class _Builder:
         mark = event.start_mark
         found = self.anchors.get(event.anchor)
         if found is None:
-            guess = nearest(event.anchor, self.anchors)
+            guess = find_closest(event.anchor, self.anchors)
             hint = f"; did you mean *{guess}?" if guess else ""
             self._fail(mark, f"there is no anchor &{event.anchor} before this alias{hint}")
         if found.size is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.convert import json_type, to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonExtractionError, JsonParseError
-from pytest_jsonmatch.engine.value.text import article, shortened
+from pytest_jsonmatch.engine.value.text import add_article, shorten
 from pytest_jsonmatch.reading import landmarks, strict
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class _AnswerSearch:
         if _PATH.fullmatch(self._text):
             reason += "; it looks like a path: pass the content of the file"
         beginning = self._text.lstrip().lstrip("\ufeff").lstrip()
-        raise JsonExtractionError(reason, excerpt=shortened(beginning, strict.EXCERPT))
+        raise JsonExtractionError(reason, excerpt=shorten(beginning, strict.EXCERPT))
 
     def _candidates(self) -> Iterator[tuple[landmarks.Span, Method]]:
         """Yield the pieces of the text that may be the answer, and the steps that find them."""
@@ -244,7 +244,7 @@ class _AnswerSearch:
             return self._invalid_reason(*self._invalid)
         if self._wrong_kind is not None:
             start, kind = self._wrong_kind
-            return f"expected an {self._want}, got {article(kind)} (line {self._line(start)})"
+            return f"expected an {self._want}, got {add_article(kind)} (line {self._line(start)})"
         return f"there is no {self._want or 'object or array'} in the text"
 
     def _invalid_reason(self, piece: landmarks.Span, error: JsonParseError) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn, final
 
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MAX_DEPTH, MAX_DIGITS, TOO_DEEP
 from pytest_jsonmatch.engine.value.errors import JsonParseError
-from pytest_jsonmatch.engine.value.text import parse_number, read_real, shortened
+from pytest_jsonmatch.engine.value.text import parse_number, read_real, shorten
 from pytest_jsonmatch.reading.landmarks import skip_spaces
 
 if TYPE_CHECKING:
@@ -254,4 +254,4 @@ def _error(text: str, pos: int, reason: str) -> JsonParseError:
 
 def _shown(text: str) -> str:
     """Quote a piece of the text; repr() keeps control characters and lone surrogates out of messages."""
-    return repr(shortened(text, EXCERPT))
+    return repr(shorten(text, EXCERPT))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.compare.transforms import map_scalars
 from pytest_jsonmatch.engine.result.rows import collapse_rows
-from pytest_jsonmatch.engine.value.convert import MISSING, JsonValue, form_of
+from pytest_jsonmatch.engine.value.convert import MISSING, JsonValue, to_file_form
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.report.blocks import RowDetail, ShownDifference
 from pytest_jsonmatch.report.escape import clip
@@ -112,7 +112,7 @@ def _documents(result: MatchResult, *, is_perfect: bool) -> str:
 
 def _document(value: JsonValue, limit: int) -> str:
     """Return a JSON value as indented text; a line with "…" replaces what is beyond the limit."""
-    text, plain = "", map_scalars(value, form_of)
+    text, plain = "", map_scalars(value, to_file_form)
     for part in json.JSONEncoder(indent=2, ensure_ascii=False, default=str).iterencode(plain):
         text += part
         if len(text) > limit:

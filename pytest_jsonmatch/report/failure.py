@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_jsonmatch.engine.result.rows import collapse_rows
 from pytest_jsonmatch.engine.score.field import get_instance_keys
-from pytest_jsonmatch.engine.value.convert import MISSING, value_at
+from pytest_jsonmatch.engine.value.convert import MISSING, get_value
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.escape import display_width, fold, pad
@@ -292,7 +292,7 @@ def _path(field: FieldResult, result: MatchResult, look: Look) -> str:
         if type(key) is not int:
             name = format_path((key,))
             path += name if name.startswith("[") or not path else f".{name}"
-        elif expected is MISSING and value_at(result.documents[0], (*trails[0][:at], actual)) is not MISSING:
+        elif expected is MISSING and get_value(result.documents[0], (*trails[0][:at], actual)) is not MISSING:
             path += f"[{look.arrow}{actual}]"
         else:
             path += f"[{key}]" if actual in {key, MISSING} else f"[{expected}{look.arrow}{actual}]"

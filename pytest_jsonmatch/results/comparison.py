@@ -15,7 +15,7 @@ from pytest_jsonmatch.answer import Spent
 from pytest_jsonmatch.engine.result.aggregation import COUNTED, FieldAggregation
 from pytest_jsonmatch.engine.result.rows import RowCounts, add_rows
 from pytest_jsonmatch.engine.value.convert import MISSING
-from pytest_jsonmatch.engine.value.text import render, shortened
+from pytest_jsonmatch.engine.value.text import render, shorten
 from pytest_jsonmatch.limits import reaches
 from pytest_jsonmatch.results.tags import tag_texts
 
@@ -84,7 +84,7 @@ class Difference(NamedTuple):
 
 def _cut(text: str, shared: int, limit: int) -> str:
     start = max(0, min(shared - limit // 3, len(text) - limit + 1))
-    return shortened(f"…{text[start:]}" if start else text, limit)
+    return shorten(f"…{text[start:]}" if start else text, limit)
 
 
 def differences_of(results: Iterable[FieldResult]) -> dict[str, tuple[Difference, ...]]:

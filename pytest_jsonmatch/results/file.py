@@ -18,7 +18,7 @@ from pytest_jsonmatch.engine.result.rows import RowCounts
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.sums import Scores, Sums
-from pytest_jsonmatch.engine.value.text import count, shortened
+from pytest_jsonmatch.engine.value.text import count, shorten
 from pytest_jsonmatch.limits import FIGURES
 from pytest_jsonmatch.results.comparison import Case
 from pytest_jsonmatch.results.plain import from_plain, to_plain
@@ -240,7 +240,7 @@ def _check(kind: str, line: object) -> None:
         text = json.dumps(line, ensure_ascii=False).encode("utf-8", "xmlcharrefreplace")
         error = next(_validator(kind).iter_errors(json.loads(text)), None)
     if error is not None:
-        raise ValueError(f"{format_path(error.instance_path)}: {shortened(error.message, _LONGEST)}")
+        raise ValueError(f"{format_path(error.instance_path)}: {shorten(error.message, _LONGEST)}")
 
 
 @cache

@@ -15,7 +15,7 @@ from pytest_jsonmatch.engine.result.aggregation import RATES, format_score, merg
 from pytest_jsonmatch.engine.result.dataframe import iter_field_rows, make_data_frame
 from pytest_jsonmatch.engine.result.rows import iter_row_counts
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.engine.value.named import object_named
+from pytest_jsonmatch.engine.value.named import import_object
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.limits import FIGURES
@@ -687,11 +687,11 @@ class RunResult:
             OSError: the file can't be written.
         """
         # By name: this room knows none above it, but people look for a result's page at the result.
-        object_named("pytest_jsonmatch.report.corpora:write_page")(self, Path(path))
+        import_object("pytest_jsonmatch.report.corpora:write_page")(self, Path(path))
 
     def _repr_html_(self) -> str:
         """Return the run as notebooks show it."""
-        html: str = object_named("pytest_jsonmatch.report.notebook:run_html")(self)
+        html: str = import_object("pytest_jsonmatch.report.notebook:run_html")(self)
         return html
 
     def __repr__(self) -> str:

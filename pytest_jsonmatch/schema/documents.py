@@ -15,7 +15,7 @@ from urllib.request import url2pathname
 from pytest_jsonmatch.engine.value.convert import MAX_DEPTH, TOO_DEEP, Matcher
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonParseError, did_you_mean
 from pytest_jsonmatch.engine.value.paths import format_path
-from pytest_jsonmatch.engine.value.text import render, shortened
+from pytest_jsonmatch.engine.value.text import render, shorten
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.paths import Segment
@@ -222,7 +222,7 @@ class Violations:
             if len(violations) == _MOST_LISTED:
                 violations.append("… and more")
                 break
-            violations.append(f"{format_path(error.instance_path)}: {shortened(error.message, _LONGEST)}")
+            violations.append(f"{format_path(error.instance_path)}: {shorten(error.message, _LONGEST)}")
         return tuple(violations)
 
     @cached_property

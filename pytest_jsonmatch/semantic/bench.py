@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast, final
 from pytest_jsonmatch.engine.compare.base import BatchItem, ComparatorResult, batch_comparator
 from pytest_jsonmatch.engine.compare.parameters import check_names
 from pytest_jsonmatch.engine.plan.registry import get_active_registry
-from pytest_jsonmatch.engine.value.equality import json_key
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, error_text
+from pytest_jsonmatch.engine.value.equality import make_json_key
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, format_error
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.semantic.judging import CallableJudge, Judge, JudgeError, JudgeItem, JudgeUsage, Verdict
 
@@ -117,7 +117,7 @@ class Memory:
         except ConfigurationError:
             raise
         except Exception as error:  # noqa: BLE001 - a user's judge: its failure is that of the items
-            failure = JudgeError("invalid", f"the judge raised {error_text(error)}")
+            failure = JudgeError("invalid", f"the judge raised {format_error(error)}")
             told = {item.id: failure for item in new.values()}
         answers = {question: _checked(told, item.id) for question, item in new.items()}
         for question, answer in answers.items():
@@ -152,7 +152,7 @@ def _checked(answers: object, number: str) -> JudgeAnswer:
 
 def question_of(item: JudgeItem) -> JudgeQuestion:
     """Return what identifies the question about an item: equal ones are asked once."""
-    values = (json_key(value, strict=True) for value in (item.expected, item.actual))
+    values = (make_json_key(value, strict=True) for value in (item.expected, item.actual))
     return item.path, item.description, item.criterion, *values
 
 

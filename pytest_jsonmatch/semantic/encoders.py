@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import Any, Final, final
 
 from pytest_jsonmatch.engine.plan.registry import Encoder, get_active_registry
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, error_text
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, format_error
 from pytest_jsonmatch.semantic.vectors import Vectors
 
 DEFAULT_MODEL: Final = "all-MiniLM-L6-v2"
@@ -50,12 +50,12 @@ def _load(model: str) -> Encoder:
         from sentence_transformers import SentenceTransformer
     except Exception as error:  # torch fails in many ways
         raise ConfigurationError(
-            f"{_OWNER}: sentence-transformers can't be imported: {error_text(error)}"
+            f"{_OWNER}: sentence-transformers can't be imported: {format_error(error)}"
         ) from error
     try:
         return _SentenceModel(SentenceTransformer(model))
     except Exception as error:  # no such model, no network, a damaged file
-        said = " ".join(error_text(error).split())[:_MOST_SAID]
+        said = " ".join(format_error(error).split())[:_MOST_SAID]
         raise ConfigurationError(f"{_OWNER}: the model {model!r} can't be loaded: {said}") from error
 
 

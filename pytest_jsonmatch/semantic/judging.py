@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Protocol, TypeAlias, final, runtime_checkable
 
 from pytest_jsonmatch.engine.value.convert import JsonValue
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, error_text
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, format_error
 
 
 @final
@@ -164,7 +164,7 @@ class CallableJudge:
         except ConfigurationError:
             raise
         except Exception as error:  # noqa: BLE001 - a user's function: its failure is the item's
-            return JudgeError("invalid", f"the judge raised {error_text(error)}")
+            return JudgeError("invalid", f"the judge raised {format_error(error)}")
         if isinstance(answer, (Verdict, JudgeError)):
             return answer
         if isinstance(answer, bool):

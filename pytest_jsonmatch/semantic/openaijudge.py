@@ -12,7 +12,7 @@ from threading import BoundedSemaphore, Lock, Thread
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.engine.value.text import shortened
+from pytest_jsonmatch.engine.value.text import shorten
 from pytest_jsonmatch.semantic.cache import CachedJudge
 from pytest_jsonmatch.semantic.judging import Answers, Judge, JudgeError, JudgeItem, JudgeUsage, Verdict
 from pytest_jsonmatch.semantic.prompts import (
@@ -278,7 +278,7 @@ class OpenAIJudge:
     def _clean(self, text: str) -> str:
         """Return a message on one line, shortened, and without the key."""
         line = " ".join(text.replace(str(self._client().api_key) or _NO_KEY, "***").split())
-        return shortened(line, _LONGEST_MESSAGE)
+        return shorten(line, _LONGEST_MESSAGE)
 
     def _client(self) -> openai.OpenAI:
         """Return the client.

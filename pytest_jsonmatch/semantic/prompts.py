@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.convert import JsonValue
 from pytest_jsonmatch.engine.value.errors import JsonExtractionError, JsonParseError
-from pytest_jsonmatch.engine.value.text import render, shortened
+from pytest_jsonmatch.engine.value.text import render, shorten
 from pytest_jsonmatch.reading.extract import extract_json
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.semantic.judging import JudgeError, JudgeItem, Verdict
@@ -185,4 +185,4 @@ def _verdict(entries: list[dict[str, JsonValue]]) -> Verdict | JudgeError:
         return JudgeError("invalid", "the judge's answer has two verdicts for this pair: true and false")
     reason = entries[0].get("reason")
     words = " ".join(reason.split()) if isinstance(reason, str) else ""
-    return Verdict(values[0] is True, shortened(words, _LONGEST_REASON) or None)
+    return Verdict(values[0] is True, shorten(words, _LONGEST_REASON) or None)

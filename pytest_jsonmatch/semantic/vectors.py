@@ -17,7 +17,7 @@ from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
     JsonMatchError,
     JsonMatchWarning,
-    error_text,
+    format_error,
 )
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class Vectors:
         except EncoderError as error:
             made: Sequence[_Vector] = [f"the encoder {self.name!r} {error}"] * len(texts)
         except Exception as error:  # noqa: BLE001 - a user's encoder: its failure is a result
-            made = [f"the encoder {self.name!r} raised {error_text(error)}"] * len(texts)
+            made = [f"the encoder {self.name!r} raised {format_error(error)}"] * len(texts)
         else:
             nothing = f"the encoder {self.name!r} returned NaN or an infinity for this string"
             made = [nothing if row is None else row for row in _fixed(rows)]

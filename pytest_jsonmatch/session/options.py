@@ -359,11 +359,11 @@ def refuse_unknown(config: pytest.Config, warning: Warning | str) -> None:
 
 
 def _unknown_option(config: pytest.Config, name: str) -> pytest.UsageError:
-    from pytest_jsonmatch.engine.value.errors import nearest
+    from pytest_jsonmatch.engine.value.errors import find_closest
 
     where = f"{config.inipath}: " if config.inipath is not None else ""
     word = name.removeprefix(_PREFIX)
-    near, flag = nearest(word, _INI), word.replace("_", "-")
+    near, flag = find_closest(word, _INI), word.replace("_", "-")
     if near is not None:
         hint = f"did you mean {_PREFIX + near!r}?"
     elif flag in _COMMAND_LINE:

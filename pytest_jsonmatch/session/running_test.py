@@ -204,9 +204,9 @@ class CurrentTest:
         if self._under and error is None and report.when == "call" and self._settings.fail == "gate":
             _expect_failure(report)
         if self.raised is not None and error is self.raised and not hasattr(report, "wasxfail"):
-            from pytest_jsonmatch.engine.value.errors import error_text
+            from pytest_jsonmatch.engine.value.errors import format_error
 
-            payload.raised, payload.compares = error_text(error), True
+            payload.raised, payload.compares = format_error(error), True
             if self._settings.fail == "gate":
                 report.outcome = "passed"
         payload.repetition = repetition = self.repetition

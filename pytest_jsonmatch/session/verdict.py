@@ -46,7 +46,7 @@ def prepare(session: Session) -> None:
 
 def _read_baseline(session: Session, name: str) -> Baseline:
     """Return the baseline with a name, or at a path; an error in CI if there is none and none is saved."""
-    from pytest_jsonmatch.engine.value.errors import nearest
+    from pytest_jsonmatch.engine.value.errors import find_closest
     from pytest_jsonmatch.results.file import read_results
 
     config, settings = session.config, session.settings
@@ -58,7 +58,7 @@ def _read_baseline(session: Session, name: str) -> Baseline:
     if path.exists():
         with usage_errors("--jsonmatch-baseline"):
             return Baseline(path, read_results(path))
-    near = nearest(path.stem, [each.stem for each in path.parent.glob("*.jsonl")])
+    near = find_closest(path.stem, [each.stem for each in path.parent.glob("*.jsonl")])
     hint = "" if near is None else f"; did you mean {near!r}?"
     variable = ci_variable()
     if variable is not None and (is_path or settings.save != short):

@@ -16,7 +16,7 @@ from pytest_jsonmatch import defaults
 from pytest_jsonmatch.corpus.records import gold_error
 from pytest_jsonmatch.engine.score.field import BATCH_ERROR, LEAVES
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
-from pytest_jsonmatch.engine.value.equality import json_key
+from pytest_jsonmatch.engine.value.equality import make_json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 from pytest_jsonmatch.study.answers import RecordComparer, chunks_of
 from pytest_jsonmatch.study.calibration import SURE, Estimate
@@ -198,7 +198,7 @@ class _Counted:
 
 def _key(leaf: FieldResult, value: JsonValue) -> Hashable:
     """Return what equal values have in common; None for a missing one, which equals nothing."""
-    return None if value is MISSING else (json_key(leaf.node.rules.try_transform(value)),)
+    return None if value is MISSING else (make_json_key(leaf.node.rules.try_transform(value)),)
 
 
 def _sameness(node: PlanNode) -> Callable[[JsonValue, JsonValue], bool]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch import defaults
 from pytest_jsonmatch.engine.score.field import BATCH_ERROR, HALLUCINATION, MATCH, MISMATCH
-from pytest_jsonmatch.engine.value.convert import MISSING, value_at
+from pytest_jsonmatch.engine.value.convert import MISSING, get_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import Segment, format_path, parse_path
 from pytest_jsonmatch.engine.value.text import count
@@ -309,7 +309,7 @@ def _beside(template: str) -> _Own:
     def own(answer: JsonValue, place: _Segments, value: JsonValue) -> tuple[JsonValue, object]:
         if not place and type(value) is dict:
             value = {key: inner for key, inner in value.items() if key != before[0]}
-        found = value_at(answer, (*before, *place, *after))
+        found = get_value(answer, (*before, *place, *after))
         return value, None if found is MISSING or type(found) in {dict, list} else found
 
     return own

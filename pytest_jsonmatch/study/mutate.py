@@ -13,7 +13,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.score.field import BATCH_ERROR, LEAVES, MATCH, SKIPPED, get_instance_keys
-from pytest_jsonmatch.engine.value.convert import MISSING, value_at, with_value
+from pytest_jsonmatch.engine.value.convert import MISSING, get_value, replace_value
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.text import render
@@ -171,9 +171,9 @@ def _swaps(trail: Steps, value: Any) -> Iterator[Mutation]:
             if type(row) is type(below) is dict:
                 pairs += [((at, key), (at + 1, key)) for key in row if key in below]
     for one, two in pairs:
-        first, second = value_at(value, one), value_at(value, two)
+        first, second = get_value(value, one), get_value(value, two)
         if type(first) not in {dict, list} and not json_equal(first, second):
-            swapped = with_value(with_value(value, one, second), two, first)
+            swapped = replace_value(replace_value(value, one, second), two, first)
             told = f"{_text(first)} ⇄ {_text(second)}"
             yield Mutation("swapped", field_of((*trail, *two)), trail, swapped, told)
 
@@ -291,7 +291,7 @@ class Tried:
                 continue
             place = mutation.field, mutation.kind
             try:
-                result, passes, limits = compare(with_value(expected, mutation.trail, mutation.value))
+                result, passes, limits = compare(replace_value(expected, mutation.trail, mutation.value))
             except JsonMatchError:  # the test would fail
                 self.tries[place] += 1
                 continue
@@ -345,7 +345,7 @@ def _rule(mutation: Mutation, result: MatchResult, limits: Mapping[str, Any]) ->
         return "`skip`"
     if mutation.kind.startswith("extra"):
         return "`extra: ignore`"
-    if value_at(result.documents[0], mutation.trail) is None or mutation.kind == "null":
+    if get_value(result.documents[0], mutation.trail) is None or mutation.kind == "null":
         return "`nulls: absent`"
     return "unordered arrays" if mutation.kind == "swapped" else "`accept`"
 

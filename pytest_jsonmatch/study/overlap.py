@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.engine.value.text import shortened
+from pytest_jsonmatch.engine.value.text import shorten
 from pytest_jsonmatch.study.records import read_records
 from pytest_jsonmatch.study.words import is_telling, leaves_of, runs_of, words_of
 
@@ -143,7 +143,7 @@ class _Sought:
 
     def seen(self) -> SeenRecord:
         """Return the record with what was found of it."""
-        fields = tuple(shortened(value, _SHOWN) for value in self.values if value in self.found)
+        fields = tuple(shorten(value, _SHOWN) for value in self.values if value in self.found)
         gold, name, _ = self.record
         is_whole = 1 < len(fields) == len(self.values)
         return SeenRecord(gold, name, self.text, len(self.values), len(fields), is_whole, fields[:_NAMED])

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.score.field import LEAFLESS, MATCH, get_instance_keys
-from pytest_jsonmatch.engine.value.convert import MISSING, value_at
+from pytest_jsonmatch.engine.value.convert import MISSING, get_value
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def disagreements(result: MatchResult) -> dict[Steps, list[JsonValue]]:
     for leaf in results_of(result):
         if leaf.status != MATCH and leaf.status not in LEAFLESS:
             place, source = _topmost(leaf, expected)
-            by_place.setdefault(place, {})[source] = value_at(actual, source)
+            by_place.setdefault(place, {})[source] = get_value(actual, source)
     return {place: list(by_source.values()) for place, by_source in by_place.items()}
 
 
@@ -64,7 +64,7 @@ def _topmost(leaf: FieldResult, expected: JsonValue) -> tuple[Steps, Steps]:
         place.append(of_expected)
         source.append(of_actual)
         if of_expected is MISSING:
-            around = value_at(expected, tuple(place[:-1]))
+            around = get_value(expected, tuple(place[:-1]))
             place[-1] = len(around) if type(around) is list else of_actual
             break
         if of_actual is MISSING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch import defaults
 from pytest_jsonmatch.engine.score.field import LEAFLESS, MATCH, OMISSION
-from pytest_jsonmatch.engine.value.convert import MISSING, value_at, with_value
+from pytest_jsonmatch.engine.value.convert import MISSING, get_value, replace_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 from pytest_jsonmatch.engine.value.paths import format_path, parse_path
 from pytest_jsonmatch.engine.value.text import count, render
@@ -266,7 +266,7 @@ class Auditor:
                 leaders.append((dispute, leading, said))
                 alike = [group for group in rest if (MISSING in group.values()) == (said is MISSING)]
                 dispute.groups = [group for group in rest if group not in alike]
-                corrected = with_value(dispute.record.gold, dispute.trail, said) if alike else None
+                corrected = replace_value(dispute.record.gold, dispute.trail, said) if alike else None
                 asked += [(dispute, leading, group, corrected) for group in alike]
             pairs = ((of.record.answers[next(iter(group))], corrected) for of, _, group, corrected in asked)
             for (dispute, leading, group, _), compared in zip(asked, compare(pairs), strict=True):
@@ -322,7 +322,7 @@ def _groups(wrong: _Wrong, trail: Steps) -> list[dict[str, JsonValue]]:
 
 
 def _suspect(dispute: _Dispute, leading: Iterable[str], said: JsonValue) -> Suspect:
-    trail, gold = dispute.trail, value_at(dispute.record.gold, dispute.trail)
+    trail, gold = dispute.trail, get_value(dispute.record.gold, dispute.trail)
     backing = (
         name
         for name, wrong in dispute.wrong.items()

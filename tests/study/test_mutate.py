@@ -7,13 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import compare_json
-from pytest_jsonmatch.engine.value.convert import with_value
+from pytest_jsonmatch.engine.value.convert import replace_value
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.study.mutate import KINDS, find_holes, mutations
 
 
 def broken(expected, kind):
-    return [with_value(expected, each.trail, each.value) for each in mutations(expected) if each.kind == kind]
+    return [
+        replace_value(expected, each.trail, each.value) for each in mutations(expected) if each.kind == kind
+    ]
 
 
 @pytest.mark.parametrize(
@@ -71,7 +73,7 @@ def test_each_mutation_changes_the_answer_and_there_are_no_more_than_asked_for(e
     assert len(found) <= most
     assert {each.kind for each in found} <= set(KINDS)
     for each in found:
-        assert not json_equal(with_value(expected, each.trail, each.value), expected)
+        assert not json_equal(replace_value(expected, each.trail, each.value), expected)
     assert found == mutations(expected, most)
 
 

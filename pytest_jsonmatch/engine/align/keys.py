@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.plan.options import ByKey
 from pytest_jsonmatch.engine.value.convert import MISSING, NO_SCALARS, Matcher
-from pytest_jsonmatch.engine.value.equality import json_key
+from pytest_jsonmatch.engine.value.equality import make_json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
@@ -89,7 +89,7 @@ class EqualityKeys:
             type(value) is not dict and type(value) is not list
         ):
             # If a comparator takes a container whole, no rule of the plan applies inside it.
-            return json_key(node.rules.try_transform(value), strict=node.rules.strict_numbers)
+            return make_json_key(node.rules.try_transform(value), strict=node.rules.strict_numbers)
         if id(value) not in self._keys:
             self._keys[id(value)] = self._forms.setdefault(self._make_container_key(node, value), object())
         return self._keys[id(value)]

@@ -16,7 +16,7 @@ from pytest_jsonmatch.engine.compare.base import BatchItem, ComparatorResult
 from pytest_jsonmatch.engine.score.documents import score
 from pytest_jsonmatch.engine.score.field import format_instance_path
 from pytest_jsonmatch.engine.score.placescorer import read_score
-from pytest_jsonmatch.engine.value.errors import JsonMatchError, error_text
+from pytest_jsonmatch.engine.value.errors import JsonMatchError, format_error
 from pytest_jsonmatch.engine.value.text import count
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def _ask_once(batch: Batch, items: list[BatchItem], judge: object) -> list[Batch
             # Single failures of the judge are answers already; an error means that it can't be asked at all.
             raise
         # A user's comparator: its failure is a result.
-        read = f"raised {error_text(error)}"
+        read = f"raised {format_error(error)}"
     return [read] * len(items) if isinstance(read, str) else read
 
 
@@ -216,7 +216,7 @@ def _check_answer(answer: object) -> BatchAnswer:
     if isinstance(answer, JsonMatchError):
         return str(answer)
     if isinstance(answer, BaseException):
-        return f"could not score this item: {error_text(answer)}"
+        return f"could not score this item: {format_error(answer)}"
     returned = answer.score if isinstance(answer, ComparatorResult) else answer
     number = read_score(returned)
     if number is None:

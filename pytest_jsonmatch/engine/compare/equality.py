@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
 from pytest_jsonmatch.engine.compare.parameters import read_flag, read_json_list
 from pytest_jsonmatch.engine.compare.transforms import map_scalars
-from pytest_jsonmatch.engine.value.equality import json_equal, json_key
+from pytest_jsonmatch.engine.value.equality import json_equal, make_json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -169,15 +169,15 @@ def compare_forms(read: Callable[[JsonValue], Hashable | None]) -> Scoring:
 
     def key(value: JsonValue) -> Hashable:
         form = read(value)
-        return json_key(value) if form is None else (compare_forms, form)
+        return make_json_key(value) if form is None else (compare_forms, form)
 
     return make_equality(key)
 
 
 # exact, binary
 
-_EQUALITY: Final = make_equality(json_key)
-_STRICT: Final = make_equality(partial(json_key, strict=True))
+_EQUALITY: Final = make_equality(make_json_key)
+_STRICT: Final = make_equality(partial(make_json_key, strict=True))
 
 
 def _make_exact(params: Params) -> Scoring:
@@ -215,16 +215,16 @@ def _make_lookup(groups: list[list[JsonValue]]) -> Callable[[JsonValue], frozens
     """Return a function from a value to the numbers of the groups that contain it."""
     members: dict[Hashable, frozenset[Hashable]] = {}
     for number, group in enumerate(groups):
-        for key in map(json_key, group):
+        for key in map(make_json_key, group):
             members[key] = members.get(key, frozenset()) | {number}
-    return lambda value: members.get(json_key(value), frozenset())
+    return lambda value: members.get(make_json_key(value), frozenset())
 
 
 def _make_oneof(params: Params) -> Scoring:
     groups_of = _make_lookup(_read_groups(params))
     if "groups" in params:
         # Each value also has its own group, so that equal values match even if they are in no other.
-        return make_set_scoring(lambda value: groups_of(value) | {(json_key(value),)}, score_any_shared)
+        return make_set_scoring(lambda value: groups_of(value) | {(make_json_key(value),)}, score_any_shared)
 
     def among(_expected: JsonValue, actual: JsonValue) -> float:
         return 1.0 if groups_of(actual) else 0.0

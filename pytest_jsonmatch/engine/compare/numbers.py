@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
 from pytest_jsonmatch.engine.compare.equality import make_equality, score_equality
 from pytest_jsonmatch.engine.compare.parameters import check_names, get_required, read_number
-from pytest_jsonmatch.engine.value.equality import json_key
+from pytest_jsonmatch.engine.value.equality import make_json_key
 from pytest_jsonmatch.engine.value.text import to_number
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def _make_numeric(params: Params) -> Scoring:
 
 def _make_number_key(value: JsonValue) -> Hashable:
     number = to_number(value) if type(value) is str else None
-    return json_key(value) if number is None else number
+    return make_json_key(value) if number is None else number
 
 
 NUMERIC: Final = Comparator("numeric", _make_numeric, ("tolerance",))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, did_you_mean
-from pytest_jsonmatch.engine.value.text import shortened
+from pytest_jsonmatch.engine.value.text import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -107,7 +107,7 @@ def format_value(value: object) -> str:
     """Return a short repr of a value, also for integers above Python's limit of digits."""
     if isinstance(value, int) and value.bit_length() > 1000:
         return "an integer of hundreds of digits"
-    return shortened(repr(value), 60)
+    return shorten(repr(value), 60)
 
 
 def accepts(fn: Callable[..., object], number: int) -> bool:

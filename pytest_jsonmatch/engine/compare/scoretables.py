@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from pytest_jsonmatch.engine.compare.base import score_or_zero
-from pytest_jsonmatch.engine.value.equality import json_key
+from pytest_jsonmatch.engine.value.equality import make_json_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -44,7 +44,7 @@ def split_rows(rows: int, columns: int, cells: int = 65_536) -> list[slice]:
 def make_equality_table(
     expected: Sequence[JsonValue],
     actual: Sequence[JsonValue],
-    make_key: Callable[[JsonValue], Hashable] = json_key,
+    make_key: Callable[[JsonValue], Hashable] = make_json_key,
 ) -> Matrix:
     """Return the (u, v) array with 1.0 where `make_key` returns equal keys for two values, else 0.0.
 

@@ -20,7 +20,7 @@ from pytest_jsonmatch.engine.compare.equality import (
 )
 from pytest_jsonmatch.engine.compare.transforms import map_scalars, normalize_text
 from pytest_jsonmatch.engine.value.convert import CONTAINERS
-from pytest_jsonmatch.engine.value.equality import json_key
+from pytest_jsonmatch.engine.value.equality import make_json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.matchers import compile_pattern, matches_fully
 
@@ -157,7 +157,7 @@ def _make_jaccard(params: Params) -> Scoring:
         # has a string without tokens.
         if type(value) is str:
             return split(value) or NO_TOKEN
-        return frozenset({(NO_TOKEN, json_key(value))})
+        return frozenset({(NO_TOKEN, make_json_key(value))})
 
     return make_set_scoring(members, compute_jaccard)
 
@@ -176,7 +176,7 @@ def _normalize(value: JsonValue) -> JsonValue:
 
 NORMALIZED_TEXT: Final = Comparator(
     "normalized_text",
-    lambda _: make_equality(lambda value: json_key(map_scalars(value, _normalize))),
+    lambda _: make_equality(lambda value: make_json_key(map_scalars(value, _normalize))),
     (),
 )
 """1 if the values are equal once every string in them, at any depth, has lost its accents (NFD, category Mn
@@ -189,8 +189,8 @@ removed) and its case (full case folding); keys and numbers are unchanged (sourc
 def _make_part_keys(value: JsonValue) -> frozenset[Hashable]:
     """Return keys of the elements of an array, or of the members of an object."""
     if type(value) is list:
-        return frozenset(map(json_key, value))
-    return frozenset((name, json_key(item)) for name, item in value.items())
+        return frozenset(map(make_json_key, value))
+    return frozenset((name, make_json_key(item)) for name, item in value.items())
 
 
 def _score_contains(expected: JsonValue, actual: JsonValue) -> float:
@@ -200,7 +200,7 @@ def _score_contains(expected: JsonValue, actual: JsonValue) -> float:
     if kind in CONTAINERS and kind is type(expected) and _make_part_keys(expected) <= _make_part_keys(actual):
         return 1.0
     if kind is list:
-        return float(expected is not None and json_key(expected) in _make_part_keys(actual))
+        return float(expected is not None and make_json_key(expected) in _make_part_keys(actual))
     return score_equality(expected, actual)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
 from pytest_jsonmatch.engine.compare.equality import NO_TOKEN, make_set_scoring, make_string_scoring
-from pytest_jsonmatch.engine.value.equality import json_key
+from pytest_jsonmatch.engine.value.equality import make_json_key
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -33,7 +33,7 @@ def count_words(text: str) -> Counter[str]:
 def _number_words(value: JsonValue) -> frozenset[Hashable]:
     """Return a word that occurs twice as two members: the word for the first time, and for the second."""
     if type(value) is not str:
-        return frozenset({(NO_TOKEN, json_key(value))})
+        return frozenset({(NO_TOKEN, make_json_key(value))})
     words = count_words(value).items()
     return frozenset([(word, at) for word, times in words for at in range(times)]) or NO_TOKEN
 

@@ -14,7 +14,7 @@ from pytest_jsonmatch.engine.compare.parameters import read_flag, read_json_list
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, NUMBERS, SCHEMA_TYPES, fits_types, is_finite
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.value.matchers import compile_pattern, make_full_match
-from pytest_jsonmatch.engine.value.text import render, shortened
+from pytest_jsonmatch.engine.value.text import render, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -78,7 +78,7 @@ def format_value(value: JsonValue) -> str:
     >>> format_value("Acme"), format_value({"a": 1})
     ("'Acme'", '{"a": 1}')
     """
-    return shortened(repr(value), _LONGEST) if type(value) is str else render(value, _LONGEST)
+    return shorten(repr(value), _LONGEST) if type(value) is str else render(value, _LONGEST)
 
 
 def read_accept(where: str, value: Any) -> Accept:

@@ -13,7 +13,7 @@ from pytest_jsonmatch.engine.compare.numbers import read_tolerance
 from pytest_jsonmatch.engine.compare.parameters import read_flag
 from pytest_jsonmatch.engine.plan.accept import read_accept
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, nearest
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, find_closest
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
 if TYPE_CHECKING:
@@ -354,7 +354,7 @@ def _suggest_option(written: str) -> str:
     """Return the end of the message about an unknown option."""
     known = (*OPTION_NAMES, "repair", "validate", "judge")
     # The list of known words has one name for each option; source 4's words only if they are near.
-    meant = nearest(written, (*known, *EVALUATION_TYPES))
+    meant = find_closest(written, (*known, *EVALUATION_TYPES))
     if written in _WRITTEN_AS:
         return f"; write {_WRITTEN_AS[written]}"
     return did_you_mean(written, known) if meant is None else f"; did you mean {meant!r}?"
@@ -478,7 +478,7 @@ def read_rule(where: str, value: Any) -> dict[str, Any]:
     for word, given in value.items():
         if word not in FIELD_WORDS:
             hint = did_you_mean(str(word), FIELD_WORDS)
-            if isinstance(given, Mapping) and nearest(str(word), FIELD_WORDS) is None:
+            if isinstance(given, Mapping) and find_closest(str(word), FIELD_WORDS) is None:
                 hint = f"; a comparator with parameters is written {{'compare': {{{word!r}: {given!r}}}}}"
             raise ConfigurationError(f"{where} has the rule {word!r}{hint}")
         read = FIELD_WORDS[word](f"{where}.{word}", given)

@@ -14,7 +14,7 @@ from pytest_jsonmatch.engine.compare.transforms import BUILTIN as BUILTIN_TRANSF
 from pytest_jsonmatch.engine.compare.transforms import make_user_transform
 from pytest_jsonmatch.engine.plan.options import ALIASES, PRESETS, SKIP, Options, merge_options
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
-from pytest_jsonmatch.engine.value.named import object_named
+from pytest_jsonmatch.engine.value.named import import_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -210,7 +210,7 @@ class Registry:
         """Return a comparator by name; a ConfigurationError names the nearest one."""
         found = self._find("comparator", name)
         if isinstance(found, str):
-            found = object_named(found)
+            found = import_object(found)
         return cast("Comparator", found)
 
     def find_judge(self, name: str = "default") -> object:

@@ -6,7 +6,7 @@ from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
-from pytest_jsonmatch.engine.value.errors import nearest
+from pytest_jsonmatch.engine.value.errors import find_closest
 from pytest_jsonmatch.engine.value.paths import ANY_DEPTH, ANY_KEY, ELEMENT, format_path
 
 if TYPE_CHECKING:
@@ -91,9 +91,9 @@ def find_nearest_path(pattern: Pattern, places: Iterable[tuple[Segment, ...]]) -
         # What is above `*` or `**` is open, so the last key shows what was meant.
         keys = {place[-1]: place for place in reversed(places) if place and type(place[-1]) is str}
         last = next((segment for segment in reversed(named) if type(segment) is str), "")
-        found = nearest(last, keys)
+        found = find_closest(last, keys)
         return None if found is None else format_path(keys[found])
-    return nearest(pattern.text, map(format_path, places))
+    return find_closest(pattern.text, map(format_path, places))
 
 
 def collect_patterns(options: Mapping[str, Any]) -> dict[str, str]:

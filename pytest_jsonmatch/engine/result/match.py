@@ -18,7 +18,7 @@ from pytest_jsonmatch.engine.result.dataframe import iter_field_rows, make_data_
 from pytest_jsonmatch.engine.result.rows import count_rows, iter_row_counts
 from pytest_jsonmatch.engine.score.documents import write_all
 from pytest_jsonmatch.engine.score.field import MATCH, SKIPPED, STATUSES
-from pytest_jsonmatch.engine.value.named import object_named
+from pytest_jsonmatch.engine.value.named import import_object
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
 if TYPE_CHECKING:
@@ -297,7 +297,7 @@ class MatchResult:
     def _repr_html_(self) -> str:
         """Return the comparison as notebooks show it."""
         # By name: the engine knows no report, but a notebook asks the result itself.
-        html: str = object_named("pytest_jsonmatch.report.notebook:match_html")(self)
+        html: str = import_object("pytest_jsonmatch.report.notebook:match_html")(self)
         return html
 
     def __bool__(self) -> NoReturn:

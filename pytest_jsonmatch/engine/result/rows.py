@@ -6,7 +6,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.score.field import HALLUCINATION, OMISSION, Detail, get_instance_keys
-from pytest_jsonmatch.engine.value.convert import MISSING, Matcher, value_at
+from pytest_jsonmatch.engine.value.convert import MISSING, Matcher, get_value
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.text import count
 
@@ -155,7 +155,7 @@ def _side_of(place: Place, documents: tuple[JsonValue, JsonValue]) -> tuple[tupl
     """Return the keys that lead to a place that only one side has, and its value."""
     is_extra = place.expected_key is MISSING
     keys = get_instance_keys(place, "actual" if is_extra else "expected")
-    return keys, value_at(documents[is_extra], keys)
+    return keys, get_value(documents[is_extra], keys)
 
 
 def iter_row_counts(rows: Mapping[str, RowCounts]) -> Iterator[dict[str, Any]]:

@@ -21,7 +21,7 @@ from pytest_jsonmatch.engine.score.field import (
 from pytest_jsonmatch.engine.score.oddities import check_listed, find_key_warnings
 from pytest_jsonmatch.engine.score.walk import Walk
 from pytest_jsonmatch.engine.score.walkstate import Outcome, WalkState
-from pytest_jsonmatch.engine.value.convert import MAX_DEPTH, MISSING, json_type, value_at
+from pytest_jsonmatch.engine.value.convert import MAX_DEPTH, MISSING, get_value, json_type
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, RootTypeError, TargetPathError
 from pytest_jsonmatch.engine.value.matchers import start_matching
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
@@ -206,7 +206,7 @@ def _find_scope(plan: Plan, node: PlanNode, expected: JsonValue, actual: JsonVal
         # Results below a target keep the paths of the whole document.
         node = node.choose(expected, actual).children[ELEMENT if type(segment) is int else segment]
         where = Place(where, segment, segment)
-        expected, actual = value_at(expected, (segment,)), value_at(actual, (segment,))
+        expected, actual = get_value(expected, (segment,)), get_value(actual, (segment,))
     if plan.target and expected is MISSING:
         message = f"target_key is {format_path(plan.target)!r}, and expected has nothing there"
         raise TargetPathError(message)

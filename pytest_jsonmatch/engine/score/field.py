@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.compare.explain import explain, explain_match
 from pytest_jsonmatch.engine.compare.transforms import map_scalars
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, Matcher, form_of
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, Matcher, to_file_form
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.sums import Sums
 
@@ -266,7 +266,7 @@ class FieldResult(NamedTuple):
         for name in ("expected", "actual"):
             value = getattr(self, name)
             if value is not MISSING:
-                plain[name] = map_scalars(value, form_of)
+                plain[name] = map_scalars(value, to_file_form)
         if self.error:
             plain["error"] = self.error
         if differences := self.differences:

@@ -26,7 +26,7 @@ from pytest_jsonmatch.engine.score.field import (
 )
 from pytest_jsonmatch.engine.score.walkstate import AlignedArrays, OpenQuestion, VisitedPlaces
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
-from pytest_jsonmatch.engine.value.errors import error_text
+from pytest_jsonmatch.engine.value.errors import format_error
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.sums import Sums, add_sums
 
@@ -159,7 +159,7 @@ class PlaceScorer:
             try:
                 one, other = node.rules.transform_all(one), node.rules.transform_all(other)
             except Exception as error:  # noqa: BLE001 - a user's transform: its failure is a result
-                failed = Detail(error=f"its transform raised {error_text(error)}")
+                failed = Detail(error=f"its transform raised {format_error(error)}")
                 self.add_finding(node, where, Rating(MISMATCH, 0.0, failed), expected, actual)
                 return
         kind, other_kind = type(one), type(other)
@@ -234,7 +234,7 @@ class PlaceScorer:
         """Return the rating of two values, given what their comparator returned."""
         detail: Detail | None = None
         if isinstance(returned, Exception):
-            return Rating(MISMATCH, 0.0, Detail(error=f"raised {error_text(returned)}"))
+            return Rating(MISMATCH, 0.0, Detail(error=f"raised {format_error(returned)}"))
         if type(returned) is ComparatorResult:
             if returned.skip:
                 return Rating(SKIPPED, 0.0, Detail(reason=returned.reason, comparator=returned.comparator))

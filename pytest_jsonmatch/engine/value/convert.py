@@ -23,7 +23,7 @@ from pytest_jsonmatch.engine.value.errors import (
     InvalidExpectedError,
     JsonMatchError,
     UnsupportedValueError,
-    error_text,
+    format_error,
 )
 from pytest_jsonmatch.engine.value.paths import format_path
 
@@ -130,7 +130,7 @@ def is_finite(value: JsonValue) -> bool:
     return type(value) is not float or value - value == 0.0
 
 
-def form_of(value: JsonValue) -> JsonValue:
+def to_file_form(value: JsonValue) -> JsonValue:
     """Return a matcher as files hold it, and any other value as it is."""
     return value.form if type(value) is Matcher else value
 
@@ -139,10 +139,10 @@ NO_SCALARS: Final = frozenset({dict, list, Matcher})
 """The types of values in expected that are not compared as scalars."""
 
 
-def value_at(value: JsonValue, trail: Sequence[Any]) -> JsonValue:
+def get_value(value: JsonValue, trail: Sequence[Any]) -> JsonValue:
     """Return the value at keys and indices in a value; MISSING if there is none.
 
-    >>> value_at({"a": [1, 2]}, ("a", 1)), value_at({"a": "x"}, ("a", 0)) is MISSING
+    >>> get_value({"a": [1, 2]}, ("a", 1)), get_value({"a": "x"}, ("a", 0)) is MISSING
     (2, True)
     """
     for step in trail:
@@ -154,10 +154,10 @@ def value_at(value: JsonValue, trail: Sequence[Any]) -> JsonValue:
     return value
 
 
-def with_value(value: JsonValue, trail: Sequence[Any], new: JsonValue) -> JsonValue:
+def replace_value(value: JsonValue, trail: Sequence[Any], new: JsonValue) -> JsonValue:
     """Return a copy of a value with `new` at keys and indices; MISSING removes what is there.
 
-    >>> with_value({"a": [1, 2]}, ("a", 2), 3), with_value({"a": [1, 2]}, ("a", 0), MISSING)
+    >>> replace_value({"a": [1, 2]}, ("a", 2), 3), replace_value({"a": [1, 2]}, ("a", 0), MISSING)
     ({'a': [1, 2, 3]}, {'a': [2]})
     """
     if not trail:
@@ -165,7 +165,7 @@ def with_value(value: JsonValue, trail: Sequence[Any], new: JsonValue) -> JsonVa
     step, *inner = trail
     copy = value.copy()
     if inner:
-        new = with_value(value_at(value, (step,)), inner, new)
+        new = replace_value(get_value(value, (step,)), inner, new)
     if new is MISSING:
         del copy[step]
     elif type(copy) is list and step == len(copy):
@@ -232,7 +232,7 @@ def to_json_value(value: object, *, side: Side = "actual") -> JsonValue:
     >>> to_json_value({"when": dt.date(2026, 1, 31), "tags": ("a", "b")})
     {'when': '2026-01-31', 'tags': ['a', 'b']}
     """
-    if type(value) is dict and (flat := flat_copy(value)) is not None:
+    if type(value) is dict and (flat := copy_flat(value)) is not None:
         return flat
     return convert_by(value, ConversionRules(side))
 
@@ -242,14 +242,14 @@ class ConversionRules(NamedTuple):
     """What holds for the side that is converted."""
 
     side: Side
-    matcher_of: Callable[[Any], Matcher | None] | None = None
+    to_matcher: Callable[[Any], Matcher | None] | None = None
     """Makes matchers of what is written in place of a value; None if the value must not contain any."""
 
 
-def flat_copy(value: dict[Any, Any]) -> dict[str, JsonValue] | None:
+def copy_flat(value: dict[Any, Any]) -> dict[str, JsonValue] | None:
     """Copy a dict of plain scalars as fast as Python can; return None if anything needs a closer look.
 
-    >>> flat_copy({"a": 1, "b": None}), flat_copy({"a": [1]})
+    >>> copy_flat({"a": 1, "b": None}), copy_flat({"a": [1]})
     ({'a': 1, 'b': None}, None)
     """
     total = 0.0
@@ -281,7 +281,7 @@ def convert_by(value: Any, rules: ConversionRules, where: Where = ()) -> JsonVal
             "(an object that contains itself has no JSON form)"
         )
     if kind is dict:
-        flat = flat_copy(plain)
+        flat = copy_flat(plain)
         return _convert_object(plain, rules, where) if flat is None else flat
     if set(map(type, plain)) == {str}:
         return plain.copy()
@@ -331,7 +331,7 @@ def _plain(item: Any, rules: ConversionRules, where: Where) -> Any:
     for types, made in _FORMS.items():
         if isinstance(item, types):
             return made(item)
-    if rules.matcher_of is not None and (matcher := _find_matcher(item, rules.matcher_of, where)) is not None:
+    if rules.to_matcher is not None and (matcher := _find_matcher(item, rules.to_matcher, where)) is not None:
         return matcher
     if getattr(item, "shape", None) == () and callable(scalar := getattr(item, "item", None)):
         return _plain(scalar(), rules, where)  # one of numpy
@@ -342,11 +342,11 @@ def _plain(item: Any, rules: ConversionRules, where: Where) -> Any:
     raise _make_unsupported_error(item, rules, where)
 
 
-def _find_matcher(item: object, matcher_of: Callable[[Any], Matcher | None], where: Where) -> Matcher | None:
+def _find_matcher(item: object, to_matcher: Callable[[Any], Matcher | None], where: Where) -> Matcher | None:
     try:
-        return matcher_of(item)
+        return to_matcher(item)
     except Exception as error:  # its repr, or its pattern
-        told = str(error) if isinstance(error, JsonMatchError) else error_text(error)
+        told = str(error) if isinstance(error, JsonMatchError) else format_error(error)
         raise InvalidExpectedError(
             f"expected has at {format_path(where)} a matcher that can't be used: {told}"
         ) from error

@@ -104,20 +104,20 @@ class ComparatorError(JsonMatchError, RuntimeError):
     """In an assertion, a comparator raised an error or returned a score outside [0, 1]."""
 
 
-def error_text(error: BaseException) -> str:
+def format_error(error: BaseException) -> str:
     """Return an error's type and message.
 
-    >>> error_text(KeyError("x")), error_text(TimeoutError())
+    >>> format_error(KeyError("x")), format_error(TimeoutError())
     ("KeyError: 'x'", 'TimeoutError')
     """
     text = str(error)
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
-def nearest(word: str, candidates: Iterable[str]) -> str | None:
+def find_closest(word: str, candidates: Iterable[str]) -> str | None:
     """Return the candidate most like `word`, or None if none is close.
 
-    >>> nearest("feild_match", ["field_match", "json_similarity"])
+    >>> find_closest("feild_match", ["field_match", "json_similarity"])
     'field_match'
     """
     found = get_close_matches(word, list(candidates), n=1, cutoff=0.6)
@@ -131,7 +131,7 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str:
     "; did you mean 'exact'?"
     """
     names = sorted(candidates)
-    found = nearest(word, names)
+    found = find_closest(word, names)
     if found is not None:
         return f"; did you mean {found!r}?"
     return f"; known: {', '.join(names)}" if names else ""

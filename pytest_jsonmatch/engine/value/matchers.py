@@ -12,9 +12,9 @@ from numbers import Real
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.value.convert import NUMBERS, ConversionRules, Matcher, convert_by, flat_copy
+from pytest_jsonmatch.engine.value.convert import NUMBERS, ConversionRules, Matcher, convert_by, copy_flat
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.engine.value.text import format_number, shortened
+from pytest_jsonmatch.engine.value.text import format_number, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,11 +31,11 @@ _SLOW: Final = 0.001
 _LONGEST: Final = 60
 
 
-def matcher_of(written: Any) -> Matcher | None:
+def to_matcher(written: Any) -> Matcher | None:
     """Return what is written in place of an expected value as a matcher; None if it is none.
 
     >>> import re
-    >>> matcher_of(re.compile("INV-[0-9]+")).score(None, "INV-7"), matcher_of("INV-7")
+    >>> to_matcher(re.compile("INV-[0-9]+")).score(None, "INV-7"), to_matcher("INV-7")
     (1.0, None)
     """
     if type(written) is Matcher:
@@ -76,9 +76,9 @@ def to_expected(value: object) -> JsonValue:
     >>> to_expected({"n": 1, "id": ANY})
     {'n': 1, 'id': <ANY>}
     """
-    if type(value) is dict and (flat := flat_copy(value)) is not None:
+    if type(value) is dict and (flat := copy_flat(value)) is not None:
         return flat
-    return convert_by(value, ConversionRules("expected", matcher_of))
+    return convert_by(value, ConversionRules("expected", to_matcher))
 
 
 def is_number(value: object) -> bool:
@@ -124,7 +124,7 @@ def compile_pattern(pattern: str, flags: int = 0) -> regex.Pattern[str]:
     try:
         return regex.compile(pattern, flags)
     except (regex.error, ValueError, OverflowError, RecursionError, IndexError, TypeError) as error:
-        shown = shortened(repr(pattern), _LONGEST)
+        shown = shorten(repr(pattern), _LONGEST)
         raise ValueError(f"the pattern {shown} is not a regular expression: {error}") from error
 
 
@@ -174,7 +174,7 @@ def _match_timed(pattern: regex.Pattern[str], text: str) -> bool | str:
     except TimeoutError:
         took = limit
         answer = (
-            f"the pattern {shortened(repr(pattern.pattern), _LONGEST)} took more than {limit:.2g} s on a "
+            f"the pattern {shorten(repr(pattern.pattern), _LONGEST)} took more than {limit:.2g} s on a "
             f"text of {len(text)} characters; make it simpler"
         )
     _matching.seconds += took

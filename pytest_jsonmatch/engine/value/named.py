@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, error_text
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, format_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,7 +15,7 @@ def _find_nearest(holder: object, meant: str) -> str:
     return did_you_mean(meant, [name for name in dir(holder) if not name.startswith("_")])
 
 
-def object_named(written: str, hint: Callable[[object, str], str] = _find_nearest) -> Any:
+def import_object(written: str, hint: Callable[[object, str], str] = _find_nearest) -> Any:
     """Return the object that "module:attribute" names, or for "module" the module; attributes may be dotted.
 
     Args:
@@ -25,14 +25,14 @@ def object_named(written: str, hint: Callable[[object, str], str] = _find_neares
     Raises:
         ConfigurationError: the module can't be imported (the cause says why), or has no such attribute.
 
-    >>> object_named("collections:OrderedDict.fromkeys").__name__
+    >>> import_object("collections:OrderedDict.fromkeys").__name__
     'fromkeys'
     """
     module, _, attributes = written.partition(":")
     try:
         found: Any = import_module(module)
     except Exception as error:  # importing a module can raise anything
-        raise ConfigurationError(f"{written!r} can't be imported: {error_text(error)}") from error
+        raise ConfigurationError(f"{written!r} can't be imported: {format_error(error)}") from error
     for attribute in filter(None, attributes.split(".")):
         try:
             found = getattr(found, attribute)

@@ -105,10 +105,10 @@ def format_number(number: float | Decimal) -> str:
     return str(number)
 
 
-def shortened(text: str, limit: int) -> str:
+def shorten(text: str, limit: int) -> str:
     """Return a text of at most `limit` characters, cut with "…" if it is longer.
 
-    >>> shortened("Saint-Malo", 10), shortened("Saint-Malo", 6)
+    >>> shorten("Saint-Malo", 10), shorten("Saint-Malo", 6)
     ('Saint-Malo', 'Saint…')
     """
     return text if len(text) <= limit else text[: limit - 1] + "…"
@@ -123,7 +123,7 @@ def render(value: JsonValue, limit: int | None = None) -> str:
     parts: list[str] = []
     _append_text(value, parts, math.inf if limit is None else limit)
     text = "".join(parts)
-    return text if limit is None else shortened(text, limit)
+    return text if limit is None else shorten(text, limit)
 
 
 def _append_text(value: JsonValue, parts: list[str], room: float) -> float:
@@ -169,10 +169,10 @@ def count(number: int, noun: str | None = None, plural: str | None = None) -> st
     return f"{text} {noun if number == 1 else plural or noun + 's'}"
 
 
-def article(kind: str) -> str:
+def add_article(kind: str) -> str:
     """Return the name of a JSON type with its article.
 
-    >>> article("object"), article("string"), article("null")
+    >>> add_article("object"), add_article("string"), add_article("null")
     ('an object', 'a string', 'null')
     """
     return kind if kind == "null" else f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
