@@ -1,4 +1,4 @@
-"""Public names that are imported when they are first used."""
+"""Lazy imports of public names."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def lazy_names(
     """Return a package's `__all__`, `__getattr__` and `__dir__`.
 
     Args:
-        package: its `__name__`.
-        homes: modules of `pytest_jsonmatch`, each with the public names that it defines.
+        package: the package's `__name__`.
+        homes: modules of `pytest_jsonmatch`, mapped to the public names that each defines.
     """
     home_of = {name: home for home, names in homes.items() for name in names}
     public = sorted(home_of)

@@ -1,4 +1,4 @@
-"""An answer with its model, time, tokens and cost; and figures over many answers."""
+"""An answer with its model, time, tokens and cost; and statistics over many answers."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 _USAGE: Final = ("input_tokens", "output_tokens", "cost")
 _MOST: Final = 2**53
-"""The largest number accepted: larger ones are mistakes, and would lose precision in sums."""
+"""The largest number accepted. Larger ones are mistakes, and would lose precision in sums."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """The model, time, tokens and cost of an answer, as far as known: None is unknown, and never 0.
+    """The model, time, tokens and cost of an answer. None means unknown, never 0.
 
-    Raises ConfigurationError for an invalid value: a number below 0, NaN, an empty name.
+    Raises ConfigurationError for an invalid value, such as a number below 0, NaN or an empty name.
 
     >>> Spent(input_tokens=900, output_tokens=100).tokens, Spent(input_tokens=900).tokens
     (1000, None)
@@ -34,10 +34,10 @@ class Spent:
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost: float | None = None
-    """In any currency, but the same for all answers of a run."""
+    """In any currency, the same for all answers of a run."""
 
     def __post_init__(self) -> None:
-        """Check everything, since it comes from users' code and from files."""
+        """Check all values, which come from users' code and from files."""
         __tracebackhide__ = True
         model = cast("object", self.model)
         if model is not None and not (isinstance(model, str) and model):
@@ -49,13 +49,13 @@ class Spent:
 
     @property
     def tokens(self) -> int | None:
-        """Input and output tokens together; None unless both numbers are known."""
+        """The sum of input and output tokens; None unless both are known."""
         if self.input_tokens is None or self.output_tokens is None:
             return None
         return self.input_tokens + self.output_tokens
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what is known, in built-in types.
+        """Return the known values as a dict of built-in types.
 
         >>> Spent(model="small", cost=0.01).to_dict()
         {'model': 'small', 'cost': 0.01}
@@ -63,7 +63,7 @@ class Spent:
         return {name: value for name in _NAMES if (value := getattr(self, name)) is not None}
 
 
-_NAMES: Final = tuple(each.name for each in fields(Spent))
+_NAMES: Final = tuple(field.name for field in fields(Spent))
 
 
 def _check(what: str, value: object, kinds: tuple[type, ...], noun: str) -> None:
@@ -76,7 +76,7 @@ def _check(what: str, value: object, kinds: tuple[type, ...], noun: str) -> None
         )
 
 
-# Not a dataclass, which would have a JSON form: an answer where none is expected must be an error.
+# Not a dataclass, which would have a JSON form: an answer in a place where none is expected must be an error.
 @final
 class Answer:
     """An answer with its model, time, tokens and cost.
@@ -84,13 +84,13 @@ class Answer:
     A producer, the fixture `jsonmatch_actual` and the hook may return one instead of a plain value.
 
     Args:
-        value: the answer itself: the value to compare, or model output as text.
-        model: the name of the model that gave it.
-        usage: any of `input_tokens`, `output_tokens` and `cost`; a missing one, or None, is unknown.
+        value: the value to compare, or model output as text.
+        model: the name of the model that generated it.
+        usage: any of `input_tokens`, `output_tokens` and `cost`; a missing key or None means unknown.
         seconds: how long it took. By default the call of the producer or the hook is timed.
 
     Raises:
-        ConfigurationError: an unknown key of `usage`, a number below 0; the message says what is allowed.
+        ConfigurationError: an unknown key of `usage` or a number below 0; the message says what is allowed.
 
     >>> answer = Answer({"total": 12.5}, model="small", usage={"input_tokens": 900, "cost": 0.002})
     >>> answer.value, answer.spent.cost, answer.spent.seconds
@@ -117,35 +117,35 @@ class Answer:
             if key not in _USAGE:
                 raise ConfigurationError(f"usage has an unknown key {key!r}; allowed are {', '.join(_USAGE)}")
         numbers: dict[str, Any] = {
-            key: float(each) if isinstance(each, Decimal) else each for key, each in given.items()
+            key: float(number) if isinstance(number, Decimal) else number for key, number in given.items()
         }
         self.value: Final = value
         self.spent: Final = Spent(model, seconds, **numbers)
 
-    def measured(self, seconds: float) -> Answer:
-        """Return the answer with a measured time, unless it already has a time."""
+    def add_seconds(self, seconds: float) -> Answer:
+        """Return the answer with a measured time; an answer that has a time stays as it is."""
         if self.spent.seconds is not None:
             return self
-        return answer_of(self.value, replace(self.spent, seconds=round(seconds, 6)))
+        return make_answer(self.value, replace(self.spent, seconds=round(seconds, 6)))
 
     def __repr__(self) -> str:
-        """Return the value, and what is known about the answer."""
+        """Return the value and what is known about the answer."""
         known = (f", {name}={value!r}" for name, value in self.spent.to_dict().items())
         return f"Answer({self.value!r}{''.join(known)})"
 
 
-def answer_of(value: object, spent: Spent) -> Answer:
+def make_answer(value: object, spent: Spent) -> Answer:
     """Return an answer with this model, time, tokens and cost."""
     usage = {name: getattr(spent, name) for name in _USAGE}
     return Answer(value, model=spent.model, usage=usage, seconds=spent.seconds)
 
 
-def value_of(actual: object) -> object:
-    """Return the value to compare: that of an `Answer`, or anything else unchanged."""
+def unwrap_answer(actual: object) -> object:
+    """Return the value of an `Answer`; return anything else unchanged."""
     return actual.value if isinstance(actual, Answer) else actual
 
 
-# -- figures over many answers -----------------------------------------------------------------------------
+# -- statistics over many answers --------------------------------------------------------------------------
 
 
 def _mean(numbers: Sequence[float]) -> float:
@@ -153,36 +153,36 @@ def _mean(numbers: Sequence[float]) -> float:
 
 
 def _p95(numbers: Sequence[float]) -> float:
-    """Return the lowest of the numbers that 95 % of them do not exceed."""
+    """Return the 95th percentile: the lowest number that is not exceeded by 95 % of the numbers."""
     return float(sorted(numbers)[-(-95 * len(numbers) // 100) - 1])
 
 
-class _Figure(NamedTuple):
-    of: str
+class _Statistic(NamedTuple):
+    attribute: str
     """The attribute of `Spent`."""
-    sum_up: Callable[[Sequence[float]], float]
-    what: str
+    reduce: Callable[[Sequence[float]], float]
+    description: str
 
 
-FIGURES: Final[Mapping[str, _Figure]] = {
-    "latency.mean": _Figure("seconds", _mean, "the mean time of an answer, in seconds"),
-    "latency.p95": _Figure("seconds", _p95, "the 95th percentile of the time of an answer, in seconds"),
-    "cost.mean": _Figure("cost", _mean, "the mean cost of an answer"),
-    "cost.total": _Figure("cost", fsum, "the cost of all answers"),
-    "tokens.mean": _Figure("tokens", _mean, "the mean tokens of an answer, input and output"),
-    "tokens.total": _Figure("tokens", sum, "the tokens of all answers, input and output"),
+STATISTICS: Final[Mapping[str, _Statistic]] = {
+    "latency.mean": _Statistic("seconds", _mean, "the mean time of an answer, in seconds"),
+    "latency.p95": _Statistic("seconds", _p95, "the 95th percentile of the time of an answer, in seconds"),
+    "cost.mean": _Statistic("cost", _mean, "the mean cost of an answer"),
+    "cost.total": _Statistic("cost", fsum, "the cost of all answers"),
+    "tokens.mean": _Statistic("tokens", _mean, "the mean tokens of an answer, input and output"),
+    "tokens.total": _Statistic("tokens", sum, "the tokens of all answers, input and output"),
 }
-"""Figures of the time, cost and tokens of answers."""
+"""Statistics on the time, cost and tokens of answers."""
 
 
-def spent_figure(name: str, spent: Iterable[Spent]) -> tuple[float | None, int]:
-    """Return one of `FIGURES` over the answers for which it is known, and their number.
+def compute_statistic(name: str, spent: Iterable[Spent]) -> tuple[float | None, int]:
+    """Return one of `STATISTICS` over the answers for which it is known, and their number.
 
-    >>> spent_figure("cost.total", [Spent(cost=0.5), Spent(cost=0.25), Spent()])
+    >>> compute_statistic("cost.total", [Spent(cost=0.5), Spent(cost=0.25), Spent()])
     (0.75, 2)
-    >>> spent_figure("cost.total", [Spent()])
+    >>> compute_statistic("cost.total", [Spent()])
     (None, 0)
     """
-    figure = FIGURES[name]
-    known = [value for each in spent if (value := getattr(each, figure.of)) is not None]
-    return (figure.sum_up(known), len(known)) if known else (None, 0)
+    statistic = STATISTICS[name]
+    known = [value for answer in spent if (value := getattr(answer, statistic.attribute)) is not None]
+    return (statistic.reduce(known), len(known)) if known else (None, 0)

@@ -1,4 +1,4 @@
-"""`compare_json` and `compare_corpus`: from any Python values or text, and any schema, to a result."""
+"""`compare_json` and `compare_corpus`: compare Python values or JSON text, and return a result."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ def compare_json(
             a registered judge.
 
     Returns:
-        The figures, the result of every leaf, and aggregates per field.
+        The scores, the result of every leaf, and aggregates per field.
 
     Raises:
         ConfigurationError: an unknown metric, option, comparator, transform or pattern.
         JsonExtractionError: `actual` is text without JSON in it.
         JsonParseError: `expected` is text that is not strict JSON.
         UnsupportedValueError: a value has no JSON form (a TypeError).
-        InvalidExpectedError: expected holds NaN or an infinity.
-        RootTypeError: the metric compares objects and was given something else.
+        InvalidExpectedError: expected contains NaN or an infinity.
+        RootTypeError: the metric compares objects, and expected or actual is not an object.
         TargetPathError: `target_key` names a place that expected does not have.
         GoldValidationError: expected has a member that the schema does not list.
-        UnlistedFieldError: actual has such a member, and the metric (`pairwise_f1`) does not allow it.
+        UnlistedFieldError: actual has a member that the schema does not list, under `pairwise_f1`.
 
     >>> actual, expected = {"status": "completed successfully"}, {"status": "completed sucessfully"}
     >>> result = compare_json(actual, expected, metric="json_similarity")
@@ -82,7 +82,7 @@ def compare_corpus(
     validate: str = "off",
     **options: Any,
 ) -> RunResult:
-    """Score a corpus: the answers to many records against what is expected.
+    """Score a corpus: answers against gold records.
 
     Args:
         actual: the answers: a list or an iterator of Python values with a JSON form or of text, a data frame
@@ -95,33 +95,34 @@ def compare_corpus(
         id_field: the top-level member by which gold records and answers are matched; without one they are
             matched by position. It is not scored, unless the schema lists it.
         post_process: one or several functions that take a record's field results and return changed ones,
-            such as `reclassify_nulls`; they run in the order given, before figures are computed.
+            such as `reclassify_nulls`; they run in the order given, before scores are computed.
         executor: anything with the interface of `concurrent.futures.Executor`: chunks are scored there. With
             processes, options must be picklable, and comparators and the like be registered there too.
         keep: which records stay in the result with their field results and whole comparison (`match`): "all";
-            "imperfect": every record, but field results only where a record is not perfect; "worst": the ten
-            worst; "none". The default is "all" for a list and "worst" otherwise. Figures do not depend on it.
+            "imperfect": every record, but field results only for records that are not perfect; "worst": the
+            ten lowest-scoring records; "none". The default is "all" for a list and "worst" otherwise. Scores
+            do not depend on it.
         chunk_size: how many records are scored, or sent, at a time.
-        cluster: the top-level member of each gold record that says what the record belongs to, such as its
-            document: records of one cluster are not independent, so intervals and tests count clusters. It
-            is not scored, unless the schema lists it.
+        cluster: the top-level member of each gold record that names its cluster, such as its document.
+            Records of one cluster are not independent, so intervals and tests count clusters. The member is
+            not scored, unless the schema lists it.
         tags: properties of gold records: names mapped to paths in the record, `{"source": "meta.source"}`, or
             a function of a record that returns a mapping of names to strings, numbers, booleans or None.
-            `run.by_tag["source=phone"]` has the figures of the records with a tag. Tags do not affect
+            `run.by_tag["source=phone"]` has the scores of the records with a tag. Tags do not affect
             scores.
         validate: "report" also checks answers against the schema, as JSON Schema: `run.valid_rate`, and
             `violations` of each record.
         **options: any option of the metric, as for `compare_json`, including `repair` and `judge`.
 
     Returns:
-        Means over records, figures over all leaves, aggregates by field, and the worst records.
+        Means over records, scores over all leaves, aggregates by field, and the kept records.
 
     Raises:
         ConfigurationError: an unknown metric or option, an invalid schema, an argument of the wrong type.
         GoldValidationError: a gold record is not JSON, has no id, or has a member that the schema does not
             list; it has `record_id` (without `id_field`, the record's number from 1) and `path`.
 
-    Issues a JsonMatchWarning for each pattern of `fields` or `accept` that matches no place in any record or
+    Issues a JsonMatchWarning for each pattern of `fields` or `accept` that matches nothing in any record or
     in the schema.
 
     >>> actual = [{"n": 1, "s": "a"}, 'Sure: {"n": 3}']
@@ -141,27 +142,27 @@ def compare_corpus(
         options["schema"] = schema
     judge = options.pop("judge", None)
     check_judge(judge)
-    how = Comparer.of(metric, {"validate": validate, **options})
+    comparer = Comparer.of(metric, {"validate": validate, **options})
     is_list = isinstance(expected, Sequence) and not isinstance(expected, str)
     task = Task(
         metric=metric,
         options=options,
-        signature=how.plan.signature,
-        judge=how.bench(judge),
+        signature=comparer.plan.signature,
+        judge=comparer.bench(judge),
         keep=keep or ("all" if is_list else "worst"),
         chunk_size=chunk_size,
-        reading=Reading(id_field, repair=how.repair),
+        reading=Reading(id_field, repair=comparer.repair),
         post_process=processors_of(post_process),
         tagger=None if tags is None else Tagger(tags),
-        validate=how.validate,
+        validate=comparer.validate,
         cluster=cluster,
     )
-    run = evaluate_corpus(actual, expected, task, how.plan, executor)
+    run = evaluate_corpus(actual, expected, task, comparer.plan, executor)
     for pattern in run.unmatched_rules:
         text = format_unmatched(collect_patterns(options)[pattern], pattern, run.nearest_path(pattern))
         warnings.warn(text, JsonMatchWarning, stacklevel=2)
-    is_whole = len(run.records) == run.total_records
-    if cluster is not None and is_whole and not any(record.cluster for record in run.records):
+    keeps_all = len(run.records) == run.total_records
+    if cluster is not None and keeps_all and not any(record.cluster for record in run.records):
         text = f"cluster: no gold record has a member {cluster!r}, so each record is a cluster of its own"
         warnings.warn(text, JsonMatchWarning, stacklevel=2)
     return run
@@ -171,10 +172,10 @@ def _check_arguments(options: Mapping[str, Any]) -> None:
     """Raise an error for an option that is almost the name of an argument of `compare_corpus`."""
     arguments = set(inspect.signature(compare_corpus).parameters) - {"options"}
     for name in options.keys() - OPTION_ALIASES.keys() - EVALUATION_TYPES.keys():
-        begun = (each for each in sorted(arguments) if each.startswith(f"{name}_"))
-        meant = next(begun, None) or find_closest(name, [*arguments, *OPTION_NAMES])
-        if meant in arguments:
-            raise ConfigurationError(f"unknown argument {name!r}; did you mean {meant!r}?")
+        completions = (argument for argument in sorted(arguments) if argument.startswith(f"{name}_"))
+        suggestion = next(completions, None) or find_closest(name, [*arguments, *OPTION_NAMES])
+        if suggestion in arguments:
+            raise ConfigurationError(f"unknown argument {name!r}; did you mean {suggestion!r}?")
 
 
 def evaluate(
@@ -183,16 +184,16 @@ def evaluate(
     schema: SchemaSource | SchemaNode | None = None,
     **options: Any,
 ) -> RunResult:
-    """Evaluate extracted records against gold records: `compare_corpus` with gold first, as in source 5.
+    """Evaluate extracted records against gold records: `compare_corpus` with the gold records first.
 
     Args:
         gold: the correct records, as `expected` of `compare_corpus`.
         extracted: the answers, as `actual` of `compare_corpus`.
         schema: an eval schema: a dict, the path of a JSON file, or a pydantic model class.
-        **options: anything else that `compare_corpus` takes.
+        **options: any other argument or option of `compare_corpus`.
 
     Returns:
-        What `compare_corpus` returns; it also raises the same errors.
+        The result of `compare_corpus`. Raises the same errors, too.
 
     >>> from pytest_jsonmatch.schema import evaluate
     >>> run = evaluate([{"n": 1}, {"n": 2}], [{"n": 1}, {"n": 3}], {"properties": {"n": {"type": "integer"}}})

@@ -1,4 +1,4 @@
-"""`assert_json_match`: score, record for the summary, and fail with a message that says where and why."""
+"""`assert_json_match`: score, record for the summary, and raise an error that shows where and why."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pytest_jsonmatch.engine.value.errors import (
     JsonMatchError,
     did_you_mean,
 )
-from pytest_jsonmatch.limits import measured
+from pytest_jsonmatch.limits import check_scores
 from pytest_jsonmatch.running import WrittenRule, current_run
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.cases import GoldenCase
-    from pytest_jsonmatch.limits import Limits, Measured, Threshold
+    from pytest_jsonmatch.limits import Limits, ScoreCheck, Threshold
     from pytest_jsonmatch.request import ComparisonRequest
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.running import RunningTest
@@ -46,22 +46,22 @@ def assert_json_match(
 ) -> MatchResult:
     """Assert that `actual` matches `expected`, field by field, at least as well as `threshold` requires.
 
-    In a pytest test the comparison is recorded for the summary, even if a helper, a thread or a coroutine
-    makes it. Elsewhere it just asserts.
+    In a pytest test the comparison is recorded for the summary, even from a helper, a thread or a coroutine.
+    Elsewhere it only asserts.
 
     Args:
-        actual: the value to judge; `str` and `bytes` are model output, from which JSON is extracted. It may
+        actual: the value to check; `str` and `bytes` are model output, from which JSON is extracted. It may
             be an `Answer`, which adds the model, time, tokens and cost.
-        expected: the value it should have; `str` and `bytes` are JSON text.
+        expected: the correct value; `str` and `bytes` are JSON text.
         metric: the name of a metric.
         threshold: a number from 0 to 1 that the score must reach, or a mapping with any of `score`,
             `precision`, `recall`, `f1` and `fields` (path pattern → limit for the mean score of each
             matching field; a pattern that matches no compared field fails).
         name: an id for the comparison; by default the test's node id, `#` and its number in the test.
         tags: properties of the comparison, such as `{"source": "phone"}`: names with strings, numbers,
-            booleans or None; figures, gates and reports can select by them. They add to the mark's tags.
-        options: options of the metric, as for `compare_json`. An answer is also checked against `schema` as
-            JSON Schema: with `validate="require"` an invalid answer fails, "off" skips the check. `judge` is
+            booleans or None; statistics, gates and reports can select by them. They add to the mark's tags.
+        options: options of the metric, as for `compare_json`. `actual` is also checked against `schema` as
+            JSON Schema: `validate="require"` makes an invalid answer fail, "off" skips the check. `judge` is
             the judge of the comparator `semantic`, by default that of the ini option `jsonmatch_judge`.
 
     Arguments that are not given come from the closest `@pytest.mark.jsonmatch(...)`, then from the ini
@@ -72,7 +72,7 @@ def assert_json_match(
         The result, for further assertions.
 
     Raises:
-        AssertionError: a figure is below its limit.
+        AssertionError: a score is below its limit.
         ComparatorError: a comparator raised, or returned a score outside [0, 1].
         JsonExtractionError: `actual` is text without JSON.
         ConfigurationError: an unknown metric or option, or a threshold that is not a number from 0 to 1.
@@ -106,7 +106,7 @@ def _running_test() -> RunningTest | None:
 
 
 def _begin() -> None:
-    """Tell the running test that a comparison begins, before anything can go wrong."""
+    """Notify the running test that a comparison begins, before anything can fail."""
     test = _running_test()
     if test is not None:
         test.begin()
@@ -115,7 +115,7 @@ def _begin() -> None:
 def check_case(
     case: GoldenCase, actual: object, locate: Locate, rules: Sequence[WrittenRule]
 ) -> tuple[MatchResult, Exception | None, FieldResult | None]:
-    """Do what `assert_json_match` does for a golden case, but return the failure instead of raising it.
+    """Compare and record a golden case as `assert_json_match` does; return the failure, don't raise it.
 
     Args:
         case: its settings take precedence over marks and ini options.
@@ -124,13 +124,13 @@ def check_case(
         rules: the case's patterns.
 
     Returns:
-        The result; what is wrong: an AssertionError, a ComparatorError, the error of an unreadable answer,
-        or None; and the field that the message shows first, if it shows any.
+        The result; the failure (an AssertionError, a ComparatorError, the error of an unreadable answer, or
+        None); and the field that the message shows first, if it shows any.
     """
     _begin()
-    request = _request_of(case, actual, case.expected, rules)
+    request = _make_request(case, actual, case.expected, rules)
     result, failure = _check(request, locate)
-    failures = _failures(result, request.limits)
+    failures = _find_failures(result, request.limits)
     if failure is None or type(failure) not in {AssertionError, ComparatorError}:
         return result, failure, None
     from pytest_jsonmatch.report.failure import first_field
@@ -138,45 +138,45 @@ def check_case(
     return result, failure, first_field(result, failures) if failures or result.errors else None
 
 
-def trial_of(
+def make_trial(
     case: GoldenCase, expected: JsonValue
 ) -> Callable[[JsonValue], tuple[MatchResult, bool, Limits]]:
-    """Return a function that compares answers as a golden case does, but records nothing and asks no judge.
+    """Return a function that compares answers as a golden case does, without recording or asking a judge.
 
-    They are compared with an expected value, which may lack parts of the case's own.
+    The answers are compared with `expected`, which may lack parts of the case's own expected value.
 
     The function takes an answer as a JSON value, and returns the result, whether it would pass, and the
     limits that it must reach. It raises the JsonMatchError that comparing would raise.
     """
     from pytest_jsonmatch.engine.value.text import render
 
-    request = _request_of(case, None, expected)
+    request = _make_request(case, None, expected)
 
     def compare(actual: JsonValue) -> tuple[MatchResult, bool, Limits]:
         # A str would be read as model output.
         answer = render(actual) if type(actual) is str else actual
-        result = request.comparer.compare(answer, expected, _no_judge)
+        result = request.comparer.compare(answer, expected, _refuse_to_judge)
         return result, _passes(request, result), request.limits
 
     return compare
 
 
 def comparer_of(case: GoldenCase) -> Comparer:
-    """Return how a golden case is compared. Raises JsonMatchError if its settings are invalid."""
+    """Return the comparer of a golden case; raise JsonMatchError if the case's settings are invalid."""
     from pytest_jsonmatch.comparer import check_judge
 
-    request = _request_of(case, None, None)
+    request = _make_request(case, None, None)
     check_judge(request.judge)
     return request.comparer
 
 
-def _request_of(
+def _make_request(
     case: GoldenCase, answer: object, expected: JsonValue, rules: Sequence[WrittenRule] | None = None
 ) -> ComparisonRequest:
     from pytest_jsonmatch.request import resolve
 
-    how: dict[str, Any] = {"metric": case.metric, "threshold": case.threshold, "options": case.options}
-    return resolve(answer, expected, **how, suggests=True, rules=rules)
+    settings: dict[str, Any] = {"metric": case.metric, "threshold": case.threshold, "options": case.options}
+    return resolve(answer, expected, **settings, suggests=True, rules=rules)
 
 
 # -- one comparison ----------------------------------------------------------------------------------------
@@ -185,24 +185,24 @@ _TEXT: Final = (str, bytes, bytearray)
 
 
 def _check(request: ComparisonRequest, locate: Locate | None = None) -> tuple[MatchResult, Exception | None]:
-    """Compare, and record the comparison for the running test; return the result, and the failure if any."""
+    """Compare, and record the comparison for the running test; return the result and the failure, if any."""
     __tracebackhide__ = True
-    result, unreadable = _result(request)
+    result, unreadable = _compare(request)
     passed = unreadable is None and _passes(request, result)
     test = _running_test()
     if test is not None:
-        comparison = _comparison(request, result, test, passed=passed, unreadable=unreadable)
-        test.record(comparison, result, _rules(request), is_read=unreadable is None)
+        comparison = _make_comparison(request, result, test, passed=passed, unreadable=unreadable)
+        test.record(comparison, result, _list_rules(request), is_read=unreadable is None)
     if passed or unreadable is not None:
         return result, unreadable
     kind = ComparatorError if result.errors else AssertionError
-    return result, kind("\n".join(_failure_lines(request, result, locate)))
+    return result, kind("\n".join(_format_failure(request, result, locate)))
 
 
-def _result(request: ComparisonRequest) -> tuple[MatchResult, JsonMatchError | None]:
-    """Return the result, and why the answer could not be compared: then all of expected is missing.
+def _compare(request: ComparisonRequest) -> tuple[MatchResult, JsonMatchError | None]:
+    """Return the result, and the error of an unreadable answer, of which everything counts as missing.
 
-    Raises the error if the fault is not the answer's, but that of the expected data or options.
+    Raises an error that is caused by the expected data or by options, not by the answer.
     """
     __tracebackhide__ = True
     from pytest_jsonmatch.comparer import Comparer
@@ -210,7 +210,7 @@ def _result(request: ComparisonRequest) -> tuple[MatchResult, JsonMatchError | N
     try:
         return request.comparer.compare(request.actual, request.expected, request.judge), None
     except JsonMatchError as error:
-        # The message is about the caller's data; the engine's inner frames would only hide it.
+        # The message is about the caller's data; the engine's inner frames would only obscure it.
         unreadable = error.with_traceback(None)
     if isinstance(unreadable, ConfigurationError):
         raise unreadable
@@ -226,7 +226,7 @@ def _result(request: ComparisonRequest) -> tuple[MatchResult, JsonMatchError | N
     return missing, unreadable
 
 
-def _comparison(
+def _make_comparison(
     request: ComparisonRequest,
     result: MatchResult,
     test: RunningTest,
@@ -234,7 +234,7 @@ def _comparison(
     passed: bool,
     unreadable: JsonMatchError | None,
 ) -> Comparison:
-    """Return what the run keeps of a comparison; an unreadable answer counts as 0."""
+    """Return what the run keeps of a comparison; an unreadable answer scores 0."""
     from pytest_jsonmatch.results.comparison import Comparison
 
     is_text = isinstance(request.actual, _TEXT)
@@ -252,8 +252,8 @@ def _comparison(
         params=test.params,
         tags=request.tags,
         parsed=not isinstance(unreadable, JsonExtractionError) if is_text else None,
-        spent=test.first_use(request.spent),
-        floor=_floor(request),
+        spent=test.claim_spent(request.spent),
+        floor=_score_empty_answer(request),
         detail=detail,
     )
     if unreadable is None:
@@ -262,8 +262,8 @@ def _comparison(
     return replace(comparison, score=0.0, precision=0.0, recall=0.0, f1=0.0, warnings=warnings)
 
 
-def _floor(request: ComparisonRequest) -> float | None:
-    """Return what an empty answer scores, if pytest runs with -v and if no judge is needed to know."""
+def _score_empty_answer(request: ComparisonRequest) -> float | None:
+    """Return the score of an empty answer; None without pytest's -v or if it would take a judge."""
     run, comparer = current_run(), request.comparer
     if run is None or run.verbosity < 1 or comparer.plan.has_batch:
         return None
@@ -272,13 +272,13 @@ def _floor(request: ComparisonRequest) -> float | None:
 
 
 def _passes(request: ComparisonRequest, result: MatchResult) -> bool:
-    """Return whether a result is good enough."""
+    """Return whether a result reaches its limits, without errors, and is valid if that is required."""
     is_refused = request.options["validate"] == "require" and result.valid is False
-    return not (_failures(result, request.limits) or result.errors or is_refused)
+    return not (_find_failures(result, request.limits) or result.errors or is_refused)
 
 
-def _rules(request: ComparisonRequest) -> Sequence[WrittenRule]:
-    """Return the patterns, for the running test to find out which of them match no place."""
+def _list_rules(request: ComparisonRequest) -> Sequence[WrittenRule]:
+    """Return the patterns of which the running test reports those that match nothing."""
     if request.rules is not None:
         return request.rules
     patterns: dict[str, Any] = {kind: request.options.get(kind) for kind in ("fields", "accept")}
@@ -291,19 +291,19 @@ def _rules(request: ComparisonRequest) -> Sequence[WrittenRule]:
 # -- failures ----------------------------------------------------------------------------------------------
 
 
-def _failure_lines(request: ComparisonRequest, result: MatchResult, locate: Locate | None) -> Iterator[str]:
-    failures = _failures(result, request.limits)
-    # If only the schema refuses the answer, the first line says why.
+def _format_failure(request: ComparisonRequest, result: MatchResult, locate: Locate | None) -> Iterator[str]:
+    failures = _find_failures(result, request.limits)
+    # If the answer only violates the schema, the first line says why.
     if failures or result.errors:
-        yield _message(request, result, failures, locate)
-    yield from _violations(result)
-    yield from _unmatched(result, failures)
-    yield from _mistaken(result, request.actual)
-    yield from _would_pass(request, result)
+        yield _format_message(request, result, failures, locate)
+    yield from _format_violations(result)
+    yield from _format_unmatched(result, failures)
+    yield from _hint_at_swap(result, request.actual)
+    yield from _suggest_changes(request, result)
 
 
-def _message(
-    request: ComparisonRequest, result: MatchResult, failures: list[Measured], locate: Locate | None
+def _format_message(
+    request: ComparisonRequest, result: MatchResult, failures: list[ScoreCheck], locate: Locate | None
 ) -> str:
     from pytest_jsonmatch.report.failure import failure_message
     from pytest_jsonmatch.report.look import Look
@@ -320,8 +320,8 @@ def _message(
     )
 
 
-def _would_pass(request: ComparisonRequest, result: MatchResult) -> Iterator[str]:
-    """Yield changes that would let the case pass, as YAML to paste."""
+def _suggest_changes(request: ComparisonRequest, result: MatchResult) -> Iterator[str]:
+    """Yield changes that would let the case pass, as lines of YAML."""
     if not request.suggests or current_run() is None or result.errors:
         return
     from pytest_jsonmatch.comparer import Comparer
@@ -329,22 +329,22 @@ def _would_pass(request: ComparisonRequest, result: MatchResult) -> Iterator[str
     from pytest_jsonmatch.engine.score.field import MATCHER
 
     if {field.comparator for field in result.field_results} - BUILTIN.keys() - {None, MATCHER}:
-        # A user's comparator may be costly, so a hint does not call it again.
+        # A user's comparator may be expensive, so a hint does not call it again.
         return
     from pytest_jsonmatch.golden.suggest import Trial, as_yaml, suggestions
     from pytest_jsonmatch.report.escape import printable
 
     extracted = result.documents[1]
-    # JSON is not extracted from text again, unless it is a JSON string, which would be read as text.
+    # JSON is extracted only once, except for a JSON string, which would be read as model output.
     answer = request.actual if type(extracted) is str else extracted
 
-    def again(changed: Mapping[str, Any]) -> MatchResult | None:
+    def compare_again(changed: Mapping[str, Any]) -> MatchResult | None:
         try:
-            return Comparer.of(request.metric, changed).compare(answer, request.expected, _no_judge)
+            return Comparer.of(request.metric, changed).compare(answer, request.expected, _refuse_to_judge)
         except JsonMatchError:
             return None
 
-    trial = Trial(again, partial(_passes, request))
+    trial = Trial(compare_again, partial(_passes, request))
     for number, change in enumerate(suggestions(result, request.options, trial)):
         if not number:
             yield "if this difference is acceptable, the case would pass with"
@@ -353,45 +353,45 @@ def _would_pass(request: ComparisonRequest, result: MatchResult) -> Iterator[str
         yield from (f"     {line}" for line in others)
 
 
-def _no_judge(item: object) -> object:
-    """Refuse to judge: suggestions do not ask a judge."""
+def _refuse_to_judge(item: object) -> object:
+    """Raise an error: suggestions and trials do not ask a judge."""
     raise RuntimeError(f"no judge is asked about {item!r} for a suggestion")
 
 
 # -- thresholds --------------------------------------------------------------------------------------------
 
 
-def _failures(result: MatchResult, limits: Limits) -> list[Measured]:
-    """Return the figures below their limits: the score first, then fields in their order."""
-    least = limits.get("score")
-    if len(limits) == 1 and isinstance(least, float) and result.has_figures and result.score >= least:
+def _find_failures(result: MatchResult, limits: Limits) -> list[ScoreCheck]:
+    """Return the scores below their limits: overall scores first, then fields in the order of the limits."""
+    min_score = limits.get("score")
+    if len(limits) == 1 and isinstance(min_score, float) and result.has_figures and result.score >= min_score:
         return []  # the common case, kept fast
-    figures = measured(
+    checks = check_scores(
         limits,
         result.__getattribute__,
         lambda: {path: aggregate.mean_score for path, aggregate in result.per_field.items()},
     )
-    return [each for each in figures if not each.is_reached]
+    return [check for check in checks if not check.is_reached]
 
 
-def _violations(result: MatchResult) -> Iterator[str]:
-    """Yield lines about what the schema does not allow in the answer."""
+def _format_violations(result: MatchResult) -> Iterator[str]:
+    """Yield a line for each violation of the schema by the answer."""
     from pytest_jsonmatch.report.escape import printable
 
     for number, violation in enumerate(result.violations):
         yield printable(f"  {violation}" if number else f"not valid by the schema: {violation}")
 
 
-def _mistaken(result: MatchResult, actual: object) -> Iterator[str]:
-    """Yield a line about a likely mistake."""
+def _hint_at_swap(result: MatchResult, actual: object) -> Iterator[str]:
+    """Yield a hint if actual is a path or if actual and expected look swapped."""
     if isinstance(actual, PurePath):
         yield "actual is a path, compared as text; pass the content of the file: path.read_text()"
     elif result.counts.keys() == {"match", "hallucination"}:
         yield "expected is inside actual: if the two were swapped, write actual first"
 
 
-def _unmatched(result: MatchResult, failures: Iterable[Measured]) -> Iterator[str]:
-    """Yield a line for each pattern that matches nothing, most likely a misspelling."""
+def _format_unmatched(result: MatchResult, failures: Iterable[ScoreCheck]) -> Iterator[str]:
+    """Yield a line for each pattern of the threshold that matches nothing, which is probably misspelled."""
     from pytest_jsonmatch.report.escape import printable
 
     for failure in failures:

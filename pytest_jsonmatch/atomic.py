@@ -1,4 +1,4 @@
-"""Write files atomically: a reader sees a whole file or none."""
+"""Write files atomically: files are never half-written."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ from typing import Final
 _HOUR: Final = 3600
 _TRIES: Final = 20
 _IN_USE: Final = frozenset({5, 32})
-"""Errors of Windows for a file that another program has open."""
+"""Windows error codes for a file that another program has open."""
 
 
 def write_file(path: Path, data: bytes) -> None:
     """Write or replace a file in one step, and create its folder; an existing file keeps its permissions.
 
-    The data go to a temporary file beside it first: if several processes write the same file at once, the
-    last one wins, and readers always see a whole file. Anything else (`/dev/stdout`, a pipe) is written to.
+    The data go to a temporary file in the same folder first. If several processes write the same file at
+    once, the last one wins, and readers never see a partial file. Anything that is not a regular file
+    (`/dev/stdout`, a pipe) is written to directly.
 
     Args:
-        path: the file; a link to it is kept.
-        data: its content.
+        path: the file; a symbolic link is followed and kept.
+        data: the content of the file.
 
     Raises:
-        OSError: it can't be written; the error names the file, and an existing file is unchanged.
+        OSError: the file can't be written; the error names it, and an existing file is unchanged.
     """
     try:
         if path.exists() and not path.is_file():
@@ -44,38 +45,38 @@ def write_file(path: Path, data: bytes) -> None:
 
 def _replace(path: Path, data: bytes) -> None:
     remove_temporary_files(path)
-    beside = path.with_name(f"{_hidden(path)}.{secrets.token_hex(4)}.tmp")
+    temporary = path.with_name(f"{_make_hidden_name(path)}.{secrets.token_hex(4)}.tmp")
     try:
-        with beside.open("xb") as file:
+        with temporary.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         if path.exists():
-            beside.chmod(path.stat().st_mode & 0o7777)
-        rename(beside, path)
+            temporary.chmod(path.stat().st_mode & 0o7777)
+        rename(temporary, path)
     except BaseException:
         with suppress(OSError):
-            beside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
         raise
 
 
 def remove_temporary_files(path: Path) -> None:
-    """Remove the temporary files of writers of a file that were killed: those that are older than an hour."""
-    for left in path.parent.glob(f"{glob.escape(_hidden(path))}.????????.tmp"):
+    """Remove temporary files that killed processes left for this file: those older than an hour."""
+    for leftover in path.parent.glob(f"{glob.escape(_make_hidden_name(path))}.????????.tmp"):
         with suppress(OSError):
-            if left.stat().st_mtime < time.time() - _HOUR:
-                left.unlink()
+            if leftover.stat().st_mtime < time.time() - _HOUR:
+                leftover.unlink()
 
 
-def _hidden(path: Path) -> str:
+def _make_hidden_name(path: Path) -> str:
     # A hidden name, so that pytest does not collect the file.
     return f".{path.name[:100]}"
 
 
 def rename(source: Path, target: Path) -> None:
-    """Rename a file, over another if there is one.
+    """Rename a file, replacing the target if it exists.
 
-    Windows refuses while another program reads the other: then it is tried again for a second.
+    Windows refuses while another program reads the target; renaming is then retried for a second.
     """
     for _ in range(_TRIES):
         try:

@@ -1,4 +1,4 @@
-"""A metric with its options, compiled once and kept: what every comparison is made with."""
+"""A metric with its options, compiled once and cached; every comparison uses one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.answer import value_of
+from pytest_jsonmatch.answer import unwrap_answer
 from pytest_jsonmatch.engine.ask.rounds import score_all_with_answers, score_with_answers
 from pytest_jsonmatch.engine.plan.compile import MAX_NODES, compile_plan
 from pytest_jsonmatch.engine.plan.options import ALIASES
@@ -35,42 +35,42 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.semantic.bench import Bench
 
 _NO_OPTIONS: Final[Mapping[str, Any]] = {}
-_MAX_KEPT: Final = 256
-_kept: Final[dict[Any, Comparer]] = {}
+_MAX_CACHED: Final = 256
+_cache: Final[dict[Any, Comparer]] = {}
 
 
 @final
 class Comparer:
-    """A metric with its options, checked and compiled: for one comparison, or for many.
+    """A metric with its options, checked and compiled, for one comparison or for many.
 
-    Get one with `of`. The judge is not part of it: each comparison may have its own.
+    Get one with `of`. The judge is not part of a comparer: each comparison may have its own.
     """
 
     def __init__(self, metric: str, options: Mapping[str, Any], schema: SchemaNode | None) -> None:
-        given = dict(options)
-        self.repair: Any = given.pop("repair", False)
+        remaining = dict(options)
+        self.repair: Any = remaining.pop("repair", False)
         """Whether broken JSON in answers is repaired."""
         if not isinstance(self.repair, bool):
             raise ConfigurationError(f"repair must be True or False, got {self.repair!r}")
-        self.validate: Any = given.pop("validate", "off")
+        self.validate: Any = remaining.pop("validate", "off")
         """How answers are checked against the schema; see `engine.result.validity`."""
-        check_validate(self.validate, given.get("schema"))
+        check_validate(self.validate, remaining.get("schema"))
         if schema is not None:
-            given["schema"] = schema
-        self.plan: Plan = compile_plan(metric, given)
+            remaining["schema"] = schema
+        self.plan: Plan = compile_plan(metric, remaining)
         plan = self.plan
         self.is_plain: bool = plan.is_whole and not (
             plan.has_batch or plan.prepares or plan.reads_texts or plan.open_rules
         )
-        """Whether two JSON values need nothing but a walk."""
+        """Whether a walk alone scores two JSON values: no questions, no conversion of text, no open rules."""
 
     @classmethod
     def of(cls, metric: str, options: Mapping[str, Any] = _NO_OPTIONS) -> Comparer:
-        """Return the comparer of a metric with options, made once for each hashable combination.
+        """Return the comparer of a metric with options, created once for each hashable combination.
 
         Args:
-            metric: its name.
-            options: its options, among them `schema` in any of its forms, and `repair` and `validate`.
+            metric: the metric's name.
+            options: the metric's options, including `schema` in any of its forms, `repair` and `validate`.
 
         Raises:
             ConfigurationError: an unknown metric, option, comparator, transform or pattern; an invalid
@@ -79,26 +79,26 @@ class Comparer:
         >>> Comparer.of("leaf_f1", {"skip": ["id"]}) is Comparer.of("leaf_f1", {"skip": ["id"]})
         True
         """
-        schema = _schema_of(metric, options)
+        schema = _parse_schema(metric, options)
         try:
-            frozen = _frozen({**options, "schema": None}) if options else None
+            frozen = _freeze({**options, "schema": None}) if options else None
             key: Any = metric, get_registry_state(), schema, frozen
-            comparer = _kept.get(key)
+            comparer = _cache.get(key)
         except TypeError:
             key, comparer = None, None
         if comparer is None:
             comparer = cls(metric, options, schema)
-            comparer.plan.recipe = partial(plan_of, metric, options)
+            comparer.plan.recipe = partial(get_plan, metric, options)
             if key is not None:
-                if len(_kept) >= _MAX_KEPT:
-                    _kept.clear()
-                _kept[key] = comparer
+                if len(_cache) >= _MAX_CACHED:
+                    _cache.clear()
+                _cache[key] = comparer
         if comparer.plan.nodes > MAX_NODES:
             comparer.plan.rebuild_if_large()
         return comparer
 
     def read(self, actual: object, expected: JsonValue) -> tuple[JsonValue, tuple[str, ...]]:
-        """Return the JSON value of an answer, and warnings about how it was read; MISSING stays MISSING.
+        """Return the JSON value of an answer, and warnings from its extraction; MISSING stays MISSING.
 
         Raises the same errors as `compare_json`.
         """
@@ -107,18 +107,20 @@ class Comparer:
         from pytest_jsonmatch.reading.extract import extract_json, kind_of
 
         try:
-            found = extract_json(actual, want=kind_of(expected, self.plan.target), repair=self.repair)
+            extraction = extract_json(actual, want=kind_of(expected, self.plan.target), repair=self.repair)
         except JsonExtractionError as error:
             if type(expected) is str:
-                written = actual if isinstance(actual, str) else actual.decode("utf-8", "replace")
-                error.args = (f"{error}; to compare strings, give both as JSON, such as {_as_json(written)}",)
+                text = actual if isinstance(actual, str) else actual.decode("utf-8", "replace")
+                error.args = (
+                    f"{error}; to compare strings, give both as JSON, such as {_quote_as_json(text)}",
+                )
             raise
-        return found.value, tuple(found.warnings)
+        return extraction.value, tuple(extraction.warnings)
 
     def compare(self, actual: object, expected: JsonValue, judge: object = None) -> MatchResult:
-        """Score as `compare_json` does, but `expected` is a JSON value: a str is a JSON string.
+        """Score as `compare_json` does, except that `expected` is a JSON value: a str is a JSON string.
 
-        `actual` may be MISSING: an unreadable answer, which counts as missing everything.
+        `actual` may be MISSING: an unreadable answer, in which all of expected is missing.
         """
         plan = self.plan
         if judge is not None:
@@ -126,31 +128,31 @@ class Comparer:
         if self.is_plain and type(actual) is dict:
             value = to_json_value(actual)
             return MatchResult(plan, (expected, value), score(plan, expected, value))
-        value, notes = self.read(value_of(actual), expected)
+        value, warnings = self.read(unwrap_answer(actual), expected)
         documents = expected, value = self._documents(expected, value)
-        asks = plan.has_batch or plan.prepares
+        needs_answers = plan.has_batch or plan.prepares
         outcome = (
             score_with_answers(plan, expected, value, self.bench(judge))
-            if asks
+            if needs_answers
             else score(plan, expected, value)
         )
         validity = check_validity(plan.schema, value, self.validate)
-        return MatchResult(plan, documents, outcome, notes, validity)
+        return MatchResult(plan, documents, outcome, warnings, validity)
 
     def compare_all(
         self, pairs: Iterable[tuple[JsonValue, JsonValue]], judge: object = None
     ) -> Iterator[MatchResult | JsonMatchError]:
-        """Yield the results of pairs of an answer and an expected value; questions to a judge are batched.
+        """Yield the result of each pair of an answer and an expected value; questions to a judge are batched.
 
-        For a pair that can't be scored, yield the error instead. An answer may be MISSING.
+        If a pair can't be scored, the error is yielded in its place. An answer may be MISSING.
         """
         documents = [self._documents(expected, actual) for actual, expected in pairs]
-        outcomes = score_all_with_answers(self.plan, [(None, *each) for each in documents], self.bench(judge))
-        for each, found in zip(documents, outcomes, strict=True):
-            yield found if isinstance(found, JsonMatchError) else MatchResult(self.plan, each, found)
+        outcomes = score_all_with_answers(self.plan, [(None, *pair) for pair in documents], self.bench(judge))
+        for pair, outcome in zip(documents, outcomes, strict=True):
+            yield outcome if isinstance(outcome, JsonMatchError) else MatchResult(self.plan, pair, outcome)
 
     def bench(self, judge: object) -> Bench | None:
-        """Return the judges that the comparators ask, `judge` first; None if no comparator asks one."""
+        """Return the judges of the metric's comparators, `judge` first; None if no comparator asks one."""
         if not self.plan.has_batch:
             return None
         from pytest_jsonmatch.semantic.bench import Bench
@@ -161,21 +163,21 @@ class Comparer:
         return Bench(judge) if run is None else run.bench(judge)
 
     def _documents(self, expected: JsonValue, actual: JsonValue) -> tuple[JsonValue, JsonValue]:
-        """Return both sides as they are compared: JSON text inside them is parsed where a rule says so."""
+        """Return both sides with the JSON text inside them parsed, in the places where a rule requires it."""
         if not self.plan.reads_texts:
             return expected, actual
-        from pytest_jsonmatch.reading.nested import with_texts_read
+        from pytest_jsonmatch.reading.nested import parse_nested_texts
 
-        return with_texts_read(self.plan, expected), with_texts_read(self.plan, actual)
+        return parse_nested_texts(self.plan, expected), parse_nested_texts(self.plan, actual)
 
 
-def plan_of(metric: str, options: Mapping[str, Any]) -> Plan:
-    """Return the plan of a metric with options: another process gets a result's plan in this way."""
+def get_plan(metric: str, options: Mapping[str, Any]) -> Plan:
+    """Return the plan of a metric with options; unpickling a result in another process calls this."""
     return Comparer.of(metric, options).plan
 
 
 def check_judge(judge: object) -> None:
-    """Raise the ConfigurationError of an invalid judge now, and not at the first question."""
+    """Raise the ConfigurationError of an invalid judge now, not at the first question."""
     if judge is None or isinstance(judge, str):
         return
     from pytest_jsonmatch.semantic.bench import Bench, as_judge
@@ -184,8 +186,8 @@ def check_judge(judge: object) -> None:
         as_judge(judge)
 
 
-def _schema_of(metric: str, options: Mapping[str, Any]) -> SchemaNode | None:
-    """Return the schema, parsed; if defaults of types were changed, `leaf_f1` has one that is empty."""
+def _parse_schema(metric: str, options: Mapping[str, Any]) -> SchemaNode | None:
+    """Return the parsed schema; `leaf_f1` without one has an empty schema if type defaults were changed."""
     schema = options.get("schema") if options else None
     if (
         schema is None
@@ -203,26 +205,26 @@ def _schema_of(metric: str, options: Mapping[str, Any]) -> SchemaNode | None:
     return parse_eval_schema(schema)
 
 
-def _frozen(value: Any) -> Any:
-    """Return a hashable stand-in that is equal for equal options only."""
+def _freeze(value: Any) -> Any:
+    """Return a hashable key that is equal for equal options only."""
     kind = type(value)
     if kind is str:
         return value
     if isinstance(value, Mapping):
-        return ("{}", *((key, _frozen(item)) for key, item in value.items()))
+        return ("{}", *((key, _freeze(item)) for key, item in value.items()))
     if kind is list or kind is tuple:
-        return ("[]", *map(_frozen, value))
+        return ("[]", *map(_freeze, value))
     return (kind, value)
 
 
 # -- expected values -------------------------------------------------------------------------------------
 
 _SHORT: Final = 40
-"""Longer texts are not repeated in a hint."""
+"""Texts longer than this are not repeated in a hint."""
 
 
 def read_expected(expected: object) -> JsonValue:
-    """Return the expected JSON value, as `compare_json` reads it; text must be strict JSON."""
+    """Return the expected JSON value as `compare_json` reads it; text must be strict JSON."""
     if not isinstance(expected, (str, bytes, bytearray)):
         return to_expected(expected)
     from pytest_jsonmatch.reading.strict import parse_json
@@ -231,21 +233,21 @@ def read_expected(expected: object) -> JsonValue:
     try:
         return parse_json(text)
     except JsonParseError as error:
-        error.args = (f"expected is {error}{_remedy(text)}",)
+        error.args = (f"expected is {error}{_suggest_fix(text)}",)
         raise
 
 
-def _remedy(text: str | bytes) -> str:
-    """Return what to write instead of expected text that is not JSON; empty for JSON with a mistake in it."""
-    written = text if isinstance(text, str) else text.decode("utf-8", "replace")
-    if written.lstrip().startswith(("{", "[", '"')):
+def _suggest_fix(text: str | bytes) -> str:
+    """Return a hint for expected text that is not JSON; empty if it looks like JSON with a mistake in it."""
+    decoded = text if isinstance(text, str) else text.decode("utf-8", "replace")
+    if decoded.lstrip().startswith(("{", "[", '"')):
         return ""
-    if "{" in written or "[" in written:
+    if "{" in decoded or "[" in decoded:
         return "; text with JSON in it can only be actual, the first argument"
-    return f"; to compare strings, give both as JSON, such as {_as_json(written)}"
+    return f"; to compare strings, give both as JSON, such as {_quote_as_json(decoded)}"
 
 
-def _as_json(text: str) -> str:
-    """Return the Python code of a text as JSON."""
+def _quote_as_json(text: str) -> str:
+    """Return Python code for a text as a JSON string."""
     quoted = json.dumps(text, ensure_ascii=False)
     return repr(quoted) if len(quoted) <= _SHORT else "json.dumps(text)"

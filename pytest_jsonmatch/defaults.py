@@ -1,4 +1,4 @@
-"""Defaults of assertions, golden cases, corpora and every command; and how commands read numbers."""
+"""Defaults of assertions, golden cases, corpora and commands; and readers of numeric options."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 METRIC: Final = "leaf_f1"
-"""With the threshold below it requires that every leaf is equal and nothing is extra."""
+"""With the threshold below, every leaf must be equal and nothing may be extra."""
 THRESHOLD: Final = 1.0
 MAX_COUNT: Final = 10_000
-"""At most this many runs of a golden case, and calls of producers side by side."""
+"""The maximum number of repetitions of a golden case, and of concurrent calls of producers."""
 
 
 def number_reader(fits: Callable[[float], bool], requirement: str) -> Callable[[str], float]:

@@ -1,4 +1,4 @@
-"""The hooks that a conftest.py or another plugin may implement."""
+"""Hooks that a conftest.py or another plugin may implement."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def pytest_jsonmatch_register(registry: Registry) -> None:
     """Register comparators, transforms, metrics, encoders and judges for this session.
 
     Called once for every conftest.py and plugin, before the first comparison that could use them.
-    Registrations apply to the whole session, and end with it. The metric named by `jsonmatch_metric` must
+    Registrations apply to the whole session and end with it. The metric named by `jsonmatch_metric` must
     be registered by a plugin or by a conftest.py that pytest loads at its start.
 
     Args:
         registry: has `comparator(name, fn)`, `transform(name, fn)`, `metric(name, base=..., **options)`,
             `encoder(name, encoder)` and `judge(judge, name)`.
 
-    Errors: a `ConfigurationError` of the registry (a built-in name, a name taken twice) ends the run.
+    Errors: a `ConfigurationError` of the registry (a built-in name, a name used twice) ends the run.
 
     Example:
         def pytest_jsonmatch_register(registry):
@@ -39,7 +39,7 @@ def pytest_jsonmatch_register(registry: Registry) -> None:
 
 @pytest.hookspec(firstresult=True)
 def pytest_jsonmatch_actual(case: GoldenCase) -> object | None:
-    """Return the answer to compare for a golden case that records none and has no producer.
+    """Return the answer for a golden case that has no recorded answer and no producer.
 
     The first answer that is not None is used. The fixture `jsonmatch_actual` calls this hook last.
 
@@ -48,7 +48,7 @@ def pytest_jsonmatch_actual(case: GoldenCase) -> object | None:
 
     Returns:
         The actual value, or model output as text; or an `Answer`, which adds model, time, tokens and cost.
-        None leaves the case to other implementations.
+        None passes the case on to other implementations.
 
     Example:
         def pytest_jsonmatch_actual(case):
@@ -60,7 +60,7 @@ def pytest_jsonmatch_actual(case: GoldenCase) -> object | None:
 def pytest_jsonmatch_compared(result: MatchResult, item: pytest.Item) -> None:
     """Observe a comparison made while a test runs, whether it passes or not.
 
-    Called in the process and thread that compared (with pytest-xdist: the worker), before the verdict.
+    Called in the process and thread of the comparison (with pytest-xdist: in the worker), before its verdict.
     Not called for comparisons outside a test.
 
     Args:
@@ -77,14 +77,14 @@ def pytest_jsonmatch_compared(result: MatchResult, item: pytest.Item) -> None:
 def pytest_jsonmatch_summary(
     results: Sequence[Comparison], terminalreporter: pytest.TerminalReporter
 ) -> None:
-    """Write more lines below the table of scores.
+    """Print more lines below the table of scores.
 
     Called once at the end (with pytest-xdist in the controller); not called if nothing was compared or the
     summary is off (`--jsonmatch-summary=none`, `--no-summary`, `-qq`).
 
     Args:
-        results: the comparisons that count, sorted by node id; tests skipped or expected to fail do not.
-        terminalreporter: pytest's; use its `write_line`.
+        results: the comparisons that count, sorted by node id; skipped and xfailed tests are left out.
+        terminalreporter: pytest's terminal reporter; use its `write_line`.
 
     Example:
         def pytest_jsonmatch_summary(results, terminalreporter):

@@ -1,4 +1,4 @@
-"""Read thresholds into one form, and check the figures of a comparison against them."""
+"""Read thresholds into one form, and check the scores of a comparison against them."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 Threshold: TypeAlias = "float | Mapping[str, float | Mapping[str, float]]"
-"""A limit for the score, or limits by figure: score, precision, recall, f1, and fields (by path pattern)."""
+"""A limit for the score, or limits for score, precision, recall, f1 and fields (by path pattern)."""
 Limits: TypeAlias = "dict[str, float | dict[str, float]]"
 
-FIGURES: Final = ("score", "precision", "recall", "f1")
-# Sums of scores agree to 1e-12 whatever their order; a verdict must not depend on the order either.
-_SLACK: Final = 1e-12
+SCORES: Final = ("score", "precision", "recall", "f1")
+# Sums of the same scores in another order differ by up to 1e-12; a verdict must not depend on the order.
+_TOLERANCE: Final = 1e-12
 
 
 def read_limits(threshold: object, what: str = "threshold") -> Limits:
-    """Check a threshold, and return it in its normal form.
+    """Check a threshold and return it in its normal form.
 
     Args:
         threshold: as for `assert_json_match`.
-        what: its name in errors.
+        what: the name of the threshold in errors.
 
     Raises ConfigurationError for anything else.
 
@@ -34,15 +34,15 @@ def read_limits(threshold: object, what: str = "threshold") -> Limits:
     ({'score': 0.9}, {'f1': 1.0, 'fields': {'total': 0.5}})
     """
     if not isinstance(threshold, Mapping):
-        more = f", or a mapping of {', '.join(FIGURES)} and fields to such numbers"
-        return {"score": _number(what, threshold, more)}
+        alternative = f", or a mapping of {', '.join(SCORES)} and fields to such numbers"
+        return {"score": _check_number(what, threshold, alternative)}
     limits: Limits = {}
     for name, value in threshold.items():
-        if name in FIGURES:
-            limits[name] = _number(f"{what}[{name!r}]", value)
+        if name in SCORES:
+            limits[name] = _check_number(f"{what}[{name!r}]", value)
         elif name != "fields":
             raise ConfigurationError(
-                f"unknown threshold {name!r}{did_you_mean(str(name), (*FIGURES, 'fields'))}"
+                f"unknown threshold {name!r}{did_you_mean(str(name), (*SCORES, 'fields'))}"
             )
         elif not isinstance(value, Mapping):
             raise ConfigurationError(
@@ -52,61 +52,61 @@ def read_limits(threshold: object, what: str = "threshold") -> Limits:
             by_pattern = limits["fields"] = {}
             for pattern, limit in value.items():
                 parse_pattern(pattern)
-                by_pattern[pattern] = _number(f"{what}['fields'][{pattern!r}]", limit)
+                by_pattern[pattern] = _check_number(f"{what}['fields'][{pattern!r}]", limit)
     if not limits or limits == {"fields": {}}:
-        raise ConfigurationError(f"{what} {threshold!r} is empty; name one of {', '.join(FIGURES)} or fields")
+        raise ConfigurationError(f"{what} {threshold!r} is empty; name one of {', '.join(SCORES)} or fields")
     return limits
 
 
-def _number(what: str, value: object, more: str = "") -> float:
+def _check_number(what: str, value: object, alternative: str = "") -> float:
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1:
         return float(value)
-    raise ConfigurationError(f"{what} must be a number from 0 to 1{more}, got {value!r}")
+    raise ConfigurationError(f"{what} must be a number from 0 to 1{alternative}, got {value!r}")
 
 
 def reaches(value: float, limit: float) -> bool:
-    """Tell whether a figure reaches its limit, whatever the order in which it was summed.
+    """Return whether a score reaches its limit, independent of the order in which it was summed.
 
     >>> reaches(0.9 - 1e-15, 0.9), reaches(1 - 1e-15, 1.0)
     (True, False)
     """
-    return value >= limit or (limit < 1 and value >= limit - _SLACK)
+    return value >= limit or (limit < 1 and value >= limit - _TOLERANCE)
 
 
 @final
-class Measured(NamedTuple):
-    """A figure, and the limit that it must reach."""
+class ScoreCheck(NamedTuple):
+    """A score and the limit that it must reach."""
 
-    what: str
-    """One of `FIGURES`, or the name of a field's figure."""
+    name: str
+    """One of `SCORES`, or the name of a field's score."""
     value: float | None
     """None for a pattern that matches no compared field."""
     limit: float
     field: str | None = None
-    """The schema path of the field, or the pattern that matches no field; None for an overall figure."""
+    """The schema path of the field, or the pattern that matches no field; None for an overall score."""
 
     @property
     def is_reached(self) -> bool:
-        """Whether the figure exists and reaches the limit."""
+        """Whether the score exists and reaches the limit."""
         return self.value is not None and reaches(self.value, self.limit)
 
 
-def measured(
+def check_scores(
     limits: Limits,
-    figure: Callable[[str], float],
+    get_score: Callable[[str], float],
     means: Callable[[], Mapping[str, float | None]],
-) -> Iterator[Measured]:
-    """Yield every figure with its limit: overall figures first, then fields in the order of the limits.
+) -> Iterator[ScoreCheck]:
+    """Yield every score with its limit: overall scores first, then fields in the order of the limits.
 
     Args:
         limits: from `read_limits`.
-        figure: returns one of `FIGURES`.
-        means: returns the mean score of every schema path; None where nothing counts.
+        get_score: returns the score of a name in `SCORES`.
+        means: returns the mean score of every schema path; None for a path where nothing was scored.
     """
-    for what in FIGURES:
-        limit = limits.get(what)
+    for name in SCORES:
+        limit = limits.get(name)
         if isinstance(limit, float):
-            yield Measured(what, figure(what), limit)
+            yield ScoreCheck(name, get_score(name), limit)
     by_pattern = limits.get("fields")
     if not isinstance(by_pattern, dict):
         return
@@ -115,15 +115,15 @@ def measured(
         pattern = parse_pattern(text)
         matching = [(path, mean) for path, segments, mean in compared if pattern.matches(segments)]
         for path, mean in matching:
-            yield Measured(field_figure(path), mean, limit, path)
+            yield ScoreCheck(name_field_score(path), mean, limit, path)
         if not matching:
-            yield Measured(field_figure(text), None, limit, text)
+            yield ScoreCheck(name_field_score(text), None, limit, text)
 
 
-def field_figure(path: str) -> str:
-    """Return the name of a field's figure.
+def name_field_score(path: str) -> str:
+    """Return the name of a field's score.
 
-    >>> field_figure("items[].price")
+    >>> name_field_score("items[].price")
     'fields["items[].price"]'
     """
     return f"fields[{json.dumps(path, ensure_ascii=False)}]"

@@ -1,4 +1,4 @@
-"""The pytest plugin: hooks and fixtures that delegate to the subpackages and import nothing heavy."""
+"""The pytest plugin: hooks and fixtures that delegate to the subpackages, without heavy imports."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_plugin_registered(plugin: object, manager: pytest.PytestPluginManager) -> None:
-    """Heed plugins and conftest.py files loaded during collection: they may register or override fixtures."""
+    """Let plugins and conftest.py files loaded during collection register; check them for overrides."""
     for session in running.runs():
         if isinstance(session, Session) and session.config.pluginmanager is manager:
             session.open_registry()
@@ -86,7 +86,7 @@ def pytest_plugin_registered(plugin: object, manager: pytest.PytestPluginManager
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Say which gates failed, below all of pytest's output, and close the session."""
+    """Print the failed gates below all of pytest's output, and close the session."""
     session = config.stash.get(_SESSION, None)
     if session is not None:
         if session.verdict.report is not None:
@@ -98,7 +98,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_warning_recorded(warning_message: warnings.WarningMessage, when: str) -> None:
-    """Refuse an unknown option of ours, which pytest only warns of."""
+    """Raise an error for an unknown ini option of this plugin, for which pytest only warns."""
     if when == "config":
         session = running.current_run()
         if isinstance(session, Session):
@@ -107,15 +107,15 @@ def pytest_warning_recorded(warning_message: warnings.WarningMessage, when: str)
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tell a worker of pytest-xdist how messages should look, since it has no terminal."""
+    """Send the style of messages to a worker of pytest-xdist, which has no terminal."""
     node.workerinput["jsonmatch_look"] = node.config.stash[_SESSION].look
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Collect a file of golden cases."""
     session = parent.config.stash[_SESSION]
-    named = parent.session.isinitpath(file_path)
-    if not is_golden(file_path, session.settings.files, explicit=named):
+    is_explicit = parent.session.isinitpath(file_path)
+    if not is_golden(file_path, session.settings.files, explicit=is_explicit):
         return None
     from pytest_jsonmatch.golden.collector import collect_file
     from pytest_jsonmatch.session.cases import case_rules
@@ -125,7 +125,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class) -> None:
-    """Check whether a module or a class overrides a fixture, before its first test is made."""
+    """Check whether a module or a class overrides a fixture, before its first test is created."""
     collector.config.stash[_SESSION].look_for_overrides_in(collector)
 
 
@@ -139,7 +139,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Start over: pytest-rerunfailures and others run a test several times within one protocol."""
+    """Reset the running test: pytest-rerunfailures and others run a test several times in one protocol."""
     __tracebackhide__ = True
     session = item.config.stash[_SESSION]
     test = session.test
@@ -164,7 +164,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest) -> None:
-    """Refuse a fixture that would answer a golden case in place of its producer."""
+    """Raise an error for a fixture that would override a golden case's producer."""
     __tracebackhide__ = True
     if fixturedef.argname == "jsonmatch_actual" and fixturedef.func.__module__ != __name__:
         from pytest_jsonmatch.golden.collector import check_override
@@ -190,7 +190,7 @@ def pytest_runtest_makereport(
 def pytest_report_to_serializable(
     report: pytest.CollectReport | pytest.TestReport,
 ) -> Generator[None, dict[str, Any] | None, dict[str, Any] | None]:
-    """Encode what a report carries, such as for the controller of pytest-xdist."""
+    """Encode the payload of a report, for example for the controller of pytest-xdist."""
     data = yield
     payload = getattr(report, _ATTRIBUTE, None)
     if data is not None and payload is not None:
@@ -202,7 +202,7 @@ def pytest_report_to_serializable(
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_report_from_serializable() -> Generator[None, Any, Any]:
-    """Decode what a report carries."""
+    """Decode the payload of a report."""
     report = yield
     text = getattr(report, _ATTRIBUTE, None)
     if isinstance(text, str):
@@ -216,7 +216,7 @@ def pytest_report_from_serializable() -> Generator[None, Any, Any]:
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> Generator[None, object, object]:
-    """Note all collected cases, before some are deselected; check golden cases before the first test runs."""
+    """Note all cases before some are deselected; check golden cases before the first test runs."""
     session = config.stash[_SESSION]
     if session.settings.asks_of_run or session.settings.reports:
         from pytest_jsonmatch.session import verdict
@@ -232,17 +232,19 @@ def pytest_collection_modifyitems(
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Check gates and write golden files, in the controller only: xdist's workers only send requests."""
-    own = session.config.stash[_SESSION]
+    """Check gates and write golden files, in the controller only; xdist's workers only send requests."""
+    jsonmatch = session.config.stash[_SESSION]
     is_worker = hasattr(session.config, "workerinput")
-    if not is_worker and (own.settings.asks_of_run or own.settings.writes_cases or own.finished):
+    if not is_worker and (
+        jsonmatch.settings.asks_of_run or jsonmatch.settings.writes_cases or jsonmatch.finished
+    ):
         from pytest_jsonmatch.session import verdict
 
-        verdict.finish(session, own)
+        verdict.finish(session, jsonmatch)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Write the updates, the table of scores by field, the gates and the baseline."""
+    """Print the updates, the table of scores by field, the gates and the comparison with the baseline."""
     session = config.stash[_SESSION]
     settings, is_missing = session.settings, False
     if settings.needing_cases or settings.needing_comparisons:
@@ -269,7 +271,7 @@ def assert_json_match() -> Callable[..., MatchResult]:
 
 @pytest.fixture
 def jsonmatch_case(request: pytest.FixtureRequest) -> GoldenCase:
-    """The running golden case: its `id`, `input`, `expected` and the rest of its YAML."""
+    """The running golden case, with its `id`, `input`, `expected` and the rest of its YAML."""
     from pytest_jsonmatch.golden.collector import case_of
 
     return case_of(request)
@@ -277,7 +279,7 @@ def jsonmatch_case(request: pytest.FixtureRequest) -> GoldenCase:
 
 @pytest.fixture
 def jsonmatch_actual(request: pytest.FixtureRequest, jsonmatch_case: GoldenCase) -> object:
-    """The answer for the golden case: the recorded one, else its producer's. Override it in a conftest.py."""
+    """The golden case's answer: the recorded one, else its producer's. Can be overridden in a conftest.py."""
     __tracebackhide__ = True
     from pytest_jsonmatch.golden.producers import default_actual, produced
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.answer import Answer, value_of
+from pytest_jsonmatch.answer import Answer, unwrap_answer
 from pytest_jsonmatch.comparer import Comparer
 from pytest_jsonmatch.defaults import METRIC, THRESHOLD
 from pytest_jsonmatch.engine.plan.options import Options
@@ -30,32 +30,32 @@ _OTHER_OPTIONS: Final = frozenset({"judge", "repair", "validate"})
 @final
 @dataclass(frozen=True, slots=True)
 class ComparisonRequest:
-    """What to compare, how, and what the result must reach; make one with `resolve`."""
+    """The values, metric, options and limits of one comparison; create one with `resolve`."""
 
     answer: object
-    """As it was given: perhaps an `Answer`."""
+    """The answer as given; may be an `Answer`."""
     expected: JsonValue
     metric: str
     options: Mapping[str, Any]
-    """Those of the metric, `repair` and `validate`."""
+    """Options of the metric, `repair` and `validate`."""
     limits: Limits
     judge: object = None
     name: str | None = None
     tags: Tags = field(default_factory=dict)
     """Tags of the comparison, beyond those of the test."""
     ini_skips: int = 0
-    """How many of the patterns in `skip` are the ini option's; they come first."""
+    """The number of patterns in `skip` that come from the ini option; they are first."""
     suggests: bool = False
     """Whether a failure suggests changes that would let the case pass."""
     given: frozenset[str] = frozenset()
-    """What the call, or a mark of the test itself, gives."""
+    """The names of the arguments that the call or a mark of the test itself gives."""
     rules: Sequence[WrittenRule] | None = None
-    """The patterns to check; None: those that are given."""
+    """The patterns to check for matches; None for those of the call and of the test's own mark."""
 
     @property
     def actual(self) -> object:
         """The value to compare."""
-        return value_of(self.answer)
+        return unwrap_answer(self.answer)
 
     @property
     def spent(self) -> Spent | None:
@@ -64,7 +64,7 @@ class ComparisonRequest:
 
     @property
     def comparer(self) -> Comparer:
-        """The metric with its options; ConfigurationError if they are invalid."""
+        """The metric with its options; raises ConfigurationError if they are invalid."""
         return Comparer.of(self.metric, self.options)
 
 
@@ -80,38 +80,38 @@ def resolve(
     suggests: bool = False,
     rules: Sequence[WrittenRule] | None = None,
 ) -> ComparisonRequest:
-    """Return a request; what is not given comes from the marks of the running test, then from ini options.
+    """Return a request; defaults come from the marks of the running test, then from ini options.
 
     Raises:
         ConfigurationError: a threshold, name, tag or argument is invalid.
     """
     __tracebackhide__ = True
     run = current_run()
-    defaults, marked = ({}, ()) if run is None else run.defaults()
-    own = {key: value for key, value in (("metric", metric), ("threshold", threshold)) if value is not None}
-    settings: dict[str, Any] = {"metric": METRIC, "threshold": THRESHOLD, **defaults, **own}
-    metric, limits = settings.pop("metric"), _limits(settings.pop("threshold"))
+    defaults, from_mark = ({}, ()) if run is None else run.defaults()
+    given = {key: value for key, value in (("metric", metric), ("threshold", threshold)) if value is not None}
+    settings: dict[str, Any] = {"metric": METRIC, "threshold": THRESHOLD, **defaults, **given}
+    metric, limits = settings.pop("metric"), _read_limits(settings.pop("threshold"))
     _check_arguments(options, name)
-    chosen = {"validate": "report", **settings, **options}
-    ini_skips = 0 if run is None else _add_ini_skips(chosen, run)
-    judge = chosen.pop("judge", None)
+    merged = {"validate": "report", **settings, **options}
+    ini_skips = 0 if run is None else _add_ini_skips(merged, run)
+    judge = merged.pop("judge", None)
     return ComparisonRequest(
         answer,
         expected,
         metric,
-        chosen,
+        merged,
         limits,
         judge,
         name,
-        {} if tags is None else _tags(tags),
+        {} if tags is None else _read_tags(tags),
         ini_skips,
         suggests,
-        frozenset((*marked, *own, *options)),
+        frozenset((*from_mark, *given, *options)),
         rules,
     )
 
 
-def _limits(threshold: Any) -> Limits:
+def _read_limits(threshold: Any) -> Limits:
     __tracebackhide__ = True
     try:
         return read_limits(threshold)
@@ -120,18 +120,18 @@ def _limits(threshold: Any) -> Limits:
 
 
 def _check_arguments(options: Mapping[str, Any], name: object) -> None:
-    """Raise an error for an option that is almost an argument's name, and for an invalid name."""
+    """Raise an error for an option that is almost an argument's name, or for an invalid name."""
     __tracebackhide__ = True
     for key in options.keys() - Options.__dataclass_fields__.keys() - _OTHER_OPTIONS:
-        near = find_closest(key, (*_ARGUMENTS, *Options.__dataclass_fields__))
-        if near in _ARGUMENTS:
-            raise ConfigurationError(f"unknown argument {key!r}; did you mean {near!r}?")
+        suggestion = find_closest(key, (*_ARGUMENTS, *Options.__dataclass_fields__))
+        if suggestion in _ARGUMENTS:
+            raise ConfigurationError(f"unknown argument {key!r}; did you mean {suggestion!r}?")
     if name is not None and not (isinstance(name, str) and name):
         raise ConfigurationError(f"name must be a non-empty string, got {name!r}")
 
 
 def _add_ini_skips(options: dict[str, Any], run: Run) -> int:
-    """Add the patterns of the ini option to `skip`, and return their number."""
+    """Add the patterns of the ini option to `skip`, and return the number of patterns added."""
     skipped = run.skipped
     if not skipped or not isinstance(options.setdefault("skip", []), (list, tuple)):
         return 0
@@ -139,7 +139,7 @@ def _add_ini_skips(options: dict[str, Any], run: Run) -> int:
     return len(skipped)
 
 
-def _tags(tags: Mapping[str, Any]) -> Tags:
+def _read_tags(tags: Mapping[str, Any]) -> Tags:
     __tracebackhide__ = True
     from pytest_jsonmatch.results.tags import read_tags
 

@@ -1,6 +1,6 @@
-"""The run of pytest around a comparison, for modules that do not import pytest.
+"""The running pytest session and test, for modules that do not import pytest.
 
-The plugin installs a run with `enter` and removes it with `leave`. Outside pytest there is none.
+The plugin adds a run with `enter` and removes it with `leave`. Outside pytest there is no run.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FAILED_BEFORE: Final = "failed before comparing"
 
 
 class WrittenRule(NamedTuple):
-    """A pattern, and where it is written."""
+    """A pattern of a rule, and the file and line where it is written."""
 
     file: str
     line: int
@@ -32,15 +32,15 @@ class WrittenRule(NamedTuple):
 
 @final
 class Repetition(NamedTuple):
-    """Which run of a repeated case a test is."""
+    """One repetition of a golden case."""
 
     case: str
-    """The node id that the case would have if it ran once."""
+    """The node id of the case without the number of the repetition."""
     number: int
-    """Counted from 1."""
+    """The number of this repetition, from 1."""
     of: int
     min_pass_rate: float | None
-    """The share of the runs that must pass; None if all must."""
+    """The share of repetitions that must pass; None if all must pass."""
 
 
 @final
@@ -48,34 +48,34 @@ class CaseFiles(NamedTuple):
     """The configuration of golden files."""
 
     folders: tuple[str, ...] | None
-    """Real paths of the folders in which cases may name files; None for anywhere."""
+    """Real paths of the folders whose files cases may name; None for any folder."""
     repeat: int | None
-    """How often each case without a recorded answer runs; None: as its file says."""
+    """How often each case without a recorded answer runs; None for the number in its file."""
 
 
 class RunningTest(Protocol):
-    """A test while it runs."""
+    """The test that is running."""
 
     @property
     def nodeid(self) -> str:
-        """Its node id."""
+        """The node id of the test."""
 
     @property
     def params(self) -> tuple[str, ...]:
-        """The names of its parametrized fixtures that are tags."""
+        """The names of the test's parametrized fixtures that are tags."""
 
     @property
     def shows_values(self) -> bool:
-        """Whether a report will show values."""
+        """Whether a report will contain values."""
 
     def begin(self) -> None:
-        """Note that the test tries to compare; if `record` does not follow, something is wrong."""
+        """Note that a comparison begins; without a `record` after it, the comparison failed."""
 
     def identify(self, name: str | None, tags: Tags) -> str:
-        """Return an id for a comparison; ConfigurationError if its tags contradict those of the test."""
+        """Return an id for a comparison; raise ConfigurationError if its tags contradict the test's."""
 
-    def first_use(self, spent: Spent | None) -> Spent | None:
-        """Return what an answer took if it has not been returned before in this test, else None."""
+    def claim_spent(self, spent: Spent | None) -> Spent | None:
+        """Return the cost and latency of an answer if it is new in this test, else None."""
 
     def record(
         self,
@@ -85,18 +85,18 @@ class RunningTest(Protocol):
         *,
         is_read: bool,
     ) -> None:
-        """Keep a comparison.
+        """Record a comparison.
 
         Args:
-            comparison: the comparison.
-            result: its result.
-            rules: its patterns; those of the test's own call or mark without a file.
-            is_read: whether the answer could be compared.
+            comparison: what the run keeps of the comparison.
+            result: the full result.
+            rules: the patterns of the comparison; those of the test's own call or mark have no file.
+            is_read: whether the answer could be read and compared.
         """
 
 
 class Run(Protocol):
-    """A run of pytest."""
+    """A pytest session."""
 
     @property
     def case_files(self) -> CaseFiles:
@@ -104,32 +104,32 @@ class Run(Protocol):
 
     @property
     def look(self) -> tuple[bool, bool, int]:
-        """How messages look: whether in colour, whether beyond ASCII, and the number of columns."""
+        """The style of messages: whether colours and non-ASCII characters are allowed, and the width."""
 
     @property
     def verbosity(self) -> int:
-        """How much a failure message says, from 0."""
+        """The verbosity of failure messages, from 0."""
 
     @property
     def has_only_gates(self) -> bool:
-        """Whether gates alone decide: low scores and unreadable answers are recorded, and raise nothing."""
+        """Whether only gates decide: low scores and unreadable answers are recorded but fail no test."""
 
     @property
     def test(self) -> RunningTest | None:
-        """The test that runs now."""
+        """The running test."""
 
     def defaults(self) -> tuple[Mapping[str, Any], Collection[str]]:
-        """Return the default `metric`, `threshold` and options; and which a mark of the test itself gives."""
+        """Return the default `metric`, `threshold` and options, and the names that the own mark gives."""
 
     @property
     def skipped(self) -> Sequence[str]:
-        """The patterns of fields that no comparison looks at."""
+        """The patterns of fields that every comparison skips."""
 
     def bench(self, judge: object) -> Bench:
-        """Return the judges that comparators ask; `judge` is the comparison's own, or None."""
+        """Return the judges for comparators; `judge` is the comparison's own, or None."""
 
 
-# A stack, because pytest may run inside a test of pytest: the inner run records its own comparisons.
+# A stack, because pytest may run inside a pytest test; the inner run records its own comparisons.
 _RUNS: Final[list[Run]] = []
 
 
@@ -145,10 +145,10 @@ def leave(run: Run) -> None:
 
 
 def runs() -> tuple[Run, ...]:
-    """Return all runs of pytest in this process, the innermost last."""
+    """Return all pytest sessions of this process, the innermost last."""
     return tuple(_RUNS)
 
 
 def current_run() -> Run | None:
-    """Return the innermost run of pytest in this process; None outside pytest."""
+    """Return the innermost pytest session of this process; None outside pytest."""
     return _RUNS[-1] if _RUNS else None

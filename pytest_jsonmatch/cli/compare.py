@@ -33,9 +33,9 @@ from pytest_jsonmatch.engine.value.errors import (
     UnlistedFieldError,
 )
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.limits import Measured
+from pytest_jsonmatch.limits import ScoreCheck
 from pytest_jsonmatch.reading.extract import kind_of
-from pytest_jsonmatch.reading.nested import with_texts_read
+from pytest_jsonmatch.reading.nested import parse_nested_texts
 from pytest_jsonmatch.report.blocks import Table
 from pytest_jsonmatch.report.failure import MARGIN, failure_message
 from pytest_jsonmatch.report.fields import field_blocks, fields_of
@@ -64,7 +64,7 @@ def run(options: Namespace) -> int:
             raise CommandError(f"{told} jsonmatch evaluate {actual} {expected}")
     with judging(options) as judge:
         result = _compared(contents, options, judge)
-    score = Measured("score", result.score, options.threshold)
+    score = ScoreCheck("score", result.score, options.threshold)
     passed = score.is_reached and not result.errors
     name = Path(name_of(expected)).as_posix()
     limits = {"score": options.threshold}
@@ -83,15 +83,15 @@ def run(options: Namespace) -> int:
 
 
 def _compared(contents: Sequence[bytes], options: Namespace, judge: Bench) -> MatchResult:
-    from pytest_jsonmatch.comparer import plan_of
+    from pytest_jsonmatch.comparer import get_plan
 
     actual, expected = options.actual, options.expected
     rules = rules_of(options)
-    plan = plan_of(options.metric, rules)
+    plan = get_plan(options.metric, rules)
     right = value_of(expected, contents[1])
     want = kind_of(right, plan.target)
     answer, notes = value_of_answer(actual, want, repair=options.repair, content=contents[0])
-    right, answer = with_texts_read(plan, right), with_texts_read(plan, answer)
+    right, answer = parse_nested_texts(plan, right), parse_nested_texts(plan, answer)
     try:
         outcome = score_with_answers(plan, right, answer, judge)
     except GoldValidationError as error:
@@ -130,7 +130,7 @@ def _in_form(form: str, result: MatchResult, comparison: Comparison, title: str)
         return render(shown) + "\n"
 
 
-def _text(result: MatchResult, score: Measured, comparison: Comparison, options: Namespace) -> str:
+def _text(result: MatchResult, score: ScoreCheck, comparison: Comparison, options: Namespace) -> str:
     look = look_of(options)
     blocks: list[list[StyledLine]] = []
     if result.score != 1.0 or options.verbose:
@@ -143,7 +143,7 @@ def _text(result: MatchResult, score: Measured, comparison: Comparison, options:
     return "\n".join([f"{message}\n", *(as_text(block, look) for block in blocks if block)])
 
 
-def _message(result: MatchResult, score: Measured, look: Look, verbosity: int = 0) -> str:
+def _message(result: MatchResult, score: ScoreCheck, look: Look, verbosity: int = 0) -> str:
     """Return a message on how the two differ, the worst fields first."""
     failures = [] if score.is_reached else [score]
     return failure_message(

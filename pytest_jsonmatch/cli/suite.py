@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, final
 
 import pytest
 
-from pytest_jsonmatch.assertions import trial_of
+from pytest_jsonmatch.assertions import make_trial
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
@@ -116,7 +116,7 @@ class CollectedSuite:
                 self.tried.notes[f"{name}: places of matchers"] = None
             if expected is MISSING:
                 return True
-            compare = trial_of(case, expected)
+            compare = make_trial(case, expected)
         except JsonMatchError as error:
             self.tried.cases += 1
             self.tried.notes[f"{name}: {str(error).splitlines()[0]}"] = None

@@ -30,7 +30,7 @@ from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.engine.value.sums import Scores, add_sums, compute_scores
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.reading.extract import extract_json, kind_of
-from pytest_jsonmatch.reading.nested import with_texts_read
+from pytest_jsonmatch.reading.nested import parse_nested_texts
 from pytest_jsonmatch.results.record import (
     MAX_ERRORS,
     MOST_WORST,
@@ -271,8 +271,8 @@ class _Scorer:
         """Return a pair as it is compared, with its cluster."""
         read, plan, task = self._as_json(pair), self._plan, self._task
         if plan.reads_texts:
-            read.expected = with_texts_read(plan, read.expected)
-            read.actual = with_texts_read(plan, read.actual)
+            read.expected = parse_nested_texts(plan, read.expected)
+            read.actual = parse_nested_texts(plan, read.actual)
         if task.cluster is not None and type(read.expected) is dict:
             found = read.expected.get(task.cluster)
             read.cluster = found if type(found) is str else "" if found is None else render(found)

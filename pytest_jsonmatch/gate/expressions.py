@@ -12,11 +12,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, final
 
-from pytest_jsonmatch.answer import FIGURES as SPENT
+from pytest_jsonmatch.answer import STATISTICS as SPENT
 from pytest_jsonmatch.engine.result.rows import RATES_OF_ROWS
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, find_closest
 from pytest_jsonmatch.engine.value.paths import parse_pattern
-from pytest_jsonmatch.limits import FIGURES
+from pytest_jsonmatch.limits import SCORES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -196,7 +196,7 @@ def parse_gate(text: str, statistics: Collection[str] = ()) -> Gate:
             text, 0, "a gate on a study selects fields[…] only, not tags, cases, rows or micro"
         )
     if not statistics and (is_micro or field is not None):
-        known, where = {*FIGURES, *(() if is_micro else _OF_LEAVES)}, " of fields"
+        known, where = {*SCORES, *(() if is_micro else _OF_LEAVES)}, " of fields"
     elif not statistics and rows is not None:
         known, where = set(RATES_OF_ROWS), " of rows"
     elif not statistics and (tag is not None or cases is not None):
@@ -245,10 +245,10 @@ def _advice(statistic: str, known: Collection[str]) -> str:
     """Return a hint that says what to write instead of an unknown statistic."""
     prefix, *others = statistic.split(".")
     part = find_closest(prefix, _PART_EXAMPLES)
-    if part != "fields" and (part is None or others[:-1]) and others and others[-1] in FIGURES:
+    if part != "fields" and (part is None or others[:-1]) and others and others[-1] in SCORES:
         part, others = "fields", [prefix, *others]  # such as total.recall
     if part == "fields" and others:
-        name = others.pop() if others[1:] and others[-1] in FIGURES else "recall"
+        name = others.pop() if others[1:] and others[-1] in SCORES else "recall"
         return f'; for a field write fields["{".".join(others)}"].{name}'
     return did_you_mean(statistic, known) if part is None else f"; write for example {_PART_EXAMPLES[part]}"
 

@@ -7,8 +7,8 @@ from fnmatch import fnmatchcase
 from math import fsum
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.answer import FIGURES as SPENT
-from pytest_jsonmatch.answer import Spent, spent_figure
+from pytest_jsonmatch.answer import STATISTICS as SPENT
+from pytest_jsonmatch.answer import Spent, compute_statistic
 from pytest_jsonmatch.engine.result.rows import rows_text, sum_rows
 from pytest_jsonmatch.engine.value.errors import did_you_mean, find_closest
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
@@ -258,9 +258,9 @@ def _answer_statistic(name: str, answers: AnswerCounts) -> tuple[float | None, s
 
 
 def _spent_statistic(name: str, spent: Sequence[Spent]) -> tuple[float | None, str]:
-    value, known = spent_figure(name, spent)
+    value, known = compute_statistic(name, spent)
     if value is None:
-        return None, _UNKNOWN[SPENT[name].of]
+        return None, _UNKNOWN[SPENT[name].attribute]
     return value, "" if known == len(spent) else f"from {known:,} of {count(len(spent), 'answer')}"
 
 

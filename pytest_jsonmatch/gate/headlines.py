@@ -9,7 +9,7 @@ from pytest_jsonmatch.gate.baseline import compare_runs
 from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.statistics import case_rows, leaf_rows
 from pytest_jsonmatch.gate.verdict import ANY_DROP, DropGate, compare_several
-from pytest_jsonmatch.limits import FIGURES
+from pytest_jsonmatch.limits import SCORES
 from pytest_jsonmatch.results.parts import part_with
 from pytest_jsonmatch.results.run import MICRO
 
@@ -35,8 +35,8 @@ class Headline(NamedTuple):
 def headlines(results: RunResult, confidence: float = 0.95) -> list[Headline]:
     """Return statistics with intervals: means over cases, the pass rate, and micro scores (`micro.f1`)."""
     cases = results.cases
-    rows = {name: case_rows(cases, name) for name in (*FIGURES, "pass_rate")}
-    rows |= {f"{MICRO}{name}": ratios for name, ratios in leaf_rows(cases, *FIGURES).items()}
+    rows = {name: case_rows(cases, name) for name in (*SCORES, "pass_rate")}
+    rows |= {f"{MICRO}{name}": ratios for name, ratios in leaf_rows(cases, *SCORES).items()}
     methods = {"pass_rate": pass_rate_interval}
     return [
         Headline(name, methods.get(name, ratio_interval)(ratios, confidence))

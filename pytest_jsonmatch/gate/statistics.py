@@ -37,7 +37,7 @@ def case_rows(cases: Sequence[Case], name: str) -> list[Row]:
 
     Args:
         cases: the cases of a run.
-        name: one of `FIGURES`, "pass_rate", "answered", "flip_rate", "valid_rate" or "parse_rate".
+        name: one of `SCORES`, "pass_rate", "answered", "flip_rate", "valid_rate" or "parse_rate".
     """
     if name == "pass_rate":
         return [Row(float(case.passed), 1.0, case.unit) for case in cases]
@@ -85,7 +85,7 @@ def leaf_rows(cases: Sequence[Case], *names: str, pattern: str | None = None) ->
 
     Args:
         cases: the cases of a run.
-        *names: any of `FIGURES`, "missing_rate" and "extra_rate".
+        *names: any of `SCORES`, "missing_rate" and "extra_rate".
         pattern: a path pattern; None for all fields.
     """
     selected = None if pattern is None else parse_pattern(pattern)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, final
 
 import pytest
 
-from pytest_jsonmatch.answer import value_of
+from pytest_jsonmatch.answer import unwrap_answer
 from pytest_jsonmatch.engine.score.field import get_instance_keys
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import (
@@ -333,7 +333,7 @@ class GoldenFile(pytest.Module):
             if not is_recorded:
                 _fail(case, failure, at)
         elif failure is not None:
-            if value_of(actual) is None and not (case.has_actual or is_recorded):
+            if unwrap_answer(actual) is None and not (case.has_actual or is_recorded):
                 producer = case.producer
                 what = f"the producer {producer!r}" if producer else "the fixture jsonmatch_actual"
                 case.fail(f"{what} returned None")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 import pytest
 
-from pytest_jsonmatch.answer import Answer, Spent, answer_of, value_of
+from pytest_jsonmatch.answer import Answer, Spent, make_answer, unwrap_answer
 from pytest_jsonmatch.atomic import rename
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
@@ -40,7 +40,7 @@ def output_line(nodeid: str, actual: object) -> str:
             What an `Answer` took is kept beside its value.
     """
     spent = {"spent": actual.spent.to_dict()} if isinstance(actual, Answer) else {}
-    return ascii_json({"case": nodeid, **spent, **_answer(value_of(actual))})
+    return ascii_json({"case": nodeid, **spent, **_answer(unwrap_answer(actual))})
 
 
 def _answer(actual: object) -> dict[str, JsonValue]:
@@ -209,7 +209,7 @@ class Outputs:
         if "error" in entry:
             raise LookupError(f"{self.path.name} has no output of {nodeid}: {entry['error']}")
         value = entry["text"] if "text" in entry else entry["actual"]
-        return answer_of(value, Spent(**entry["spent"])) if "spent" in entry else value
+        return make_answer(value, Spent(**entry["spent"])) if "spent" in entry else value
 
 
 def _lines(data: bytes) -> list[bytes]:

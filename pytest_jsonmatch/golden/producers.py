@@ -80,7 +80,7 @@ def produced(case: GoldenCase, wait: Callable[[Awaitable[object]], object] = _in
 
 def _measured(answer: object, begun: float) -> object:
     """Return the answer; an `Answer` that does not say how long it took gets the time since `begun`."""
-    return answer.measured(perf_counter() - begun) if isinstance(answer, Answer) else answer
+    return answer.add_seconds(perf_counter() - begun) if isinstance(answer, Answer) else answer
 
 
 def find_producer(case: GoldenCase) -> Callable[[object], Any]:

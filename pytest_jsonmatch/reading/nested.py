@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 
-def with_texts_read(plan: Plan, value: JsonValue) -> JsonValue:
+def parse_nested_texts(plan: Plan, value: JsonValue) -> JsonValue:
     """Return a document in which the texts that a plan reads as JSON are replaced by their values.
 
     A text that is not strict JSON, or that would make the document too deep, is kept. The document itself is

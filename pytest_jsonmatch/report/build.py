@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pytest_jsonmatch._version import __version__
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.repeats import repeats
-from pytest_jsonmatch.limits import FIGURES
+from pytest_jsonmatch.limits import SCORES
 from pytest_jsonmatch.report.blocks import (
     Heading,
     Report,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 _SAME: Final = 1e-9
 _MOST_RIVALS: Final = 8
 """If a parametrized fixture has more values, they are not compared with the first."""
-TITLES_OF: Final = {name: "F1" if name == "f1" else name for name in FIGURES}
+TITLES_OF: Final = {name: "F1" if name == "f1" else name for name in SCORES}
 """The titles of statistics by their names."""
 
 
@@ -327,7 +327,7 @@ def statistics_blocks(
 
         known = {each.name: each.interval for each in headlines(results, confidence)}
     noun, note = results.noun, _confidence(results, known)
-    means = _distinct([_Value(TITLES_OF[name], results.mean(name), known.get(name)) for name in FIGURES])
+    means = _distinct([_Value(TITLES_OF[name], results.mean(name), known.get(name)) for name in SCORES])
     if results.total_records > 1 and (results.is_of_records or is_judged):
         means = [*means, _Value("pass rate", results.pass_rate, known.get("pass_rate"))]
     of_cases = f"mean over {noun}s" if results.total_records > 1 else f"1 {noun}"
@@ -337,7 +337,7 @@ def statistics_blocks(
         values = (total.mean_score, total.precision, total.recall, total.f1)
         over = [
             _Value(TITLES_OF[name], value, known.get(f"{MICRO}{name}"))
-            for name, value in zip(FIGURES, values, strict=True)
+            for name, value in zip(SCORES, values, strict=True)
         ]
         several = ", all metrics" if len(metrics) > 1 else ""
         if any(each.value is not None for each in over):

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.repeats import Repeats, check
-from pytest_jsonmatch.limits import Measured, measured
+from pytest_jsonmatch.limits import ScoreCheck, check_scores
 from pytest_jsonmatch.report.blocks import (
     AnyCell,
     Failure,
@@ -119,10 +119,10 @@ def _why(comparison: Comparison) -> TableCell:
     if comparison.parsed is False:
         return TableCell("no JSON found")
     if missed:
-        is_score = missed[0].what == "score"
+        is_score = missed[0].name == "score"
         found = missed[0] if is_score else min(missed, key=lambda each: each.value or 0.0)
         value, limit = compare_figures(found.value or 0.0, found.limit)
-        name = found.field or found.what
+        name = found.field or found.name
         what = {"score": "", "f1": "F1 "}.get(name, f"{name} ")
         text = f"{what}{dash(True) if found.value is None else value} < {limit}"
         return TableCell(text, tone_of(found.value), found.value)
@@ -133,8 +133,8 @@ def _why(comparison: Comparison) -> TableCell:
     return score_cell(comparison.score)
 
 
-def _measured(comparison: Comparison) -> Iterator[Measured]:
-    return measured(
+def _measured(comparison: Comparison) -> Iterator[ScoreCheck]:
+    return check_scores(
         dict(comparison.threshold),
         partial(getattr, comparison),
         lambda: {path: figures.mean_score for path, figures in comparison.fields.items()},

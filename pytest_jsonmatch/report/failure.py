@@ -34,7 +34,7 @@ from pytest_jsonmatch.report.valuetext import Space, has_marks, value_lines
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
-    from pytest_jsonmatch.limits import Measured
+    from pytest_jsonmatch.limits import ScoreCheck
 
 _QUIET: Final = frozenset({"match", "skipped"})
 # pytest puts "E" and the source's indentation before each line of a message.
@@ -65,7 +65,7 @@ def failure_message(
     look: Look,
     *,
     threshold: Mapping[str, object],
-    failures: Sequence[Measured],
+    failures: Sequence[ScoreCheck],
     verbosity: int = 0,
     name: str | None = None,
     locate: Callable[[FieldResult], str | None] | None = None,
@@ -106,7 +106,7 @@ def failure_message(
 def _head(
     result: MatchResult,
     threshold: Mapping[str, object],
-    failures: Sequence[Measured],
+    failures: Sequence[ScoreCheck],
     name: str | None,
     look: Look,
 ) -> list[StyledLine]:
@@ -131,8 +131,8 @@ def _head(
     return lines
 
 
-def _below(failure: Measured, look: Look) -> StyledLine:
-    what = look.middle("F1" if failure.what == "f1" else failure.what, look.width // 2)
+def _below(failure: ScoreCheck, look: Look) -> StyledLine:
+    what = look.middle("F1" if failure.name == "f1" else failure.name, look.width // 2)
     if failure.value is None:
         return [(f"{what} has no figure, needs {compare_figures(0.0, failure.limit)[1]}", PLAIN)]
     value, limit = compare_figures(failure.value, failure.limit)
@@ -212,7 +212,7 @@ def _fields(
     return lines
 
 
-def _worst(result: MatchResult, failures: Sequence[Measured], limit: int) -> list[FieldResult]:
+def _worst(result: MatchResult, failures: Sequence[ScoreCheck], limit: int) -> list[FieldResult]:
     """Return the fields to show, the worst first."""
     causes = {failure.field for failure in failures}
     if None in causes:
@@ -224,7 +224,7 @@ def _worst(result: MatchResult, failures: Sequence[Measured], limit: int) -> lis
     )
 
 
-def first_field(result: MatchResult, failures: Sequence[Measured]) -> FieldResult | None:
+def first_field(result: MatchResult, failures: Sequence[ScoreCheck]) -> FieldResult | None:
     """Return the field that the message shows first; None if all are right."""
     entries = _entries(_worst(result, failures, 1), 1, result)
     return entries[0].field if entries else None

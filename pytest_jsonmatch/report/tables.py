@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.answer import FIGURES as SPENT
-from pytest_jsonmatch.answer import Spent, spent_figure
+from pytest_jsonmatch.answer import STATISTICS as SPENT
+from pytest_jsonmatch.answer import Spent, compute_statistic
 from pytest_jsonmatch.engine.value.errors import did_you_mean
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.limits import FIGURES
+from pytest_jsonmatch.limits import SCORES
 from pytest_jsonmatch.report.blocks import AnyCell, ReportBlock, Table, TableCell, Text, score_cell
 from pytest_jsonmatch.report.fields import ALL_FIELDS, field_scores
 from pytest_jsonmatch.report.figures import amount_text, dash
@@ -42,7 +42,7 @@ def tag_blocks(results: RunResult, name: str, *, fields: bool = True) -> Iterato
         [
             value or '""',
             count(part.total_records),
-            *map(score_cell, (*map(part.mean, FIGURES), part.pass_rate)),
+            *map(score_cell, (*map(part.mean, SCORES), part.pass_rate)),
         ]
         for value, part in parts.items()
     ]
@@ -124,7 +124,7 @@ def spent_of(groups: Mapping[str, Iterable[Comparison]], noun: str) -> Iterator[
 
 
 def _spent_cell(figure: str, spent: Sequence[Spent]) -> str:
-    value, known = spent_figure(figure, spent)
+    value, known = compute_statistic(figure, spent)
     if value is None:
         return dash(True)
     return amount_text(value) + (f" (of {count(known)})" if known < len(spent) else "")

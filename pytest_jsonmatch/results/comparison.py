@@ -247,7 +247,7 @@ class CaseRun:
     unanswered: str = ""
 
     def figure(self, name: str) -> float:
-        """Return the mean of one of `FIGURES` over the comparisons; 0 after an error."""
+        """Return the mean of one of `SCORES` over the comparisons; 0 after an error."""
         if self.error:
             return 0.0
         return mean_of([getattr(each, name) for each in self.comparisons if each.has_figures]) or 0.0

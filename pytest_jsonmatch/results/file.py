@@ -19,7 +19,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.sums import Scores, Sums
 from pytest_jsonmatch.engine.value.text import count, shorten
-from pytest_jsonmatch.limits import FIGURES
+from pytest_jsonmatch.limits import SCORES
 from pytest_jsonmatch.results.comparison import Case
 from pytest_jsonmatch.results.plain import from_plain, to_plain
 from pytest_jsonmatch.results.run import RunResult
@@ -72,7 +72,7 @@ def _head(results: RunResult) -> dict[str, Any]:
     figures = {
         "cases": results.total_records,
         "pass_rate": results.pass_rate,
-        **{name: results.mean(name) for name in FIGURES},
+        **{name: results.mean(name) for name in SCORES},
         **({"batch_errors": results.total_batch_errors} if results.total_batch_errors else {}),
         **({"unscored": results.total_unscored} if results.total_unscored else {}),
         **results.answers.rates,
@@ -111,7 +111,7 @@ def _case(case: Case) -> dict[str, Any]:
     for run in runs:
         for comparison in run.get("comparisons", ()):
             comparison.pop("detail", None)
-    figures = {name: case.figure(name) if case.has_figures else None for name in FIGURES}
+    figures = {name: case.figure(name) if case.has_figures else None for name in SCORES}
     rate = {"pass_rate": case.pass_rate} if case.of > 1 else {}
     return {"id": own.pop("id"), "passed": case.passed, **figures, **rate, **own, "runs": runs}
 

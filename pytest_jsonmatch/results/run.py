@@ -18,7 +18,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.named import import_object
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.limits import FIGURES
+from pytest_jsonmatch.limits import SCORES
 from pytest_jsonmatch.results.comparison import (
     Case,
     Comparison,
@@ -153,7 +153,7 @@ class RunResult:
         comparison = Comparison.of(record.match, id=name, nodeid=name, threshold={}, passed=passed)
         errors = () if record.error is None else (record.error,)
         # The figures are the record's: an answer that is missing or unreadable counts as 0.
-        figures: dict[str, Any] = {name: getattr(record, name) or 0.0 for name in FIGURES}
+        figures: dict[str, Any] = {name: getattr(record, name) or 0.0 for name in SCORES}
         comparison = replace(
             comparison,
             **figures,
@@ -192,7 +192,7 @@ class RunResult:
         """The cases for tables: for a corpus a single one, with the figures of all its records."""
         if self.totals is None:
             return self.cases
-        score, precision, recall, f1 = (self.mean(name) or 0.0 for name in FIGURES)
+        score, precision, recall, f1 = (self.mean(name) or 0.0 for name in SCORES)
         figures = self.metric or "", str(self.signature), score, precision, recall, f1
         failed = self.total_batch_errors
         more: dict[str, Any] = {
@@ -431,7 +431,7 @@ class RunResult:
         return mean_of([sum(floors) / len(floors) for floors in found if floors])
 
     def mean_of_answered(self, name: str) -> float | None:
-        """Return the mean of one of `FIGURES` over the cases or records with an answer; None without any."""
+        """Return the mean of one of `SCORES` over the cases or records with an answer; None without any."""
         if self.totals is None:
             answered = (
                 replace(case, runs=tuple(run for run in case.runs if not run.unanswered))
@@ -663,7 +663,7 @@ class RunResult:
                     **case.tags,
                     "id": case.id,
                     "passed": case.passed,
-                    **{name: case.figure(name) if case.has_figures else None for name in FIGURES},
+                    **{name: case.figure(name) if case.has_figures else None for name in SCORES},
                     "pass_rate": case.pass_rate,
                     "cluster": case.cluster,
                 }

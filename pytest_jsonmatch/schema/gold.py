@@ -10,7 +10,7 @@ from pytest_jsonmatch.engine.value.convert import fits_types, to_json_value
 from pytest_jsonmatch.engine.value.errors import GoldValidationError, JsonMatchWarning, did_you_mean
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.reading.frames import rows_of
-from pytest_jsonmatch.reading.nested import with_texts_read
+from pytest_jsonmatch.reading.nested import parse_nested_texts
 from pytest_jsonmatch.schema.parsing import parse_eval_schema
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ list it, or add it with "x-eval-skip": true
     ignored = frozenset() if id_field is None else frozenset({id_field})
     noted: dict[tuple[str, str], list[Any]] = {}
     for number, record in enumerate(rows_of(gold), 1):
-        value = with_texts_read(plan, to_json_value(record, side="expected"))
+        value = parse_nested_texts(plan, to_json_value(record, side="expected"))
         record_id = number if id_field is None else _record_id(value, number, id_field)
         for problem in _problems(node, value, (), ignored):
             if problem.kind == "extra" or (problem.kind == "type" and strict_types):

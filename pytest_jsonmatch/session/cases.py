@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from pytest_jsonmatch.answer import value_of
+from pytest_jsonmatch.answer import unwrap_answer
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.session.options import usage_errors
@@ -67,7 +67,7 @@ def _made(session: Session) -> CaseRules:
         test = session.test
         if test is not None and settings.html is not None:
             with test.adding() as payload:
-                payload.input, payload.answer = texts_of(case, value_of(actual))
+                payload.input, payload.answer = texts_of(case, unwrap_answer(actual))
         if test is not None and keeps_answers and (outputs is None or test.nodeid not in outputs):
             from pytest_jsonmatch.golden.outputs import output_line
 
@@ -121,7 +121,7 @@ def _updater(session: Session) -> Updater:
 
     def answer(case: GoldenCase, actual: object) -> JsonValue:
         expected = case.expected if case.has_expected else None
-        return comparer_of(case).read(value_of(actual), expected)[0]
+        return comparer_of(case).read(unwrap_answer(actual), expected)[0]
 
     def ask(request: Request) -> None:
         test = session.test

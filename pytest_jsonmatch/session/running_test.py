@@ -143,7 +143,7 @@ class CurrentTest:
             self._names.add(short)
         return _text(f"{self.nodeid}{short}" if name is None else short)
 
-    def first_use(self, spent: Spent | None) -> Spent | None:
+    def claim_spent(self, spent: Spent | None) -> Spent | None:
         """Return what an answer took if it is new to the test: it is kept with its first comparison."""
         with self._lock:
             if spent is None or any(each is spent for each in self._spent):

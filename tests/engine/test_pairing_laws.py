@@ -17,7 +17,7 @@ from hypothesis import assume, example, given, reject, settings
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import ComparatorResult, ConfigurationError, JsonMatchError, compare_json
-from pytest_jsonmatch.comparer import plan_of
+from pytest_jsonmatch.comparer import get_plan
 from pytest_jsonmatch.engine.align.arrays import Aligner
 from pytest_jsonmatch.engine.align.columns import GridBuilder
 from pytest_jsonmatch.engine.align.context import PairScore
@@ -267,7 +267,7 @@ def check_cells(grid: Grid, case: Elements) -> None:
     [["a", "b"]],
 )
 def test_what_is_measured_is_never_worth_more_than_its_bound(body, given_options, expected, actual):
-    case = Elements(plan_of("leaf_f1", given_options), expected, actual)
+    case = Elements(get_plan("leaf_f1", given_options), expected, actual)
     with possible():
         check_bounds(case.grid(body), case)
 
@@ -287,7 +287,7 @@ def test_what_is_measured_is_never_worth_more_than_its_bound(body, given_options
     [{"a": 1, "c": [{"a": 1}]}, {"a": 1, "c": [{"a": 1}, {"a": 2}]}],
 )
 def test_a_cell_is_what_the_walk_of_its_pair_finds(body, given_options, expected, actual):
-    case = Elements(plan_of("leaf_f1", given_options), expected, actual)
+    case = Elements(get_plan("leaf_f1", given_options), expected, actual)
     with possible():
         check_cells(case.grid(body), case)
 
@@ -306,7 +306,7 @@ def is_only_optimum(worths: list[list[float]], pairs: list[tuple[int, int]]) -> 
 @laws(300)
 @given(options(), EXPECTED, ACTUAL)
 def test_both_bodies_find_the_same(given_options, expected, actual):
-    case = Elements(plan_of("leaf_f1", given_options), expected, actual)
+    case = Elements(get_plan("leaf_f1", given_options), expected, actual)
     with possible():
         sides = range(len(expected)), range(len(actual))
         small, large = case.grid(ListGrid), case.grid(ArrayGrid)
@@ -533,7 +533,7 @@ LARGE = {
 def large(kind, seed, size):
     rng = random.Random(seed)
     make, more = LARGE[kind]
-    plan = plan_of("leaf_f1", {"arrays": "unordered", "compare": "levenshtein", **more})
+    plan = get_plan("leaf_f1", {"arrays": "unordered", "compare": "levenshtein", **more})
     expected = make(rng, size)
     if kind == "tags with matchers":
         for line in expected:
@@ -578,7 +578,7 @@ ARRAYS = st.sampled_from(["ordered", "unordered", {"key": "a"}])
 @laws(400)
 @given(METRICS, ARRAYS, options(), DOCUMENTS, ANSWERS)
 def test_rows_add_up_to_what_was_counted(metric, arrays, given_options, expected, actual):
-    plan = plan_of(metric, {**given_options, "arrays": arrays})
+    plan = get_plan(metric, {**given_options, "arrays": arrays})
     try:
         outcome = score(plan, expected, actual)
     except JsonMatchError:

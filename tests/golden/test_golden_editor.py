@@ -35,7 +35,7 @@ from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.golden.marks import MARK_KEYWORDS
 from pytest_jsonmatch.golden.matchers import MATCHER_WORDS
 from pytest_jsonmatch.golden.yamlevents import load
-from pytest_jsonmatch.limits import FIGURES
+from pytest_jsonmatch.limits import SCORES
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads(files("pytest_jsonmatch.golden").joinpath("golden-cases.schema.json").read_bytes())
@@ -125,7 +125,7 @@ def test_names_and_choices_are_those_of_the_engine():
 
 def test_figures_and_marks_are_those_of_the_loader():
     definitions = SCHEMA["$defs"]
-    assert list(definitions["threshold"]["anyOf"][1]["properties"]) == [*FIGURES, "fields"]
+    assert list(definitions["threshold"]["anyOf"][1]["properties"]) == [*SCORES, "fields"]
     bare, with_arguments = definitions["marks"]["items"]["anyOf"]
     assert bare["examples"] == list(MARK_KEYWORDS)
     for name, words in MARK_KEYWORDS.items():

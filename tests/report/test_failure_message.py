@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_jsonmatch.api import compare_json
 from pytest_jsonmatch.engine.plan.registry import register_comparator, session_registry
-from pytest_jsonmatch.limits import Measured
+from pytest_jsonmatch.limits import ScoreCheck
 from pytest_jsonmatch.report.escape import display_width
 from pytest_jsonmatch.report.failure import failure_message
 from pytest_jsonmatch.report.look import Look
@@ -35,7 +35,7 @@ ACTUAL = {
 
 def message(actual, expected, *, limit=1.0, failures=None, metric="field_match", options=None, **look):
     result = compare_json(actual, expected, metric=metric, **(options or {}))
-    found = [Measured("score", result.score, limit)] if failures is None else failures
+    found = [ScoreCheck("score", result.score, limit)] if failures is None else failures
     more = {key: look.pop(key) for key in ("verbosity", "name", "locate") if key in look}
     return failure_message(result, Look(**look), threshold={"score": limit}, failures=found, **more)
 
@@ -124,12 +124,12 @@ def test_the_layout_is_the_same_in_any_terminal():
 
 def test_every_figure_that_is_too_low_is_named():
     failures = [
-        Measured("recall", 0.949_96, 0.95),
-        Measured('fields["items[].price"]', 0.5, 1.0),
-        Measured("f1", 0.2, 0.5),
-        Measured('fields["nothing"]', None, 0.75),
-        Measured("precision", 0.1, 0.3),
-        Measured("score", 0.1, 0.3),
+        ScoreCheck("recall", 0.949_96, 0.95),
+        ScoreCheck('fields["items[].price"]', 0.5, 1.0),
+        ScoreCheck("f1", 0.2, 0.5),
+        ScoreCheck('fields["nothing"]', None, 0.75),
+        ScoreCheck("precision", 0.1, 0.3),
+        ScoreCheck("score", 0.1, 0.3),
     ]
     assert lines(message({"a": 1}, {"a": 2}, failures=failures, name="x"))[:5] == lines("""
 field_match recall 0.94996 < 0.95 and 5 more figures too low (x)
@@ -143,7 +143,7 @@ also fields["nothing"] has no figure, needs 0.75
 def test_limits_on_fields_alone_bring_their_fields_first():
     expected = {"a": 1, "b": 2, "items": [{"price": 1.0}, {"price": 2.0}]}
     actual = {"a": 5, "b": 5, "items": [{"price": 1.0}, {"price": 2.02}]}
-    failures = [Measured('fields["items[].price"]', 0.995, 1.0, "items[].price")]
+    failures = [ScoreCheck('fields["items[].price"]', 0.995, 1.0, "items[].price")]
     shown = message(actual, expected, metric="json_similarity", failures=failures)
     assert [line.split()[1] for line in lines(shown)[3:]] == ["items[1].price", "a", "b"]
 

@@ -14,7 +14,7 @@ from pytest_jsonmatch.answer import Spent
 from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
 from pytest_jsonmatch.engine.result.rows import RowCounts
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.limits import FIGURES
+from pytest_jsonmatch.limits import SCORES
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, Difference
 from pytest_jsonmatch.results.file import FORMAT, VERSION, from_text, schema_text, to_text
 from pytest_jsonmatch.results.run import RunResult
@@ -38,7 +38,7 @@ FULL = run_of_records(
     9,
     8,
     7,
-    dict.fromkeys(FIGURES, 0.5),
+    dict.fromkeys(SCORES, 0.5),
     {"a": FIELD},
     kept_cases=(
         Case(
@@ -227,7 +227,7 @@ def test_numbers_out_of_bounds_are_not_read() -> None:
     assert read_as(2**60) == SUMS
     assert read_as(1.5) == {*SUMS, "seconds", "cost"}
     assert read_as(0.5) - read_as(1.5) == {
-        *FIGURES,
+        *SCORES,
         *("pass_rate", "parse_rate", "valid_rate", "omission_rate", "hallucination_rate"),
         *("min_pass_rate", "F2", "items[].*", "floor"),
     }
