@@ -23,7 +23,7 @@ def parse_nested_texts(plan: Plan, value: JsonValue) -> JsonValue:
 
     >>> from pytest_jsonmatch.engine.plan.compile import compile_plan
     >>> plan = compile_plan("leaf_f1", {"fields": {"calls[].arguments": {"transform": "parse_json"}}})
-    >>> with_texts_read(plan, {"calls": [{"name": "1", "arguments": '{"city": "Rome"}'}]})
+    >>> parse_nested_texts(plan, {"calls": [{"name": "1", "arguments": '{"city": "Rome"}'}]})
     {'calls': [{'name': '1', 'arguments': {'city': 'Rome'}}]}
     """
     return _read(plan.root, value, 0) if plan.reads_texts else value
