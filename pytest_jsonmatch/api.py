@@ -131,7 +131,7 @@ def compare_corpus(
     (0.5, 0.5, 1, 1)
     """
     from pytest_jsonmatch.corpus.evaluate import evaluate_corpus
-    from pytest_jsonmatch.corpus.records import Reading
+    from pytest_jsonmatch.corpus.pairing import Reading
     from pytest_jsonmatch.corpus.scorer import Task, processors_of
     from pytest_jsonmatch.corpus.tagger import Tagger
     from pytest_jsonmatch.reading.frames import rows_of

@@ -306,7 +306,7 @@ def _format_message(
     request: ComparisonRequest, result: MatchResult, failures: list[ScoreCheck], locate: Locate | None
 ) -> str:
     from pytest_jsonmatch.report.failure import failure_message
-    from pytest_jsonmatch.report.look import Look
+    from pytest_jsonmatch.report.terminal_style import Look
 
     run = current_run()
     return failure_message(

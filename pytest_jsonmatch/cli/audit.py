@@ -24,14 +24,14 @@ from pytest_jsonmatch.golden.review import review_on_terminal, update_lines
 from pytest_jsonmatch.golden.update import Request, digest_of, expected_in, plan_updates, write
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.report.blocks import Report, Table, TableCell, Text
-from pytest_jsonmatch.study.suspects import GoldAudit, audit_gold
+from pytest_jsonmatch.study.label_errors import GoldAudit, audit_gold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.study.mutate import SuiteAudit
-    from pytest_jsonmatch.study.suspects import Suspect
+    from pytest_jsonmatch.study.label_errors import Suspect
 
 _WIDTH: Final = 300
 _CONTEXT: Final = 6

@@ -39,9 +39,9 @@ from pytest_jsonmatch.reading.nested import parse_nested_texts
 from pytest_jsonmatch.report.blocks import Table
 from pytest_jsonmatch.report.failure import MARGIN, failure_message
 from pytest_jsonmatch.report.fields import field_blocks, fields_of
-from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.terminal_style import Look
 from pytest_jsonmatch.report.styled import StyledLine
-from pytest_jsonmatch.report.text import joined_blocks
+from pytest_jsonmatch.report.terminal import joined_blocks
 from pytest_jsonmatch.results.comparison import Case, Comparison
 from pytest_jsonmatch.results.run import RunResult
 

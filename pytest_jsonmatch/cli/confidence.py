@@ -23,7 +23,7 @@ from pytest_jsonmatch.report.blocks import (
     Table,
     Text,
 )
-from pytest_jsonmatch.report.figures import score_text
+from pytest_jsonmatch.report.formatting import score_text
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.study.calibration import ReviewThreshold

@@ -11,10 +11,10 @@ from pytest_jsonmatch.cli.output import as_text, look_of, write_files, write_out
 from pytest_jsonmatch.gate.check import Check
 from pytest_jsonmatch.gate.headlines import Contest, contest
 from pytest_jsonmatch.gate.verdict import DropGate
-from pytest_jsonmatch.report.against import contest_blocks
+from pytest_jsonmatch.report.baseline_report import contest_blocks
 from pytest_jsonmatch.report.blocks import Text
 from pytest_jsonmatch.report.checks import JUDGED
-from pytest_jsonmatch.report.text import joined_blocks
+from pytest_jsonmatch.report.terminal import joined_blocks
 from pytest_jsonmatch.results.file import read_results
 from pytest_jsonmatch.results.parts import listed
 

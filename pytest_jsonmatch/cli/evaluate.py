@@ -26,8 +26,8 @@ from pytest_jsonmatch.report.blocks import Text
 from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.cases_page import PageExtra
 from pytest_jsonmatch.report.corpora import details_of_records
-from pytest_jsonmatch.report.figures import score_text
-from pytest_jsonmatch.report.text import report_lines
+from pytest_jsonmatch.report.formatting import score_text
+from pytest_jsonmatch.report.terminal import report_lines
 from pytest_jsonmatch.results.origin import with_origin
 from pytest_jsonmatch.results.run import RunResult
 

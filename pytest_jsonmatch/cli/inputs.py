@@ -91,7 +91,7 @@ def values_of_lines(written: str, stream: Iterable[bytes]) -> Iterator[tuple[int
         try:
             value = parse_json(line)
         except JsonParseError as error:
-            from pytest_jsonmatch.corpus.records import gold_error
+            from pytest_jsonmatch.corpus.pairing import gold_error
 
             raise CommandError(str(gold_error(number, f"{name_of(written)}:{number}", error))) from None
         yield number, value

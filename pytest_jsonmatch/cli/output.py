@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.atomic import write_file
-from pytest_jsonmatch.report.look import Look, can_write
+from pytest_jsonmatch.report.terminal_style import Look, can_write
 from pytest_jsonmatch.report.styled import StyledLine, line_text
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
 from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.cases_page import PageExtra
-from pytest_jsonmatch.report.text import report_lines
+from pytest_jsonmatch.report.terminal import report_lines
 from pytest_jsonmatch.results.file import read_results
 
 if TYPE_CHECKING:

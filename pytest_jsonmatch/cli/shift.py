@@ -9,7 +9,7 @@ from pytest_jsonmatch.cli.records import gold_records
 from pytest_jsonmatch.cli.studies import finish, study_gates
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.blocks import Report, Table, Text
-from pytest_jsonmatch.report.figures import amount_text
+from pytest_jsonmatch.report.formatting import amount_text
 from pytest_jsonmatch.study.shift import FIGURES, LEAST, FieldShift, measure_shift
 
 

@@ -19,9 +19,9 @@ from pytest_jsonmatch.gate.check import Check
 from pytest_jsonmatch.gate.expressions import Gate, parse_gate
 from pytest_jsonmatch.report.blocks import Report, Statistic, Table
 from pytest_jsonmatch.report.checks import gate_table
-from pytest_jsonmatch.report.figures import dash, interval_texts
+from pytest_jsonmatch.report.formatting import dash, interval_texts
 from pytest_jsonmatch.report.html import html_page
-from pytest_jsonmatch.report.text import report_lines
+from pytest_jsonmatch.report.terminal import report_lines
 
 INTERVAL: Final = "95 % interval"
 _NOTES: Final = 5

@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 from uuid import uuid4
 
-from pytest_jsonmatch.corpus.records import FilePlace, RecordPairing, RecordSource, in_chunks, open_pairing
+from pytest_jsonmatch.corpus.pairing import FilePlace, RecordPairing, RecordSource, in_chunks, open_pairing
 from pytest_jsonmatch.corpus.scorer import ChunkResult, Task, score_chunk
 from pytest_jsonmatch.engine.plan.unmatched import collect_patterns
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from concurrent.futures import Executor, Future
 
-    from pytest_jsonmatch.corpus.records import FilePart, Pair, Unreadable
+    from pytest_jsonmatch.corpus.pairing import FilePart, Pair, Unreadable
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
 
 _IN_FLIGHT: Final = 32

@@ -9,7 +9,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, cast, final
 
 from pytest_jsonmatch.comparer import Comparer
-from pytest_jsonmatch.corpus.records import TEXT, gold_error, read_gold
+from pytest_jsonmatch.corpus.pairing import TEXT, gold_error, read_gold
 from pytest_jsonmatch.engine.ask.rounds import score_all_with_answers
 from pytest_jsonmatch.engine.plan.unmatched import collect_patterns, matches_somewhere
 from pytest_jsonmatch.engine.result.aggregation import count_plain_matches, iter_errors
@@ -43,7 +43,7 @@ from pytest_jsonmatch.results.tags import tag_text
 from pytest_jsonmatch.results.totals import RunTotals
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.corpus.records import Pair, Reading
+    from pytest_jsonmatch.corpus.pairing import Pair, Reading
     from pytest_jsonmatch.corpus.tagger import Tagger
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode

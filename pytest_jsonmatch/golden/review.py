@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.errors import Steps
     from pytest_jsonmatch.golden.update import FileUpdate, Request, ValueChange
-    from pytest_jsonmatch.report.look import Look
+    from pytest_jsonmatch.report.terminal_style import Look
     from pytest_jsonmatch.report.styled import StyledLine
 
 QUESTION: Final = "  replace, add as alternative, keep, skip this case, quit? [r/a/k/s/q] "
@@ -217,7 +217,7 @@ def update_lines(updates: Sequence[FileUpdate], look: Look, *, dry_run: bool) ->
 
     >>> from pathlib import Path
     >>> from pytest_jsonmatch.golden.update import FileUpdate
-    >>> from pytest_jsonmatch.report.look import Look
+    >>> from pytest_jsonmatch.report.terminal_style import Look
     >>> from pytest_jsonmatch.report.styled import line_text
     >>> changed = FileUpdate(Path("a"), "a.yaml", b"1", b"2", {"x": [(("n", 0), 1, 2)]})
     >>> for line in update_lines([changed], Look(), dry_run=False):

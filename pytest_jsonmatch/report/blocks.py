@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.report.figures import score_text, tone_of
+from pytest_jsonmatch.report.formatting import score_text, tone_of
 
 Level: TypeAlias = Literal["brief", "normal", "all"]
 """How much of a report is shown: a line or two, what needs attention, or everything (on a page)."""
@@ -264,8 +264,8 @@ class Report:
         is_perfect: whether all scores are 1, too.
         made_by: the versions that the run was made with.
 
-    >>> from pytest_jsonmatch.report.look import Look
-    >>> from pytest_jsonmatch.report.text import report_lines
+    >>> from pytest_jsonmatch.report.terminal_style import Look
+    >>> from pytest_jsonmatch.report.terminal import report_lines
     >>> table = Table(["field", "auroc"], [["total", "0.91"], ["date", "0.70"]])
     >>> for line in report_lines(Report("jsonmatch x", "80 answers", [Text("It is fine."), table]), Look()):
     ...     print("".join(text for text, _ in line))

@@ -19,7 +19,7 @@ from pytest_jsonmatch.report.blocks import (
     Table,
     Text,
 )
-from pytest_jsonmatch.report.cases import (
+from pytest_jsonmatch.report.case_tables import (
     Told,
     failed_cases,
     failed_table,
@@ -28,7 +28,7 @@ from pytest_jsonmatch.report.cases import (
 )
 from pytest_jsonmatch.report.checks import JUDGED, gate_table, repeated_table
 from pytest_jsonmatch.report.fields import ALL_FIELDS, MetricFields, field_blocks, fields_of
-from pytest_jsonmatch.report.figures import answers_note, change_text, commit_text, interval_texts, score_text
+from pytest_jsonmatch.report.formatting import answers_note, change_text, commit_text, interval_texts, score_text
 from pytest_jsonmatch.results.comparison import comparisons_of
 from pytest_jsonmatch.results.parts import candidates
 from pytest_jsonmatch.results.run import MICRO, RunResult
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.headlines import Contest
     from pytest_jsonmatch.gate.intervals import Interval
     from pytest_jsonmatch.report.blocks import Chart
-    from pytest_jsonmatch.report.cases import FailedCase
+    from pytest_jsonmatch.report.case_tables import FailedCase
     from pytest_jsonmatch.report.cases_page import PageExtra
     from pytest_jsonmatch.results.comparison import Comparison
 
@@ -248,7 +248,7 @@ def _sides(
     confidence: float,
 ) -> Iterator[ReportBlock]:
     """Yield comparisons with other runs and between parts of this one, and tables by tag and by model."""
-    from pytest_jsonmatch.report.against import contest_blocks
+    from pytest_jsonmatch.report.baseline_report import contest_blocks
     from pytest_jsonmatch.report.tables import spent_blocks, tag_blocks
 
     if contest is not None:

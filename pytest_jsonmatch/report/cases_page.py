@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.blocks import AnyCell, Chart, RowDetail, Series, Table, score_cell
-from pytest_jsonmatch.report.cases import (
+from pytest_jsonmatch.report.case_tables import (
     FailedCase,
     case_row,
     errors_of,
@@ -16,7 +16,7 @@ from pytest_jsonmatch.report.cases import (
     named_fields,
 )
 from pytest_jsonmatch.report.details import detail_from
-from pytest_jsonmatch.report.figures import dash, score_text
+from pytest_jsonmatch.report.formatting import dash, score_text
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, mean_of, tags_of_case
 
 if TYPE_CHECKING:

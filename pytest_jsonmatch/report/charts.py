@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.report.figures import score_text
-from pytest_jsonmatch.report.text import highest, place_text
+from pytest_jsonmatch.report.formatting import score_text
+from pytest_jsonmatch.report.terminal import highest, place_text
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.report.blocks import Chart, Series

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.blocks import Table, TableCell
-from pytest_jsonmatch.report.figures import change_text, compare_figures, dash
-from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.formatting import change_text, compare_figures, dash
+from pytest_jsonmatch.report.terminal_style import Look
 from pytest_jsonmatch.report.styled import BOLD, RED, StyledLine
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.report.cases import message_lines
+from pytest_jsonmatch.report.case_tables import message_lines
 from pytest_jsonmatch.report.checks import named
 from pytest_jsonmatch.report.escape import clip, clip_middle, printable
 

@@ -12,7 +12,7 @@ from pytest_jsonmatch.engine.value.convert import MISSING, JsonValue, to_file_fo
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.report.blocks import RowDetail, ShownDifference
 from pytest_jsonmatch.report.escape import clip
-from pytest_jsonmatch.report.figures import STATUS_WORDS
+from pytest_jsonmatch.report.formatting import STATUS_WORDS
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.match import MatchResult

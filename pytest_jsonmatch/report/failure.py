@@ -15,8 +15,8 @@ from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.escape import display_width, fold, pad
 from pytest_jsonmatch.report.fields import left_out
-from pytest_jsonmatch.report.figures import STATUS_WORDS, compare_figures, score_text, tone_of
-from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.formatting import STATUS_WORDS, compare_figures, score_text, tone_of
+from pytest_jsonmatch.report.terminal_style import Look
 from pytest_jsonmatch.report.styled import (
     BOLD,
     DIM,

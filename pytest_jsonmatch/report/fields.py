@@ -18,7 +18,7 @@ from pytest_jsonmatch.report.blocks import (
     Text,
     score_cell,
 )
-from pytest_jsonmatch.report.figures import STATUS_WORDS, score_text, tone_of
+from pytest_jsonmatch.report.formatting import STATUS_WORDS, score_text, tone_of
 from pytest_jsonmatch.results.comparison import (
     Case,
     Difference,
@@ -249,7 +249,7 @@ def _cells(figures: FieldAggregation, columns: Mapping[str, str]) -> Iterator[Ta
 
 
 def _change(now: float | None, before: float | None) -> TableCell:
-    from pytest_jsonmatch.report.figures import change_text
+    from pytest_jsonmatch.report.formatting import change_text
 
     if now is None or before is None:
         return TableCell("")

@@ -27,7 +27,7 @@ from pytest_jsonmatch.report.blocks import (
 )
 from pytest_jsonmatch.report.charts import chart_data
 from pytest_jsonmatch.report.escape import clip, clip_middle, printable
-from pytest_jsonmatch.report.figures import score_text
+from pytest_jsonmatch.report.formatting import score_text
 from pytest_jsonmatch.report.textdiff import DiffSpan, spans
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from pytest_jsonmatch.report.blocks import (
     TableCell,
     Text,
 )
-from pytest_jsonmatch.report.cases import message_lines
+from pytest_jsonmatch.report.case_tables import message_lines
 from pytest_jsonmatch.report.escape import clip_middle
 
 T = TypeVar("T")
@@ -144,7 +144,7 @@ def _statistics(block: Statistics) -> Iterator[str]:
 
 def _points(block: Chart, most: int) -> Iterator[str]:
     """Yield the points of the first line of a chart as a table."""
-    from pytest_jsonmatch.report.text import chart_table
+    from pytest_jsonmatch.report.terminal import chart_table
 
     yield from _rows(chart_table(block), most)
 

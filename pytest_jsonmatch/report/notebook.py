@@ -11,9 +11,9 @@ from pytest_jsonmatch.report.blocks import Text
 from pytest_jsonmatch.report.build import left_out_note, statistics_blocks
 from pytest_jsonmatch.report.fields import field_blocks, fields_of
 from pytest_jsonmatch.report.html import blocks_html
-from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.terminal_style import Look
 from pytest_jsonmatch.report.styled import line_text
-from pytest_jsonmatch.report.text import joined_blocks
+from pytest_jsonmatch.report.terminal import joined_blocks
 from pytest_jsonmatch.results.comparison import Case, Comparison
 from pytest_jsonmatch.results.run import RunResult
 

@@ -13,7 +13,7 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.limits import SCORES
 from pytest_jsonmatch.report.blocks import AnyCell, ReportBlock, Table, TableCell, Text, score_cell
 from pytest_jsonmatch.report.fields import ALL_FIELDS, field_scores
-from pytest_jsonmatch.report.figures import amount_text, dash
+from pytest_jsonmatch.report.formatting import amount_text, dash
 from pytest_jsonmatch.results.comparison import Case, Comparison, by_metric, comparisons_of, mean_of
 from pytest_jsonmatch.results.parts import by_tag, without_tag
 

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from pytest_jsonmatch.engine.value.convert import MISSING, JsonValue
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.report.escape import display_width
-from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.terminal_style import Look
 from pytest_jsonmatch.report.styled import DIM, GREEN, PLAIN, RED, StyledLine, line_width
 from pytest_jsonmatch.report.textdiff import DiffSpan, spans
 
@@ -35,7 +35,7 @@ def value_lines(
 ) -> list[StyledLine]:
     """Return expected and actual on one line or two; strings that share much become one marked string.
 
-    >>> from pytest_jsonmatch.report.look import Look
+    >>> from pytest_jsonmatch.report.terminal_style import Look
     >>> from pytest_jsonmatch.report.styled import line_text
     >>> space = Space(Look(width=60), 50)
     >>> show = lambda e, a: [line_text(line) for line in value_lines(e, a, space)]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.gate.check import Check
     from pytest_jsonmatch.report.blocks import Report
-    from pytest_jsonmatch.report.cases import Told
+    from pytest_jsonmatch.report.case_tables import Told
     from pytest_jsonmatch.results.comparison import Case, CaseRun
     from pytest_jsonmatch.results.run import RunResult
     from pytest_jsonmatch.session.finished import Crash

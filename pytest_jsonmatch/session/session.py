@@ -241,7 +241,7 @@ class Session:
             return color, unicode, width
         if not self.config.pluginmanager.has_plugin("terminalreporter"):
             return False, True, 80
-        from pytest_jsonmatch.report.look import can_write
+        from pytest_jsonmatch.report.terminal_style import can_write
 
         writer = self.config.get_terminal_writer()
         return writer.hasmarkup, can_write(self._encoding), writer.fullwidth

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 from pytest_jsonmatch.golden.files import OWN, display_name, is_golden
 from pytest_jsonmatch.report.blocks import Report, Table
 from pytest_jsonmatch.report.build import build
-from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.terminal_style import Look
 from pytest_jsonmatch.report.styled import PLAIN, RED, YELLOW, StyledLine, guarded
-from pytest_jsonmatch.report.text import blocks_lines, brief_blocks, joined_blocks
+from pytest_jsonmatch.report.terminal import blocks_lines, brief_blocks, joined_blocks
 from pytest_jsonmatch.results.comparison import comparisons_of
 from pytest_jsonmatch.results.run import RunResult
 

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_jsonmatch.golden import update
 from pytest_jsonmatch.golden.review import review_on_terminal, update_lines
-from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.terminal_style import Look
 from pytest_jsonmatch.session.summary import write_lines
 
 if TYPE_CHECKING:

@@ -197,9 +197,9 @@ def _report(session: Session, results: RunResult) -> Report:
     from pytest_jsonmatch.gate.gates import check_gates
     from pytest_jsonmatch.gate.headlines import contest
     from pytest_jsonmatch.gate.verdict import DropGate
-    from pytest_jsonmatch.report.against import THIS
+    from pytest_jsonmatch.report.baseline_report import THIS
     from pytest_jsonmatch.report.build import build
-    from pytest_jsonmatch.report.cases import repeated_checks
+    from pytest_jsonmatch.report.case_tables import repeated_checks
     from pytest_jsonmatch.session import ci
 
     settings, outcomes, rootdir = session.settings, session.finished, session.config.rootpath

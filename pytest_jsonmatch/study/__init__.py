@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         ShiftStudy as ShiftStudy,
         measure_shift as measure_shift,
     )
-    from pytest_jsonmatch.study.suspects import (
+    from pytest_jsonmatch.study.label_errors import (
         GoldAudit as GoldAudit,
         Suspect as Suspect,
         audit_gold as audit_gold,
@@ -54,7 +54,7 @@ _HOMES = {
     "study.mutate": ("Hole", "SuiteAudit", "find_holes"),
     "study.overlap": ("OverlapStudy", "SeenRecord", "measure_overlap"),
     "study.shift": ("FieldShift", "ShiftStudy", "measure_shift"),
-    "study.suspects": ("GoldAudit", "Suspect", "audit_gold"),
+    "study.label_errors": ("GoldAudit", "Suspect", "audit_gold"),
 }
 if not TYPE_CHECKING:
     # A type checker that saw it would accept any misspelt name.

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 
 from pytest_jsonmatch import defaults
-from pytest_jsonmatch.corpus.records import gold_error
+from pytest_jsonmatch.corpus.pairing import gold_error
 from pytest_jsonmatch.engine.score.field import BATCH_ERROR, LEAVES
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.equality import make_json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 from pytest_jsonmatch.study.answers import RecordComparer, chunks_of
 from pytest_jsonmatch.study.calibration import SURE, Estimate
-from pytest_jsonmatch.study.records import joined
+from pytest_jsonmatch.study.gold_records import joined
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.study.answers import ComparedAnswer
-    from pytest_jsonmatch.study.records import Records
+    from pytest_jsonmatch.study.gold_records import Records
 
     Floats = NDArray[np.float64]
 

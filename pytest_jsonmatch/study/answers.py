@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar, final
 
 from pytest_jsonmatch.comparer import Comparer, check_judge
-from pytest_jsonmatch.corpus.records import Reading, gold_error, open_pairing, read_gold
+from pytest_jsonmatch.corpus.pairing import Reading, gold_error, open_pairing, read_gold
 from pytest_jsonmatch.engine.plan.unmatched import collect_patterns, format_unmatched
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import (
@@ -21,10 +21,10 @@ from pytest_jsonmatch.engine.value.errors import (
 from pytest_jsonmatch.engine.value.text import count
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.corpus.records import Pair
+    from pytest_jsonmatch.corpus.pairing import Pair
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.study.records import Records
+    from pytest_jsonmatch.study.gold_records import Records
 
     ComparedAnswer: TypeAlias = MatchResult | JsonMatchError
 

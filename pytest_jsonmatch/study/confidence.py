@@ -18,13 +18,13 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.study import calibration
 from pytest_jsonmatch.study.answers import RecordComparer, answered, chunks_of
 from pytest_jsonmatch.study.calibration import Bin, Estimate, ReviewThreshold, Tally
-from pytest_jsonmatch.study.records import cluster_of
+from pytest_jsonmatch.study.gold_records import cluster_of
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.study.answers import Answered
-    from pytest_jsonmatch.study.records import Records
+    from pytest_jsonmatch.study.gold_records import Records
 
 _Segments: TypeAlias = "tuple[Segment, ...]"
 _Own: TypeAlias = "Callable[[JsonValue, _Segments, JsonValue], tuple[JsonValue, object]]"

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import shorten
-from pytest_jsonmatch.study.records import read_records
+from pytest_jsonmatch.study.gold_records import read_records
 from pytest_jsonmatch.study.words import is_telling, leaves_of, runs_of, words_of
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.study.records import Record, Records
+    from pytest_jsonmatch.study.gold_records import Record, Records
 
 _RARE: Final = 3
 """A value in more gold records than this says nothing about one of them."""

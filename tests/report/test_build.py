@@ -15,16 +15,16 @@ from pytest_jsonmatch.cli.main import main
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
 from pytest_jsonmatch.gate.headlines import contest
-from pytest_jsonmatch.report.against import contest_blocks
+from pytest_jsonmatch.report.baseline_report import contest_blocks
 from pytest_jsonmatch.report.blocks import Statistics
 from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.cases_page import PageExtra
-from pytest_jsonmatch.report.figures import score_text
+from pytest_jsonmatch.report.formatting import score_text
 from pytest_jsonmatch.report.html import html_page
-from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.terminal_style import Look
 from pytest_jsonmatch.report.markdown import markdown
 from pytest_jsonmatch.report.styled import line_text, line_width
-from pytest_jsonmatch.report.text import block_lines, blocks_lines, joined_blocks
+from pytest_jsonmatch.report.terminal import block_lines, blocks_lines, joined_blocks
 from pytest_jsonmatch.results.file import to_text
 from pytest_jsonmatch.results.run import RunResult
 from tests.conftest import case_of

@@ -14,7 +14,7 @@ from pytest_jsonmatch.engine.plan.registry import register_comparator, session_r
 from pytest_jsonmatch.limits import ScoreCheck
 from pytest_jsonmatch.report.escape import display_width
 from pytest_jsonmatch.report.failure import failure_message
-from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.terminal_style import Look
 
 EXPECTED = {
     "number": "INV-2024-0017",

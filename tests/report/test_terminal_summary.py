@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.report.build import build
-from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.terminal_style import Look
 from pytest_jsonmatch.report.styled import line_text, line_width
-from pytest_jsonmatch.report.text import blocks_lines
+from pytest_jsonmatch.report.terminal import blocks_lines
 from pytest_jsonmatch.results.comparison import Case, Comparison
 from pytest_jsonmatch.results.run import RunResult
 from tests.conftest import compared as kept

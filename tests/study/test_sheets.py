@@ -19,9 +19,9 @@ from pytest_jsonmatch.report.blocks import (
 )
 from pytest_jsonmatch.report.checks import gate_table
 from pytest_jsonmatch.report.html import html_page
-from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.terminal_style import Look
 from pytest_jsonmatch.report.styled import line_text
-from pytest_jsonmatch.report.text import report_lines
+from pytest_jsonmatch.report.terminal import report_lines
 
 
 def text(*blocks, width=80, **look):

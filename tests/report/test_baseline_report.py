@@ -7,14 +7,14 @@ import pytest
 from pytest_jsonmatch.answer import Spent
 from pytest_jsonmatch.gate.headlines import contest
 from pytest_jsonmatch.gate.verdict import DropGate
-from pytest_jsonmatch.report.against import THIS, contest_blocks
+from pytest_jsonmatch.report.baseline_report import THIS, contest_blocks
 from pytest_jsonmatch.report.blocks import Text
 from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.html import html_page
-from pytest_jsonmatch.report.look import Look
+from pytest_jsonmatch.report.terminal_style import Look
 from pytest_jsonmatch.report.markdown import markdown
 from pytest_jsonmatch.report.styled import line_text
-from pytest_jsonmatch.report.text import blocks_lines, joined_blocks
+from pytest_jsonmatch.report.terminal import blocks_lines, joined_blocks
 from pytest_jsonmatch.results.comparison import Case, CaseRun
 from pytest_jsonmatch.results.run import RunResult
 from tests.conftest import case_of

@@ -9,7 +9,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.report.figures import compare_figures, score_text
+from pytest_jsonmatch.report.formatting import compare_figures, score_text
 
 SCORES = st.floats(0, 1)
 

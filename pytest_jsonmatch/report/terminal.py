@@ -20,8 +20,8 @@ from pytest_jsonmatch.report.blocks import (
     Text,
 )
 from pytest_jsonmatch.report.escape import display_width
-from pytest_jsonmatch.report.figures import score_text
-from pytest_jsonmatch.report.look import Look, table_lines
+from pytest_jsonmatch.report.formatting import score_text
+from pytest_jsonmatch.report.terminal_style import Look, table_lines
 from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, TONES, StyledLine, line_width
 from pytest_jsonmatch.results.comparison import Difference
 

@@ -16,7 +16,7 @@ from pytest_jsonmatch.report.escape import (
     pad,
     printable,
 )
-from pytest_jsonmatch.report.figures import score_text
+from pytest_jsonmatch.report.formatting import score_text
 from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, Markup, StyledLine
 
 T = TypeVar("T")

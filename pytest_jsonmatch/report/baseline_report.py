@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.verdict import round_up
 from pytest_jsonmatch.report.blocks import AnyCell, ReportBlock, Table, TableCell, Text
-from pytest_jsonmatch.report.figures import change_text, commit_text, dash, score_text
+from pytest_jsonmatch.report.formatting import change_text, commit_text, dash, score_text
 from pytest_jsonmatch.report.tables import spent_of
 from pytest_jsonmatch.results.comparison import MOST_KEPT, comparisons_of, merged_differences
 

@@ -23,7 +23,7 @@ from pytest_jsonmatch.report.blocks import (
     score_cell,
 )
 from pytest_jsonmatch.report.escape import clip, mark, no_command
-from pytest_jsonmatch.report.figures import compare_figures, dash, score_text, tone_of
+from pytest_jsonmatch.report.formatting import compare_figures, dash, score_text, tone_of
 from pytest_jsonmatch.results.comparison import (
     Case,
     CaseRun,
