@@ -306,12 +306,12 @@ def _format_message(
     request: ComparisonRequest, result: MatchResult, failures: list[ScoreCheck], locate: Locate | None
 ) -> str:
     from pytest_jsonmatch.report.failure import failure_message
-    from pytest_jsonmatch.report.terminal_style import Look
+    from pytest_jsonmatch.report.terminal_style import TerminalStyle
 
     run = current_run()
     return failure_message(
         result,
-        Look() if run is None else Look(*run.look),
+        TerminalStyle() if run is None else TerminalStyle(*run.look),
         threshold=request.limits,
         failures=failures,
         verbosity=0 if run is None else run.verbosity,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import STDIN, name_of
-from pytest_jsonmatch.cli.output import as_text, look_of
+from pytest_jsonmatch.cli.output import as_text, make_style
 from pytest_jsonmatch.cli.records import by_name, open_sides
 from pytest_jsonmatch.cli.rules import comparing
 from pytest_jsonmatch.cli.studies import finish, noted, study_gates
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.study.mutate import SuiteAudit
     from pytest_jsonmatch.study.label_errors import Suspect
+    from pytest_jsonmatch.study.mutate import SuiteAudit
 
 _WIDTH: Final = 300
 _CONTEXT: Final = 6
@@ -169,8 +169,8 @@ def _review_suspects(suspects: Iterable[Suspect], options: Namespace) -> None:
     updates = plan_updates(review_on_terminal(requests, _NO_ALTERNATIVES))
     for each in updates:
         write(each)
-    look = look_of(options)
-    sys.stdout.write(as_text(update_lines(updates, look, dry_run=False), look))
+    style = make_style(options)
+    sys.stdout.write(as_text(update_lines(updates, style, dry_run=False), style))
 
 
 def _requests(suspects: Iterable[Suspect], gold: Path) -> Iterator[Request]:

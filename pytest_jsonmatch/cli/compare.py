@@ -20,7 +20,7 @@ from pytest_jsonmatch.cli.inputs import (
     value_of,
     value_of_answer,
 )
-from pytest_jsonmatch.cli.output import as_text, in_form, look_of, write_output
+from pytest_jsonmatch.cli.output import as_text, in_form, make_style, write_output
 from pytest_jsonmatch.cli.records import LINES
 from pytest_jsonmatch.cli.rules import judging, rules_of
 from pytest_jsonmatch.engine.ask.rounds import score_with_answers
@@ -39,9 +39,9 @@ from pytest_jsonmatch.reading.nested import parse_nested_texts
 from pytest_jsonmatch.report.blocks import Table
 from pytest_jsonmatch.report.failure import MARGIN, failure_message
 from pytest_jsonmatch.report.fields import field_blocks, fields_of
-from pytest_jsonmatch.report.terminal_style import Look
 from pytest_jsonmatch.report.styled import StyledLine
 from pytest_jsonmatch.report.terminal import joined_blocks
+from pytest_jsonmatch.report.terminal_style import TerminalStyle
 from pytest_jsonmatch.results.comparison import Case, Comparison
 from pytest_jsonmatch.results.run import RunResult
 
@@ -76,7 +76,7 @@ def run(options: Namespace) -> int:
         write_output(_text(result, score, comparison, options))
     else:
         if not passed:
-            told = _message(result, score, Look()).partition("\n")[0]
+            told = _message(result, score, TerminalStyle()).partition("\n")[0]
             sys.stderr.write(f"{options.command}: {told}\n")
         write_output(_in_form(options.report, result, comparison, title))
     return FINE if passed else NOT_FINE
@@ -131,21 +131,23 @@ def _in_form(form: str, result: MatchResult, comparison: Comparison, title: str)
 
 
 def _text(result: MatchResult, score: ScoreCheck, comparison: Comparison, options: Namespace) -> str:
-    look = look_of(options)
+    style = make_style(options)
     blocks: list[list[StyledLine]] = []
     if result.score != 1.0 or options.verbose:
         results = RunResult.of_cases((Case.single(comparison),))
         of_fields = field_blocks(results, fields_of(results), {})
         # The message has shown the values that differ.
         shown = (replace(each, details=()) if isinstance(each, Table) else each for each in of_fields)
-        blocks.append(joined_blocks((each for each in shown if options.verbose or each.level != "all"), look))
-    message = _message(result, score, look.less(-MARGIN), options.verbose)
-    return "\n".join([f"{message}\n", *(as_text(block, look) for block in blocks if block)])
+        blocks.append(
+            joined_blocks((each for each in shown if options.verbose or each.level != "all"), style)
+        )
+    message = _message(result, score, style.less(-MARGIN), options.verbose)
+    return "\n".join([f"{message}\n", *(as_text(block, style) for block in blocks if block)])
 
 
-def _message(result: MatchResult, score: ScoreCheck, look: Look, verbosity: int = 0) -> str:
+def _message(result: MatchResult, score: ScoreCheck, style: TerminalStyle, verbosity: int = 0) -> str:
     """Return a message on how the two differ, the worst fields first."""
     failures = [] if score.is_reached else [score]
     return failure_message(
-        result, look, threshold={"score": score.limit}, failures=failures, verbosity=verbosity
+        result, style, threshold={"score": score.limit}, failures=failures, verbosity=verbosity
     )

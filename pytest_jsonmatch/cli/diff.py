@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
-from pytest_jsonmatch.cli.output import as_text, look_of, write_files, write_output
+from pytest_jsonmatch.cli.output import as_text, make_style, write_files, write_output
 from pytest_jsonmatch.gate.check import Check
 from pytest_jsonmatch.gate.headlines import Contest, contest
 from pytest_jsonmatch.gate.verdict import DropGate
@@ -37,7 +37,7 @@ def run(options: Namespace) -> int:
     paths = [options.before, *options.after]
     runs = [(_name(path, paths), read_results(path)) for path in paths]
     contests = _contests(runs, paths, options)
-    look, is_one = look_of(options), len(contests) == 1
+    style, is_one = make_style(options), len(contests) == 1
     checks, notes = [], []
     for each in contests if options.max_drop is not None else ():
         if each.change is not None:
@@ -54,7 +54,7 @@ def run(options: Namespace) -> int:
     if any(getattr(options, form) is not None for form in ("html", "markdown")):
         write_files(options, after, _report(runs, contests, checks, options))
     blocks = [block for each in (contest_blocks(contests), notes) for block in each]
-    write_output(as_text(joined_blocks(blocks, look), look))
+    write_output(as_text(joined_blocks(blocks, style), style))
     return FINE if all(check.passed for check in checks) else NOT_FINE
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
 from pytest_jsonmatch.cli.inputs import name_of
-from pytest_jsonmatch.cli.output import as_text, look_of, write_files, write_output
+from pytest_jsonmatch.cli.output import as_text, make_style, write_files, write_output
 from pytest_jsonmatch.cli.records import Sides, gold_records, open_sides
 from pytest_jsonmatch.cli.rules import comparing, gates_of, was_asked
 from pytest_jsonmatch.engine.value.convert import MISSING, get_value
@@ -70,8 +70,8 @@ def run(options: Namespace) -> int:
         has_intervals=_is_kept(options),
     )
     write_files(options, results, report)
-    look = look_of(options)
-    write_output(as_text(report_lines(report, look), look))
+    style = make_style(options)
+    write_output(as_text(report_lines(report, style), style))
     passed = all(check.passed for check in checks) if gates else not run.total_errors
     return FINE if passed else NOT_FINE
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.atomic import write_file
-from pytest_jsonmatch.report.terminal_style import Look, can_write
 from pytest_jsonmatch.report.styled import StyledLine, line_text
+from pytest_jsonmatch.report.terminal_style import TerminalStyle, can_write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +46,7 @@ def write_files(options: Namespace, results: RunResult, report: Report) -> None:
             write_file(target, in_form(form, results, report))
 
 
-def look_of(options: Namespace) -> Look:
+def make_style(options: Namespace) -> TerminalStyle:
     """Return how the text of a command may look.
 
     A file or a pipe gets UTF-8 without colours, as wide as COLUMNS says; a terminal gets what it can show.
@@ -57,16 +57,16 @@ def look_of(options: Namespace) -> Look:
     verbose = getattr(options, "verbose", 0)
     wanted = os.environ.get("FORCE_COLOR") or (terminal and os.environ.get("TERM") != "dumb")
     color = bool(wanted and not os.environ.get("NO_COLOR"))
-    return Look(color, unicode, width, mode="all" if verbose else "auto")
+    return TerminalStyle(color, unicode, width, mode="all" if verbose else "auto")
 
 
-def as_text(lines: Iterable[StyledLine], look: Look) -> str:
+def as_text(lines: Iterable[StyledLine], style: TerminalStyle) -> str:
     r"""Return styled lines as text, each with its line break.
 
-    >>> as_text([[("score ", {}), ("0.5", {"red": True})], []], Look())
+    >>> as_text([[("score ", {}), ("0.5", {"red": True})], []], TerminalStyle())
     'score 0.5\n\n'
     """
-    return "".join(f"{line_text(line, color=look.color)}\n" for line in lines)
+    return "".join(f"{line_text(line, color=style.color)}\n" for line in lines)
 
 
 def as_bytes(text: str) -> bytes:

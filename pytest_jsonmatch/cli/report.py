@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
-from pytest_jsonmatch.cli.output import as_text, look_of, write_files, write_output
+from pytest_jsonmatch.cli.output import as_text, make_style, write_files, write_output
 from pytest_jsonmatch.cli.rules import gates_of
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.value.text import count
@@ -42,8 +42,8 @@ def run(options: Namespace) -> int:
         has_intervals=True,
     )
     write_files(options, results, report)
-    look = look_of(options)
-    write_output(as_text(report_lines(report, look), look))
+    style = make_style(options)
+    write_output(as_text(report_lines(report, style), style))
     return FINE if all(check.passed for check in checks) else NOT_FINE
 
 

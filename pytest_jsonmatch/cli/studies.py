@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 from pytest_jsonmatch.atomic import write_file
 from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE
-from pytest_jsonmatch.cli.output import as_text, look_of, write_output
+from pytest_jsonmatch.cli.output import as_text, make_style, write_output
 from pytest_jsonmatch.cli.rules import gates_of
 from pytest_jsonmatch.engine.value.errors import find_closest
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
@@ -100,8 +100,8 @@ def show_sheet(sheet: Report, options: Namespace) -> None:
     """Write a sheet as text, and as a page if `--html` names one."""
     if options.html is not None:
         write_file(options.html, html_page(sheet).encode("utf-8", "backslashreplace"))
-    look = look_of(options)
-    write_output(as_text(report_lines(sheet, look), look))
+    style = make_style(options)
+    write_output(as_text(report_lines(sheet, style), style))
 
 
 def check_study_gate(

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.errors import Steps
     from pytest_jsonmatch.golden.update import FileUpdate, Request, ValueChange
-    from pytest_jsonmatch.report.terminal_style import Look
     from pytest_jsonmatch.report.styled import StyledLine
+    from pytest_jsonmatch.report.terminal_style import TerminalStyle
 
 QUESTION: Final = "  replace, add as alternative, keep, skip this case, quit? [r/a/k/s/q] "
 _ANSWERS: Final = {"r": "replace", "a": "add", "k": "keep", "s": "skip", "q": "quit"}
@@ -212,15 +212,15 @@ def _is_in_array(trail: Steps) -> bool:
 # -- what was written --------------------------------------------------------------------------------------
 
 
-def update_lines(updates: Sequence[FileUpdate], look: Look, *, dry_run: bool) -> list[StyledLine]:
+def update_lines(updates: Sequence[FileUpdate], style: TerminalStyle, *, dry_run: bool) -> list[StyledLine]:
     """Return the lines about updates: how many cases of each file, and what changes in each.
 
     >>> from pathlib import Path
     >>> from pytest_jsonmatch.golden.update import FileUpdate
-    >>> from pytest_jsonmatch.report.terminal_style import Look
+    >>> from pytest_jsonmatch.report.terminal_style import TerminalStyle
     >>> from pytest_jsonmatch.report.styled import line_text
     >>> changed = FileUpdate(Path("a"), "a.yaml", b"1", b"2", {"x": [(("n", 0), 1, 2)]})
-    >>> for line in update_lines([changed], Look(), dry_run=False):
+    >>> for line in update_lines([changed], TerminalStyle(), dry_run=False):
     ...     print(line_text(line))
     updated 1 case in a.yaml
       x
@@ -232,25 +232,25 @@ def update_lines(updates: Sequence[FileUpdate], look: Look, *, dry_run: bool) ->
         if each.updated and dry_run:
             lines.append([(f"would update {cases} in {each.name} (dry run: nothing was written)", PLAIN)])
         elif each.updated:
-            lines.append([(f"updated {cases} in {look.printable(each.name)}", GREEN)])
+            lines.append([(f"updated {cases} in {style.printable(each.name)}", GREEN)])
         for case, changes in each.updated.items():
-            lines += _case_lines(case, changes, look)
+            lines += _case_lines(case, changes, style)
     for each in updates:
         for case, reason in each.refused.items():
-            lines.append([(look.printable(f"not updated: {case}: {reason}"), RED)])
+            lines.append([(style.printable(f"not updated: {case}: {reason}"), RED)])
     return lines or [[("no case to update", PLAIN)]]
 
 
-def _case_lines(case: str, changes: Sequence[ValueChange], look: Look) -> list[StyledLine]:
+def _case_lines(case: str, changes: Sequence[ValueChange], style: TerminalStyle) -> list[StyledLine]:
     """Return a line for each place of a case that changes."""
     if not changes:
         return []
-    shown, more = look.cut(changes, _MOST_CHANGES, "change", indent="    ")
-    lines: list[StyledLine] = [[(f"  {look.printable(case)}", PLAIN)]]
+    shown, more = style.cut(changes, _MOST_CHANGES, "change", indent="    ")
+    lines: list[StyledLine] = [[(f"  {style.printable(case)}", PLAIN)]]
     for trail, old, new in shown:
-        before, after = (_shown(value, look.width // 3) for value in (old, new))
-        lead = look.middle(_named(trail), look.width // 3)
-        lines.append([(f"    {lead}  ", BOLD), (look.printable(f"{before} {look.arrow} {after}"), PLAIN)])
+        before, after = (_shown(value, style.width // 3) for value in (old, new))
+        lead = style.middle(_named(trail), style.width // 3)
+        lines.append([(f"    {lead}  ", BOLD), (style.printable(f"{before} {style.arrow} {after}"), PLAIN)])
     return lines + more
 
 

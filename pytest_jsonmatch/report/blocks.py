@@ -264,10 +264,11 @@ class Report:
         is_perfect: whether all scores are 1, too.
         made_by: the versions that the run was made with.
 
-    >>> from pytest_jsonmatch.report.terminal_style import Look
+    >>> from pytest_jsonmatch.report.terminal_style import TerminalStyle
     >>> from pytest_jsonmatch.report.terminal import report_lines
     >>> table = Table(["field", "auroc"], [["total", "0.91"], ["date", "0.70"]])
-    >>> for line in report_lines(Report("jsonmatch x", "80 answers", [Text("It is fine."), table]), Look()):
+    >>> report = Report("jsonmatch x", "80 answers", [Text("It is fine."), table])
+    >>> for line in report_lines(report, TerminalStyle()):
     ...     print("".join(text for text, _ in line))
     80 answers
     <BLANKLINE>

@@ -28,7 +28,13 @@ from pytest_jsonmatch.report.case_tables import (
 )
 from pytest_jsonmatch.report.checks import JUDGED, gate_table, repeated_table
 from pytest_jsonmatch.report.fields import ALL_FIELDS, MetricFields, field_blocks, fields_of
-from pytest_jsonmatch.report.formatting import answers_note, change_text, commit_text, interval_texts, score_text
+from pytest_jsonmatch.report.formatting import (
+    answers_note,
+    change_text,
+    commit_text,
+    interval_texts,
+    score_text,
+)
 from pytest_jsonmatch.results.comparison import comparisons_of
 from pytest_jsonmatch.results.parts import candidates
 from pytest_jsonmatch.results.run import MICRO, RunResult

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.blocks import Table, TableCell
 from pytest_jsonmatch.report.formatting import change_text, compare_figures, dash
-from pytest_jsonmatch.report.terminal_style import Look
 from pytest_jsonmatch.report.styled import BOLD, RED, StyledLine
+from pytest_jsonmatch.report.terminal_style import TerminalStyle
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.check import Check
@@ -65,13 +65,13 @@ def _check_table(
     )
 
 
-def failed_line(gates: Sequence[Check], repeated: Sequence[Check], look: Look) -> StyledLine:
+def failed_line(gates: Sequence[Check], repeated: Sequence[Check], style: TerminalStyle) -> StyledLine:
     """Return the line that names the gates and repeated cases that failed; empty if none did."""
     parts = []
     for noun, every in (("gate", gates), ("repeated case", repeated)):
         failed = [check for check in every if check.passed is False]
         if failed:
-            names = [look.printable(named(check, unicode=look.unicode)) for check in failed[:_MOST_NAMED]]
+            names = [style.printable(named(check, unicode=style.unicode)) for check in failed[:_MOST_NAMED]]
             names += [f"{count(len(failed) - _MOST_NAMED)} more"] if failed[_MOST_NAMED:] else []
             decided = sum(check.passed is not None for check in every)
             parts.append(f"{count(len(failed))} of {count(decided, noun)} failed: {', '.join(names)}")

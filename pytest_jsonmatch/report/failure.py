@@ -16,7 +16,6 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.escape import display_width, fold, pad
 from pytest_jsonmatch.report.fields import left_out
 from pytest_jsonmatch.report.formatting import STATUS_WORDS, compare_figures, score_text, tone_of
-from pytest_jsonmatch.report.terminal_style import Look
 from pytest_jsonmatch.report.styled import (
     BOLD,
     DIM,
@@ -29,6 +28,7 @@ from pytest_jsonmatch.report.styled import (
     line_text,
     line_width,
 )
+from pytest_jsonmatch.report.terminal_style import TerminalStyle
 from pytest_jsonmatch.report.valuetext import Space, has_marks, value_lines
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ _VOLUMES: Final = (_Volume(25, 8, 0), _Volume(maxsize, 50, 5), _Volume(maxsize, 
 
 def failure_message(
     result: MatchResult,
-    look: Look,
+    style: TerminalStyle,
     *,
     threshold: Mapping[str, object],
     failures: Sequence[ScoreCheck],
@@ -74,7 +74,7 @@ def failure_message(
 
     Args:
         result: what was scored.
-        look: how the lines may look; 8 columns are reserved for pytest's own margin.
+        style: how the lines may look; 8 columns are reserved for pytest's own margin.
         threshold: all limits that were set, by figure; shown if no figure is too low (a comparator failed).
         failures: the figures below their limits, the most important first.
         verbosity: 0 shows the worst fields in at most 25 lines, 1 shows more of them, 2 all, uncut.
@@ -82,22 +82,22 @@ def failure_message(
         locate: returns ":line" or "file:line" of a field whose expected value is written in a file.
     """
     volume = _VOLUMES[min(max(verbosity, 0), len(_VOLUMES) - 1)]
-    look = replace(look, width=max(look.width - MARGIN, 40))
-    reach = None if volume.value_lines is None else volume.value_lines * look.width
+    style = replace(style, width=max(style.width - MARGIN, 40))
+    reach = None if volume.value_lines is None else volume.value_lines * style.width
     # For a field that is scored as a whole, the places in it that differ are listed.
     different = [len(collapse_rows(field.differences, result.documents)) for field in _found(result)]
     places = sum(number or 1 for number in different)
-    head = _head(result, threshold, failures, name, look)
-    head.append(_counts(result, look, f", in {count(places, 'place')}" if any(different) else ""))
+    head = _head(result, threshold, failures, name, style)
+    head.append(_counts(result, style, f", in {count(places, 'place')}" if any(different) else ""))
     errors = [f"comparator {each.comparator!r} at {each.path}: {each.reason}" for each in result.errors]
-    tail = _notes(errors, "error: ", RED, volume, look)
-    tail += _notes(result.warnings, "note: ", DIM, volume, look)
+    tail = _notes(errors, "error: ", RED, volume, style)
+    tail += _notes(result.warnings, "note: ", DIM, volume, style)
     room = volume.lines - len(head) - len(tail)
     worst = _worst(result, failures, volume.fields)
-    body = _fields(result, worst, places, volume, room, Space(look.less(_INDENT), reach), locate)
+    body = _fields(result, worst, places, volume, room, Space(style.less(_INDENT), reach), locate)
     # pytest cuts the first line to fit its short summary, and would count or cut escape codes in it.
     rest = [*head[1:], *body, *tail]
-    return "\n".join([line_text(head[0]), *(line_text(line, color=look.color) for line in rest)])
+    return "\n".join([line_text(head[0]), *(line_text(line, color=style.color) for line in rest)])
 
 
 # -- the first lines ---------------------------------------------------------------------------------------
@@ -108,38 +108,38 @@ def _head(
     threshold: Mapping[str, object],
     failures: Sequence[ScoreCheck],
     name: str | None,
-    look: Look,
+    style: TerminalStyle,
 ) -> list[StyledLine]:
-    first: StyledLine = [(f"{look.printable(result.metric)} ", PLAIN)]
+    first: StyledLine = [(f"{style.printable(result.metric)} ", PLAIN)]
     if failures:
-        first += _below(failures[0], look)
+        first += _below(failures[0], style)
         if len(failures) > 1:
             first.append((f" and {count(len(failures) - 1, 'more figure')} too low", PLAIN))
     else:
         limits = "" if "score" not in threshold else f" (limit {threshold['score']})"
         silent = left_out(1, not result.counts_extra)
-        first.append((f"score {look.score(result.score)}{limits}{silent}", PLAIN))
+        first.append((f"score {style.score(result.score)}{limits}{silent}", PLAIN))
     if result.errors:
         first.append((f", {count(len(result.errors), 'comparator error')}", PLAIN))
     if name:
-        room = max(look.width - line_width(first) - 3, 24)
-        first.append((f" ({look.middle(name, room)})", PLAIN))
+        room = max(style.width - line_width(first) - 3, 24)
+        first.append((f" ({style.middle(name, room)})", PLAIN))
     lines = [first]
-    lines += [[("also ", DIM), *_below(failure, look)] for failure in failures[1 : 1 + _ALSO]]
+    lines += [[("also ", DIM), *_below(failure, style)] for failure in failures[1 : 1 + _ALSO]]
     if len(failures) > 1 + _ALSO:
-        lines.append([(f"{look.mark} and {count(len(failures) - 1 - _ALSO, 'more figure')}", DIM)])
+        lines.append([(f"{style.mark} and {count(len(failures) - 1 - _ALSO, 'more figure')}", DIM)])
     return lines
 
 
-def _below(failure: ScoreCheck, look: Look) -> StyledLine:
-    what = look.middle("F1" if failure.name == "f1" else failure.name, look.width // 2)
+def _below(failure: ScoreCheck, style: TerminalStyle) -> StyledLine:
+    what = style.middle("F1" if failure.name == "f1" else failure.name, style.width // 2)
     if failure.value is None:
         return [(f"{what} has no figure, needs {compare_figures(0.0, failure.limit)[1]}", PLAIN)]
     value, limit = compare_figures(failure.value, failure.limit)
     return [(f"{what} ", PLAIN), (value, TONES[tone_of(failure.value)]), (f" < {limit}", PLAIN)]
 
 
-def _counts(result: MatchResult, look: Look, places: str) -> StyledLine:
+def _counts(result: MatchResult, style: TerminalStyle, places: str) -> StyledLine:
     counts = result.counts
     parts = ", ".join(
         f"{count(number)} {STATUS_WORDS.get(status, status)}" for status, number in counts.items()
@@ -148,7 +148,7 @@ def _counts(result: MatchResult, look: Look, places: str) -> StyledLine:
     text += places
     if result.score == result.f1 and result.precision != result.recall:
         figures = f"; precision {score_text(result.precision)}, recall {score_text(result.recall)}"
-        if len(text) + len(figures) <= look.width:
+        if len(text) + len(figures) <= style.width:
             text += figures
     return [(text, PLAIN)]
 
@@ -185,7 +185,7 @@ def _fields(
     scores = [entry.score for entry in entries]
     are_scored = any(scores) or None not in scores
     rows = [_row(entry, result, volume, space, locate) for entry in entries]
-    whole = space.look.width + _INDENT
+    whole = space.style.width + _INDENT
     columns = (
         max(len(row.score[0]) for row in rows) if are_scored else 0,
         _column((display_width(row.path) for row in rows), int(whole * _PATH_COLUMN)),
@@ -194,7 +194,7 @@ def _fields(
             int(whole * _VALUE_COLUMN),
         ),
     )
-    lines: list[StyledLine] = [[(f"expected {space.look.arrow} actual:", PLAIN)]]
+    lines: list[StyledLine] = [[(f"expected {space.style.arrow} actual:", PLAIN)]]
     marked, shown = False, 0
     for row in rows:
         drawn = _draw(row, columns, space)
@@ -206,7 +206,7 @@ def _fields(
         lines += drawn
     if places > shown:
         hint = "-v: more, -vv: all" if volume.lines < maxsize else "-vv: all"
-        lines.append([(f"  {space.look.mark} and {count(places - shown)} more ({hint})", DIM)])
+        lines.append([(f"  {space.style.mark} and {count(places - shown)} more ({hint})", DIM)])
     if marked:
         lines.append([("  [-only in expected-]", RED), (" ", PLAIN), ("{+only in actual+}", GREEN)])
     return lines
@@ -267,12 +267,12 @@ def _row(
     field, score = entry
     if field.status == "batch_error":
         score = None  # it was never scored, and is in no figure
-    look = space.look
-    path = _path(field, result, look)
-    path = look.middle(path, look.width - 24) if volume.lines < maxsize else look.printable(path)
+    style = space.style
+    path = _path(field, result, style)
+    path = style.middle(path, style.width - 24) if volume.lines < maxsize else style.printable(path)
     place = None if locate is None else locate(field)
-    tail = [(_note(field, space), PLAIN), (look.printable(place or ""), DIM)]
-    figure = "" if entry.score is None else look.score(score)
+    tail = [(_note(field, space), PLAIN), (style.printable(place or ""), DIM)]
+    figure = "" if entry.score is None else style.score(score)
     return _Row(
         (figure, TONES[tone_of(score)]),
         path,
@@ -281,7 +281,7 @@ def _row(
     )
 
 
-def _path(field: FieldResult, result: MatchResult, look: Look) -> str:
+def _path(field: FieldResult, result: MatchResult, style: TerminalStyle) -> str:
     """Return the path of a field; an index that is not the same on both sides is `[expected → actual]`.
 
     Of an element of only one side it is that side's, as `[→ actual]` if expected has another element there.
@@ -293,9 +293,9 @@ def _path(field: FieldResult, result: MatchResult, look: Look) -> str:
             name = format_path((key,))
             path += name if name.startswith("[") or not path else f".{name}"
         elif expected is MISSING and get_value(result.documents[0], (*trails[0][:at], actual)) is not MISSING:
-            path += f"[{look.arrow}{actual}]"
+            path += f"[{style.arrow}{actual}]"
         else:
-            path += f"[{key}]" if actual in {key, MISSING} else f"[{expected}{look.arrow}{actual}]"
+            path += f"[{key}]" if actual in {key, MISSING} else f"[{expected}{style.arrow}{actual}]"
     return path or "$"
 
 
@@ -308,9 +308,9 @@ def _note(field: FieldResult, space: Space) -> str:
     if field.error:
         parts.append("comparator failed")  # the error is shown below
     elif field.reason and field.status not in {"omission", "hallucination"}:
-        look = space.look
+        style = space.style
         parts.append(
-            look.printable(field.reason) if space.reach is None else look.clip(field.reason, look.width)
+            style.printable(field.reason) if space.reach is None else style.clip(field.reason, style.width)
         )
     return ", ".join(parts if field.weight else [*parts, "weight 0"])
 
@@ -323,7 +323,7 @@ def _column(widths: Iterable[int], limit: int) -> int:
 def _draw(row: _Row, columns: tuple[int, int, int], space: Space) -> list[StyledLine]:
     """Draw a row on one line if it fits, else with the values below the rest."""
     figure, path, value = columns
-    room = space.look.width + _INDENT
+    room = space.style.width + _INDENT
     lead: StyledLine = [("  ", PLAIN)]
     if figure:
         lead += [(pad(row.score[0], figure), row.score[1]), ("  ", PLAIN)]
@@ -353,7 +353,7 @@ def _values(field: FieldResult, space: Space) -> list[StyledLine]:
         return value_lines(expected, actual, space)
     label = "compared as "
     raw = value_lines(expected, actual, space, marks=False)
-    after = value_lines(*compared, Space(space.look.less(len(label)), space.reach))
+    after = value_lines(*compared, Space(space.style.less(len(label)), space.reach))
     if space.reach == 0 and not any(map(has_marks, after)):
         return raw  # a second pair of unmarked texts says little
     labels = [(label, DIM)] + [(" " * len(label), PLAIN)] * (len(after) - 1)
@@ -364,17 +364,17 @@ def _values(field: FieldResult, space: Space) -> list[StyledLine]:
 
 
 def _notes(
-    entries: Sequence[str], label: str, markup: Markup, volume: _Volume, look: Look
+    entries: Sequence[str], label: str, markup: Markup, volume: _Volume, style: TerminalStyle
 ) -> list[StyledLine]:
     most, rows = (_NOTES, 2) if volume.lines < maxsize else (volume.fields, 5)
     indent = " " * len(label)
     lines: list[StyledLine] = []
     for entry in entries[:most]:
         if volume.value_lines is None:
-            lines.append([(label, markup), (look.printable(entry), PLAIN)])
+            lines.append([(label, markup), (style.printable(entry), PLAIN)])
             continue
-        texts = fold(entry, look.width - len(label), rows, unicode=look.unicode)
+        texts = fold(entry, style.width - len(label), rows, unicode=style.unicode)
         lines += [[(indent if at else label, markup), (text, PLAIN)] for at, text in enumerate(texts)]
     if len(entries) > most:
-        lines.append([(f"{look.mark} and {count(len(entries) - most)} more", DIM)])
+        lines.append([(f"{style.mark} and {count(len(entries) - most)} more", DIM)])
     return lines

@@ -11,9 +11,9 @@ from pytest_jsonmatch.report.blocks import Text
 from pytest_jsonmatch.report.build import left_out_note, statistics_blocks
 from pytest_jsonmatch.report.fields import field_blocks, fields_of
 from pytest_jsonmatch.report.html import blocks_html
-from pytest_jsonmatch.report.terminal_style import Look
 from pytest_jsonmatch.report.styled import line_text
 from pytest_jsonmatch.report.terminal import joined_blocks
+from pytest_jsonmatch.report.terminal_style import TerminalStyle
 from pytest_jsonmatch.results.comparison import Case, Comparison
 from pytest_jsonmatch.results.run import RunResult
 
@@ -35,7 +35,7 @@ def run_html(run: RunResult) -> str:
     try:
         return blocks_html(blocks)
     except ConfigurationError:
-        text = "\n".join(map(line_text, joined_blocks(blocks, Look(width=_WIDTH))))
+        text = "\n".join(map(line_text, joined_blocks(blocks, TerminalStyle(width=_WIDTH))))
         return f"<pre>{escape(text)}</pre>"
 
 

@@ -21,8 +21,8 @@ from pytest_jsonmatch.report.blocks import (
 )
 from pytest_jsonmatch.report.escape import display_width
 from pytest_jsonmatch.report.formatting import score_text
-from pytest_jsonmatch.report.terminal_style import Look, table_lines
 from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, TONES, StyledLine, line_width
+from pytest_jsonmatch.report.terminal_style import TerminalStyle, table_lines
 from pytest_jsonmatch.results.comparison import Difference
 
 _SMALL: Final = 0.2
@@ -40,41 +40,41 @@ _GAPS: Final = 4
 """The columns around the path of a difference."""
 
 
-def report_lines(report: Report, look: Look) -> list[StyledLine]:
+def report_lines(report: Report, style: TerminalStyle) -> list[StyledLine]:
     """Return a report as lines: what it covers, its verdict, and its blocks."""
-    lines = _told(", ".join(filter(None, (report.about, report.origin))), look, BOLD)
-    if look.mode == "all" and report.headline:
-        lines += _told(report.made_by, look, DIM)
+    lines = _told(", ".join(filter(None, (report.about, report.origin))), style, BOLD)
+    if style.mode == "all" and report.headline:
+        lines += _told(report.made_by, style, DIM)
     if report.headline:
         reasons = "; ".join(each.quoting() for each in report.reasons)
         text = f"{report.headline}: {reasons}" if reasons else report.headline
-        lines += _told(text, look, TONES[_VERDICT_TONES.get(report.verdict, "")])
-    below = blocks_lines(report, look)
+        lines += _told(text, style, TONES[_VERDICT_TONES.get(report.verdict, "")])
+    below = blocks_lines(report, style)
     return [*lines, *([[]] if lines and below else []), *below]
 
 
 _VERDICT_TONES: Final = {"failed": "bad", "passed": "good", "undecided": "open"}
 
 
-def blocks_lines(report: Report, look: Look, *, is_brief: bool | None = None) -> list[StyledLine]:
+def blocks_lines(report: Report, style: TerminalStyle, *, is_brief: bool | None = None) -> list[StyledLine]:
     """Return the blocks of a report as lines: in mode "auto" of a clean run one line for each metric.
 
     Args:
         report: the report.
-        look: how the lines may look; none is wider than the terminal, which has at least 20 columns.
+        style: how the lines may look; none is wider than the terminal, which has at least 20 columns.
         is_brief: whether that line is enough if nothing failed; None: if also all scores are 1.
     """
-    if look.mode == "none":
+    if style.mode == "none":
         return []
-    look = replace(look, width=max(look.width, _MIN_WIDTH))
-    if look.mode == "failed" and report.is_perfect:
-        return joined_blocks((each for each in report.blocks if each.level == "brief"), look)
+    style = replace(style, width=max(style.width, _MIN_WIDTH))
+    if style.mode == "failed" and report.is_perfect:
+        return joined_blocks((each for each in report.blocks if each.level == "brief"), style)
     enough = report.is_perfect or (is_brief and report.is_clean)
-    if look.mode == "auto" and is_brief is not False and enough:
-        return joined_blocks(brief_blocks(report, has_intervals=is_brief is None), look)
-    every = is_brief is False or look.mode == "all"
+    if style.mode == "auto" and is_brief is not False and enough:
+        return joined_blocks(brief_blocks(report, has_intervals=is_brief is None), style)
+    every = is_brief is False or style.mode == "all"
     shown = (each for each in report.blocks if each.level != "all" or (every and isinstance(each, Text)))
-    return joined_blocks(shown, look, every=every)
+    return joined_blocks(shown, style, every=every)
 
 
 def brief_blocks(report: Report, *, has_intervals: bool = False) -> Iterator[ReportBlock]:
@@ -87,7 +87,9 @@ def brief_blocks(report: Report, *, has_intervals: bool = False) -> Iterator[Rep
             yield block.brief
 
 
-def joined_blocks(blocks: Iterable[ReportBlock], look: Look, *, every: bool = False) -> list[StyledLine]:
+def joined_blocks(
+    blocks: Iterable[ReportBlock], style: TerminalStyle, *, every: bool = False
+) -> list[StyledLine]:
     """Return blocks as lines, with an empty line between them, but not between lines of one kind.
 
     With `every`, the differences of all rows of a table are shown, not only those of the first.
@@ -95,7 +97,7 @@ def joined_blocks(blocks: Iterable[ReportBlock], look: Look, *, every: bool = Fa
     lines: list[StyledLine] = []
     above: tuple[type[ReportBlock], bool] | None = None
     for block in blocks:
-        if own := block_lines(block, look, every=every):
+        if own := block_lines(block, style, every=every):
             # Sentences follow each other without a gap, and so do statistics on a single line.
             kind = type(block), isinstance(block, Text) or (isinstance(block, Statistics) and len(own) == 1)
             lines += own if not lines or (kind == above and kind[1]) else [[], *own]
@@ -103,129 +105,129 @@ def joined_blocks(blocks: Iterable[ReportBlock], look: Look, *, every: bool = Fa
     return lines
 
 
-def block_lines(block: ReportBlock, look: Look, *, every: bool = False) -> list[StyledLine]:
+def block_lines(block: ReportBlock, style: TerminalStyle, *, every: bool = False) -> list[StyledLine]:
     """Return a block as lines for a terminal."""
     if isinstance(block, Heading):
-        return _told(block.text, look, BOLD)
+        return _told(block.text, style, BOLD)
     if isinstance(block, Text):
-        return _told(block.quoting(), look, TONES[block.tone])
+        return _told(block.quoting(), style, TONES[block.tone])
     if isinstance(block, Statistics):
-        return _statistics_lines(block, look)
+        return _statistics_lines(block, style)
     if isinstance(block, Table):
-        return _table_lines(block, look, every=every)
-    return _chart_lines(block, look)
+        return _table_lines(block, style, every=every)
+    return _chart_lines(block, style)
 
 
-def _told(text: str, look: Look, markup: dict[str, bool]) -> list[StyledLine]:
-    return look.folded(look.printable(text), _ROWS_OF_TEXT, markup) if text else []
+def _told(text: str, style: TerminalStyle, markup: dict[str, bool]) -> list[StyledLine]:
+    return style.folded(style.printable(text), _ROWS_OF_TEXT, markup) if text else []
 
 
-def _statistics_lines(block: Statistics, look: Look) -> list[StyledLine]:
+def _statistics_lines(block: Statistics, style: TerminalStyle) -> list[StyledLine]:
     if not any(each.note for each in block.statistics) and block.title:
-        values = ", ".join(f"{each.name} {look.printable(each.value)}" for each in block.statistics)
-        return _told(f"{block.title}: {values}", look, PLAIN)
+        values = ", ".join(f"{each.name} {style.printable(each.value)}" for each in block.statistics)
+        return _told(f"{block.title}: {values}", style, PLAIN)
     rows = [
-        [(each.name, PLAIN), (look.printable(each.value), BOLD), (look.printable(each.note), DIM)]
+        [(each.name, PLAIN), (style.printable(each.value), BOLD), (style.printable(each.note), DIM)]
         for each in block.statistics
     ]
-    lines = table_lines(rows, look, texts={0: 0.5, 1: 1, 2: 1}, indent="  ")
-    return [*_told(f"{block.title}:" if block.title else "", look, BOLD), *lines]
+    lines = table_lines(rows, style, texts={0: 0.5, 1: 1, 2: 1}, indent="  ")
+    return [*_told(f"{block.title}:" if block.title else "", style, BOLD), *lines]
 
 
 # -- tables ------------------------------------------------------------------------------------------------
 
 
-def _table_lines(block: Table, look: Look, *, every: bool) -> list[StyledLine]:
+def _table_lines(block: Table, style: TerminalStyle, *, every: bool) -> list[StyledLine]:
     rows = block.rows
-    if look.mode == "failed" or (block.fine_level == "all" and look.mode != "all"):
+    if style.mode == "failed" or (block.fine_level == "all" and style.mode != "all"):
         rows = rows[: len(rows) - block.fine]
     if not rows:
         return []
-    shown = rows[: None if look.mode == "all" else block.most]
+    shown = rows[: None if style.mode == "all" else block.most]
     has_header = any(block.columns)
     places = [(at, title) for at, title in enumerate(block.columns) if title not in block.not_in_terminal]
     texts = {at: 1.0 if at else 0.5 for at, _ in places if block.is_text(at)}
-    header = [(look.middle(title, look.width if at in texts else _MAX_TITLE), BOLD) for at, title in places]
+    header = [(style.middle(title, style.width if at in texts else _MAX_TITLE), BOLD) for at, title in places]
     lines: list[StyledLine] = [header] if has_header else []
     for row in (*shown, block.total):
         if row:
-            cells = _cells(row, block, look)
+            cells = _cells(row, block, style)
             lines.append([cells[at] for at, _ in places])
     spare = [at for at, title in places if title in block.spare]
     spare.sort(key=lambda at: -block.spare[block.columns[at]])
-    room = replace(look, width=10_000) if block.uncut else look
+    room = replace(style, width=10_000) if block.uncut else style
     lines = table_lines(lines, room, texts=texts, spare=spare, indent="" if has_header else "  ")
-    rule: StyledLine = [(("─" if look.unicode else "-") * max(map(line_width, lines)), DIM)]
+    rule: StyledLine = [(("─" if style.unicode else "-") * max(map(line_width, lines)), DIM)]
     below = [rule, lines.pop()] if block.total else []
     hidden = block.hidden + len(rows) - len(shown)
-    more = [look.more(count(hidden, f"more {block.noun}"))] if hidden else []
+    more = [style.more(count(hidden, f"more {block.noun}"))] if hidden else []
     title = block.titled()
     title += ":" if title and not has_header else ""
-    below += _told(block.note, look, PLAIN)
-    return [*_told(title, look, BOLD), *lines, *more, *below, *_differences(block, look, every=every)]
+    below += _told(block.note, style, PLAIN)
+    return [*_told(title, style, BOLD), *lines, *more, *below, *_differences(block, style, every=every)]
 
 
-def _cells(row: Sequence[AnyCell], block: Table, look: Look) -> StyledLine:
-    cells = [_cell(cell, look) for cell in row]
+def _cells(row: Sequence[AnyCell], block: Table, style: TerminalStyle) -> StyledLine:
+    cells = [_cell(cell, style) for cell in row]
     if block.node_ids:
         first = row[0] if isinstance(row[0], str) else row[0].text
-        cells[0] = look.printable(look.node_id(first)), cells[0][1]
+        cells[0] = style.printable(style.node_id(first)), cells[0][1]
     return cells
 
 
-def _cell(cell: AnyCell, look: Look) -> tuple[str, dict[str, bool]]:
+def _cell(cell: AnyCell, style: TerminalStyle) -> tuple[str, dict[str, bool]]:
     told = cell if isinstance(cell, TableCell) else TableCell(cell)
     is_dash = told.text == score_text(None)
-    return look.score(None) if is_dash else look.printable(told.text), TONES[told.tone]
+    return style.score(None) if is_dash else style.printable(told.text), TONES[told.tone]
 
 
 # -- differences -------------------------------------------------------------------------------------------
 
 
-def _differences(block: Table, look: Look, *, every: bool) -> list[StyledLine]:
+def _differences(block: Table, style: TerminalStyle, *, every: bool) -> list[StyledLine]:
     """Return the most frequent differences in the first row that has any, or in all rows."""
     # A page lists the differences of each case; in a terminal, its message has them.
     details = () if block.fine_level == "all" else block.details
     with_any = [found for parts in details for each in parts if (found := each.differences)]
-    number = None if look.mode == "all" else _MOST_DIFFERING if every else 1
+    number = None if style.mode == "all" else _MOST_DIFFERING if every else 1
     found = [each for several in with_any[:number] for each in several[:_DIFFERENCES]]
     if not found:
         return []
-    paths = [look.middle(each.path, look.width // 3) for each in found]
-    room = max(look.width - max(map(display_width, paths)) - _GAPS, _MIN_WIDTH)
+    paths = [style.middle(each.path, style.width // 3) for each in found]
+    room = max(style.width - max(map(display_width, paths)) - _GAPS, _MIN_WIDTH)
     rows: list[StyledLine] = [
-        [("" if path == above else path, PLAIN), (look.printable(difference_text(each, look, room)), PLAIN)]
+        [("" if path == above else path, PLAIN), (style.printable(difference_text(each, style, room)), PLAIN)]
         for above, path, each in zip(["", *paths], paths, found, strict=False)
     ]
-    title = f"differences, expected {look.arrow} actual{block.details_of}:"
-    lines = table_lines(rows, look, texts={0: 0.5, 1: 1.0}, indent="  ")
-    return [[], *_told(title, look, BOLD), *lines]
+    title = f"differences, expected {style.arrow} actual{block.details_of}:"
+    lines = table_lines(rows, style, texts={0: 0.5, 1: 1.0}, indent="  ")
+    return [[], *_told(title, style, BOLD), *lines]
 
 
-def difference_text(of: ShownDifference, look: Look, room: int) -> str:
+def difference_text(of: ShownDifference, style: TerminalStyle, room: int) -> str:
     """Return both values on at most this many columns, or the one that is there and what is wrong with it."""
-    times = f"  {'×' if look.unicode else 'x'}{count(of.times)}" if of.times > 1 else ""
+    times = f"  {'×' if style.unicode else 'x'}{count(of.times)}" if of.times > 1 else ""
     room -= len(times)
     sides = [side for side in (of.expected, of.actual) if side is not None]
     if len(sides) == 1:
-        return f"{_side(sides[0], look, room - len(of.status) - 1)} {of.status}{times}"
-    room -= len(f" {look.arrow} ")
+        return f"{_side(sides[0], style, room - len(of.status) - 1)} {of.status}{times}"
+    room -= len(f" {style.arrow} ")
     limit = max(room // 2, room - min(map(len, sides)))
     if sum(map(len, sides)) > room:
-        cut = Difference(of.expected, of.actual).cut(limit - 2 * len(look.mark) + 2)
+        cut = Difference(of.expected, of.actual).cut(limit - 2 * len(style.mark) + 2)
         sides = [side or "" for side in cut[:2]]
-    return f" {look.arrow} ".join(_side(side, look, limit) for side in sides) + times
+    return f" {style.arrow} ".join(_side(side, style, limit) for side in sides) + times
 
 
-def _side(text: str, look: Look, room: int) -> str:
-    return look.clip(text.replace("…", look.mark), room)
+def _side(text: str, style: TerminalStyle, room: int) -> str:
+    return style.clip(text.replace("…", style.mark), room)
 
 
 # -- charts ------------------------------------------------------------------------------------------------
 
 
-def _chart_lines(chart: Chart, look: Look) -> list[StyledLine]:
-    return [] if chart.level == "all" else block_lines(chart_table(chart), look)
+def _chart_lines(chart: Chart, style: TerminalStyle) -> list[StyledLine]:
+    return [] if chart.level == "all" else block_lines(chart_table(chart), style)
 
 
 def chart_table(chart: Chart) -> Table:

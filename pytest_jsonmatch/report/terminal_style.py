@@ -31,7 +31,7 @@ _LAYOUTS: Final = ((_GAP, _LONGEST_TEXT), (1, _LONGEST_TEXT), (1, _LEAST_TEXT))
 
 @final
 @dataclass(frozen=True, slots=True)
-class Look:
+class TerminalStyle:
     """How text may look, and how much of it is wanted.
 
     Args:
@@ -61,7 +61,7 @@ class Look:
         """The sign between what was and what is."""
         return "→" if self.unicode else "->"
 
-    def less(self, columns: int) -> Look:
+    def less(self, columns: int) -> TerminalStyle:
         """Return the look of lines that are this many columns narrower."""
         return replace(self, width=self.width - columns)
 
@@ -150,7 +150,7 @@ def joined(blocks: Iterable[Sequence[StyledLine]]) -> list[StyledLine]:
 
 def table_lines(
     rows: Sequence[StyledLine],
-    look: Look,
+    style: TerminalStyle,
     *,
     texts: Mapping[int, float],
     spare: Sequence[int] = (),
@@ -163,7 +163,7 @@ def table_lines(
 
     Args:
         rows: the cells of each line, the same number in every line.
-        look: how the lines may look.
+        style: how the lines may look.
         texts: the columns of text, which are left-aligned and may be cut; the number is the `head` of `clip`.
             All other columns hold figures, which are right-aligned.
         spare: the columns that may be left out, the first one first.
@@ -173,13 +173,13 @@ def table_lines(
     if not columns:
         return []
     for at, head in texts.items():
-        columns[at] = [(look.clip(text, _LONGEST_TEXT, head), markup) for text, markup in columns[at]]
+        columns[at] = [(style.clip(text, _LONGEST_TEXT, head), markup) for text, markup in columns[at]]
     every = {at: max(display_width(text) for text, _ in cells) for at, cells in columns.items()}
     widths, gap = every, _GAP
 
     def lacking(longest: int = _LONGEST_TEXT) -> int:
         wanted = (min(width, longest) if at in texts else width for at, width in widths.items())
-        return len(indent) + sum(wanted) + gap * (len(widths) - 1) - look.width
+        return len(indent) + sum(wanted) + gap * (len(widths) - 1) - style.width
 
     for gap, longest in _LAYOUTS if spare else _LAYOUTS[:1]:  # noqa: B007 - `lacking` reads the gap
         widths = dict(every)
@@ -195,11 +195,11 @@ def table_lines(
     for row in zip(*(columns[at] for at in widths), strict=True):
         line: StyledLine = []
         for (at, width), (text, markup) in zip(widths.items(), row, strict=True):
-            shown = look.clip(text, width, texts[at]) if at in texts else text
+            shown = style.clip(text, width, texts[at]) if at in texts else text
             line.append(((" " * gap if line else indent) + pad(shown, width, right=at not in texts), markup))
         # No white space at the end of a line, whichever cells are empty.
         while len(line) > 1 and not line[-1][0].strip():
             line.pop()
         line[-1] = line[-1][0].rstrip(), line[-1][1]
-        lines.append(look.fitting(line))
+        lines.append(style.fitting(line))
     return lines

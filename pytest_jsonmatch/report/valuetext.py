@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 from pytest_jsonmatch.engine.value.convert import MISSING, JsonValue
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.report.escape import display_width
-from pytest_jsonmatch.report.terminal_style import Look
 from pytest_jsonmatch.report.styled import DIM, GREEN, PLAIN, RED, StyledLine, line_width
+from pytest_jsonmatch.report.terminal_style import TerminalStyle
 from pytest_jsonmatch.report.textdiff import DiffSpan, spans
 
 _LABELS: Final = ("expected ", "actual   ")
@@ -26,7 +26,7 @@ _CONTEXTS: Final = (40, 32, 26, 22, 18, 14, 11, 8, 5)
 class Space(NamedTuple):
     """The room for values: the look of a line, and the columns for a value on several (None: no limit)."""
 
-    look: Look
+    style: TerminalStyle
     reach: int | None
 
 
@@ -35,9 +35,9 @@ def value_lines(
 ) -> list[StyledLine]:
     """Return expected and actual on one line or two; strings that share much become one marked string.
 
-    >>> from pytest_jsonmatch.report.terminal_style import Look
+    >>> from pytest_jsonmatch.report.terminal_style import TerminalStyle
     >>> from pytest_jsonmatch.report.styled import line_text
-    >>> space = Space(Look(width=60), 50)
+    >>> space = Space(TerminalStyle(width=60), 50)
     >>> show = lambda e, a: [line_text(line) for line in value_lines(e, a, space)]
     >>> show("completed successfully", "completed sucessfully"), show(20.3, "20.5"), show(None, MISSING)
     (['"completed suc[-c-]essfully"'], ['20.3 → "20.5"'], ['null → (missing)'])
@@ -47,18 +47,18 @@ def value_lines(
         if line is not None:
             return [line]
     texts = _text(expected, "(nothing)", space), _text(actual, "(missing)", space)
-    sides = f" {space.look.arrow} "
+    sides = f" {space.style.arrow} "
     if expected is MISSING or actual is MISSING:
-        room = space.look.width - len(sides) - len("(missing)")
+        room = space.style.width - len(sides) - len("(missing)")
         return [_side_by_side(*(_cut(text, 0, room, space) for text in texts), sign=sides)]
-    if len(texts[0]) + len(texts[1]) <= _MAX_PAIR * space.look.width:
-        whole = [space.look.printable(text) for text in texts]
-        if sum(map(display_width, (*whole, sides))) <= space.look.width:
+    if len(texts[0]) + len(texts[1]) <= _MAX_PAIR * space.style.width:
+        whole = [space.style.printable(text) for text in texts]
+        if sum(map(display_width, (*whole, sides))) <= space.style.width:
             return [_side_by_side(*whole, sign=sides)]
     from rapidfuzz.distance import Prefix
 
     shared = Prefix.similarity(*texts)
-    room = space.look.width - len(_LABELS[0])
+    room = space.style.width - len(_LABELS[0])
     return [
         [(label, DIM), (_cut(text, shared, room, space), PLAIN)]
         for label, text in zip(_LABELS, texts, strict=True)
@@ -89,15 +89,15 @@ def _quoted(text: str) -> str:
 def _cut(text: str, shared: int, room: int, space: Space) -> str:
     """Return `text` printable within the reach, cut so that the difference, at `shared`, is in view."""
     if space.reach is None:
-        return space.look.printable(text)
+        return space.style.printable(text)
     reach = max(space.reach, room)
-    whole = space.look.printable(text) if len(text) <= reach else None
+    whole = space.style.printable(text) if len(text) <= reach else None
     if whole is not None and display_width(whole) <= reach:
         return whole
     if shared <= reach // 2:
-        return space.look.clip(text, reach)
-    before = space.look.clip(text[:shared], reach // 3, head=0)
-    return before + space.look.clip(text[shared:], reach - display_width(before))
+        return space.style.clip(text, reach)
+    before = space.style.clip(text[:shared], reach // 3, head=0)
+    return before + space.style.clip(text[shared:], reach - display_width(before))
 
 
 def _marked_line(expected: str, actual: str, space: Space) -> StyledLine | None:
@@ -113,32 +113,32 @@ def _marked_line(expected: str, actual: str, space: Space) -> StyledLine | None:
         return None
     # Two texts that look the same (é in one code point or two) must not be shown as the same.
     same = unicodedata.normalize("NFC", expected) == unicodedata.normalize("NFC", actual)
-    look = replace(space.look, unicode=space.look.unicode and not same)
+    style = replace(space.style, unicode=space.style.unicode and not same)
     if space.reach is None:
-        return _assemble(pieces, None, look)
+        return _assemble(pieces, None, style)
     for context in _CONTEXTS:
-        line = _assemble(pieces, context * max(1, space.reach // space.look.width), look)
-        if line_width(line) <= max(space.reach, space.look.width):
+        line = _assemble(pieces, context * max(1, space.reach // space.style.width), style)
+        if line_width(line) <= max(space.reach, space.style.width):
             return line
     return None
 
 
-def _assemble(found: list[DiffSpan], context: int | None, look: Look) -> StyledLine:
+def _assemble(found: list[DiffSpan], context: int | None, style: TerminalStyle) -> StyledLine:
     line: StyledLine = [('"', PLAIN)]
     for index, (kind, text) in enumerate(found):
         quoted = _quoted(text)
         if kind != "=":
             before, after, markup = _MARKS[kind]
-            line += [(before, markup), (_middle(quoted, context, look), markup), (after, markup)]
+            line += [(before, markup), (_middle(quoted, context, style), markup), (after, markup)]
         elif context is not None and index in {0, len(found) - 1}:
-            line.append((look.clip(quoted, context, head=1 if index else 0), PLAIN))
+            line.append((style.clip(quoted, context, head=1 if index else 0), PLAIN))
         else:
-            line.append((_middle(quoted, context, look), PLAIN))
+            line.append((_middle(quoted, context, style), PLAIN))
     line.append(('"', PLAIN))
     return line
 
 
-def _middle(text: str, width: int | None, look: Look) -> str:
+def _middle(text: str, width: int | None, style: TerminalStyle) -> str:
     if width is None:
-        return look.printable(text)
-    return look.middle(text, max(width, 2 * len(look.mark) + 1))
+        return style.printable(text)
+    return style.middle(text, max(width, 2 * len(style.mark) + 1))

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 from pytest_jsonmatch.golden.files import OWN, display_name, is_golden
 from pytest_jsonmatch.report.blocks import Report, Table
 from pytest_jsonmatch.report.build import build
-from pytest_jsonmatch.report.terminal_style import Look
 from pytest_jsonmatch.report.styled import PLAIN, RED, YELLOW, StyledLine, guarded
 from pytest_jsonmatch.report.terminal import blocks_lines, brief_blocks, joined_blocks
+from pytest_jsonmatch.report.terminal_style import TerminalStyle
 from pytest_jsonmatch.results.comparison import comparisons_of
 from pytest_jsonmatch.results.run import RunResult
 
@@ -45,13 +45,13 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     is_brief = None if failed else True
     if config.get_verbosity() > 0:
         is_brief = False
-    look = _look(session)
+    style = _make_style(session)
     if not silent:
-        lines = _lines(session, cases, look, is_brief=is_brief)
+        lines = _lines(session, cases, style, is_brief=is_brief)
     else:  # gates are judged all the same
         checks = [] if verdict.report is None else verdict.report.blocks
         lines = joined_blocks(
-            [each for each in checks if isinstance(each, Table) and each.level == "brief"], look
+            [each for each in checks if isinstance(each, Table) and each.level == "brief"], style
         )
     notes = [] if verdict.report is None else list(_notes(session))
     if len(lines) > 1 or notes or verdict.rule_errors:
@@ -80,15 +80,17 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
         ci.show_annotations(terminalreporter, verdict.report, verdict.gates, unicode=session.look[1])
 
 
-def _lines(session: Session, cases: Sequence[Case], look: Look, *, is_brief: bool | None) -> list[StyledLine]:
+def _lines(
+    session: Session, cases: Sequence[Case], style: TerminalStyle, *, is_brief: bool | None
+) -> list[StyledLine]:
     """Return the lines of the report, which is built here if nothing else needed it."""
     if session.verdict.report is not None:
-        return blocks_lines(session.verdict.report, look, is_brief=is_brief)
+        return blocks_lines(session.verdict.report, style, is_brief=is_brief)
     single = _single_assertions(cases, session) if is_brief is None else set()
     tabled = _report(session, [case for case in cases if case.id not in single])
     others = _report(session, [case for case in cases if case.id in single])
-    lines = blocks_lines(tabled, look, is_brief=is_brief)
-    return [*lines, *joined_blocks(brief_blocks(others), look)]
+    lines = blocks_lines(tabled, style, is_brief=is_brief)
+    return [*lines, *joined_blocks(brief_blocks(others), style)]
 
 
 def _report(session: Session, cases: Sequence[Case]) -> Report:
@@ -167,8 +169,8 @@ def _show_repeated(terminalreporter: pytest.TerminalReporter, session: Session) 
         terminalreporter.write_line(f"and {len(told) - _MOST_SHOWN} more, named below")
 
 
-def _look(session: Session) -> Look:
-    return Look(
+def _make_style(session: Session) -> TerminalStyle:
+    return TerminalStyle(
         *session.look, session.settings.summary, "--jsonmatch-summary=all", partial(_node_id, session.config)
     )
 
@@ -192,7 +194,7 @@ def _judged(session: Session) -> Iterator[StyledLine]:
     from pytest_jsonmatch.semantic.judging import JudgeUsage
 
     usage = sum(parts, JudgeUsage())
-    yield from _look(session).folded(usage_text(usage), 2, YELLOW if usage.errors else PLAIN)
+    yield from _make_style(session).folded(usage_text(usage), 2, YELLOW if usage.errors else PLAIN)
 
 
 def show_verdict(config: pytest.Config, session: Session) -> None:
@@ -202,7 +204,7 @@ def show_verdict(config: pytest.Config, session: Session) -> None:
         return
     from pytest_jsonmatch.report.checks import failed_line
 
-    if line := failed_line(session.verdict.gates, session.verdict.repeated, _look(session)):
+    if line := failed_line(session.verdict.gates, session.verdict.repeated, _make_style(session)):
         write_lines(terminalreporter, [line])
 
 

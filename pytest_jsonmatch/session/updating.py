@@ -10,7 +10,7 @@ import pytest
 
 from pytest_jsonmatch.golden import update
 from pytest_jsonmatch.golden.review import review_on_terminal, update_lines
-from pytest_jsonmatch.report.terminal_style import Look
+from pytest_jsonmatch.report.terminal_style import TerminalStyle
 from pytest_jsonmatch.session.summary import write_lines
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     if session.verdict.updates is None:
         terminalreporter.write("the run did not finish: nothing was written\n")
         return
-    look = Look(*session.look, "all" if session.config.get_verbosity() > 0 else "auto", "-v: all")
-    write_lines(terminalreporter, update_lines(session.verdict.updates, look, dry_run=settings.dry_run))
+    style = TerminalStyle(*session.look, "all" if session.config.get_verbosity() > 0 else "auto", "-v: all")
+    write_lines(terminalreporter, update_lines(session.verdict.updates, style, dry_run=settings.dry_run))
 
 
 def check_terminal(config: pytest.Config) -> None:

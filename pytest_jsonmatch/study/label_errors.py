@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.study.answers import Answered, ComparedAnswer
-    from pytest_jsonmatch.study.places import Steps
     from pytest_jsonmatch.study.gold_records import Records
+    from pytest_jsonmatch.study.places import Steps
 
     _Wrong = Mapping[str, Mapping[Steps, Sequence[JsonValue]]]
     """What systems say about a record where they are wrong, by system and place."""

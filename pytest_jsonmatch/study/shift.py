@@ -17,8 +17,8 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.gate.paired import holm
-from pytest_jsonmatch.study.places import path_of
 from pytest_jsonmatch.study.gold_records import cluster_of
+from pytest_jsonmatch.study.places import path_of
 
 FIGURES: Final = ("shifted", "effect")
 """The figures that gates may name."""

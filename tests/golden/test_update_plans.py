@@ -12,12 +12,12 @@ from pytest_jsonmatch.golden import yamlevents
 from pytest_jsonmatch.golden.review import update_lines
 from pytest_jsonmatch.golden.update import Request, digest_of, plan_updates, write
 from pytest_jsonmatch.reading.strict import parse_json
-from pytest_jsonmatch.report.terminal_style import Look
 from pytest_jsonmatch.report.styled import line_text
+from pytest_jsonmatch.report.terminal_style import TerminalStyle
 
 
 def told(*updates):
-    return [line_text(line) for line in update_lines(updates, Look(), dry_run=False)]
+    return [line_text(line) for line in update_lines(updates, TerminalStyle(), dry_run=False)]
 
 
 @pytest.fixture

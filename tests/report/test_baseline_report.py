@@ -11,10 +11,10 @@ from pytest_jsonmatch.report.baseline_report import THIS, contest_blocks
 from pytest_jsonmatch.report.blocks import Text
 from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.html import html_page
-from pytest_jsonmatch.report.terminal_style import Look
 from pytest_jsonmatch.report.markdown import markdown
 from pytest_jsonmatch.report.styled import line_text
 from pytest_jsonmatch.report.terminal import blocks_lines, joined_blocks
+from pytest_jsonmatch.report.terminal_style import TerminalStyle
 from pytest_jsonmatch.results.comparison import Case, CaseRun
 from pytest_jsonmatch.results.run import RunResult
 from tests.conftest import case_of
@@ -47,7 +47,7 @@ def shown(before, *after, gate=None, width=80):
         contest(("v1", before), (f"v{at}", each), gate or DropGate(), tests=len(after))
         for at, each in enumerate(after, 2)
     ]
-    return [line_text(line) for line in joined_blocks(contest_blocks(contests), Look(width=width))]
+    return [line_text(line) for line in joined_blocks(contest_blocks(contests), TerminalStyle(width=width))]
 
 
 def answers(before, after, expected=GOLD):
@@ -175,7 +175,7 @@ def test_values_of_a_fixture_are_compared_with_the_first():
         "v2` is significantly better in mean score (+0.20) and on `total` (+0.60)",
         "v3`: no significant change from `v1`; with 20 cases, changes of the mean score up to 0.",
     ]
-    text = " ".join(line_text(line) for line in blocks_lines(report, Look(width=300)))
+    text = " ".join(line_text(line) for line in blocks_lines(report, TerminalStyle(width=300)))
     for each in told:
         assert each in text
         assert each in markdown(report, 10**6)

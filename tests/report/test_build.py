@@ -21,10 +21,10 @@ from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.cases_page import PageExtra
 from pytest_jsonmatch.report.formatting import score_text
 from pytest_jsonmatch.report.html import html_page
-from pytest_jsonmatch.report.terminal_style import Look
 from pytest_jsonmatch.report.markdown import markdown
 from pytest_jsonmatch.report.styled import line_text, line_width
 from pytest_jsonmatch.report.terminal import block_lines, blocks_lines, joined_blocks
+from pytest_jsonmatch.report.terminal_style import TerminalStyle
 from pytest_jsonmatch.results.file import to_text
 from pytest_jsonmatch.results.run import RunResult
 from tests.conftest import case_of
@@ -44,7 +44,7 @@ def run(*cases, **more):
 
 
 def texts(blocks, **look):
-    return [line_text(line) for line in joined_blocks(blocks, Look(**look))]
+    return [line_text(line) for line in joined_blocks(blocks, TerminalStyle(**look))]
 
 
 # -- one value for a name with a scope ---------------------------------------------------------------------
@@ -96,7 +96,7 @@ def of_terminal(report):
     for block in statistics_of(report):
         scope = block.title.partition(",")[0]
         found |= {(scope, each.name): each.value for each in block.statistics}
-    for line in map(line_text, blocks_lines(report, Look(width=200, mode="all"))):
+    for line in map(line_text, blocks_lines(report, TerminalStyle(width=200, mode="all"))):
         cells = re.split(r" {2,}", line.strip())
         if cells[0] == "field":
             columns = cells[1:]
@@ -184,7 +184,7 @@ def test_a_failed_score_is_never_shown_as_its_limit():
     results = run(case("t.py::a", **sides, metric="json_similarity", limit=0.95))
     gates = [check_gate(parse_gate("score >= 0.95"), results)]
     report = build(results, gates=gates)
-    drawn = [line_text(line) for line in blocks_lines(report, Look())]
+    drawn = [line_text(line) for line in blocks_lines(report, TerminalStyle())]
     assert "t.py::a  0.947 < 0.95  t 0.95" in drawn
     assert "| `t.py::a` | `0.947 < 0.95` | `t 0.95` |" in markdown(report, 10**6)
     html = html_page(report)
@@ -249,7 +249,7 @@ def test_figures_with_their_intervals(unicode):
     results = many(40, wrong=range(20))
     report = build(results, has_intervals=True)
     means, leaves = (
-        [line_text(line) for line in block_lines(each, Look(unicode=unicode))]
+        [line_text(line) for line in block_lines(each, TerminalStyle(unicode=unicode))]
         for each in statistics_of(report)
     )
     assert means[0] == "mean over cases, with 95 % confidence intervals (40 cases):"
@@ -257,7 +257,7 @@ def test_figures_with_their_intervals(unicode):
     assert means[2] == "  pass rate  0.50  0.35 to 0.65"
     assert leaves[0] == "all fields, with 95 % confidence intervals (40 cases):"
     for block in statistics_of(report):
-        assert all(line_width(line) <= 40 for line in block_lines(block, Look(width=40)))
+        assert all(line_width(line) <= 40 for line in block_lines(block, TerminalStyle(width=40)))
 
 
 # -- tables ------------------------------------------------------------------------------------------------

@@ -10,9 +10,9 @@ import pytest
 from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.cli.main import main
 from pytest_jsonmatch.report.build import build
-from pytest_jsonmatch.report.terminal_style import Look
 from pytest_jsonmatch.report.styled import line_text, line_width
 from pytest_jsonmatch.report.terminal import blocks_lines
+from pytest_jsonmatch.report.terminal_style import TerminalStyle
 from pytest_jsonmatch.results.comparison import Comparison
 from pytest_jsonmatch.results.run import RunResult
 from tests.conftest import case_of
@@ -26,7 +26,7 @@ def lines_below(
         case_of(str(at), actual, expected=expected, metric=metric, limit=0)
         for at, (actual, expected) in enumerate(pairs)
     )
-    lines = blocks_lines(build(RunResult.of_cases(tuple(cases))), Look(**look), is_brief=is_brief)
+    lines = blocks_lines(build(RunResult.of_cases(tuple(cases))), TerminalStyle(**look), is_brief=is_brief)
     assert max(map(line_width, lines)) <= look.get("width", 80)
     texts = list(map(line_text, lines))
     start = next((at for at, text in enumerate(texts) if text.endswith(" actual:")), len(texts))

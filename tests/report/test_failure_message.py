@@ -14,7 +14,7 @@ from pytest_jsonmatch.engine.plan.registry import register_comparator, session_r
 from pytest_jsonmatch.limits import ScoreCheck
 from pytest_jsonmatch.report.escape import display_width
 from pytest_jsonmatch.report.failure import failure_message
-from pytest_jsonmatch.report.terminal_style import Look
+from pytest_jsonmatch.report.terminal_style import TerminalStyle
 
 EXPECTED = {
     "number": "INV-2024-0017",
@@ -37,7 +37,7 @@ def message(actual, expected, *, limit=1.0, failures=None, metric="field_match",
     result = compare_json(actual, expected, metric=metric, **(options or {}))
     found = [ScoreCheck("score", result.score, limit)] if failures is None else failures
     more = {key: look.pop(key) for key in ("verbosity", "name", "locate") if key in look}
-    return failure_message(result, Look(**look), threshold={"score": limit}, failures=found, **more)
+    return failure_message(result, TerminalStyle(**look), threshold={"score": limit}, failures=found, **more)
 
 
 def lines(text):
@@ -157,7 +157,7 @@ def test_comparator_errors_and_warnings_stand_below_the_fields():
         result = compare_json(
             '{"a": 1, "a": 2, "b": "x"}', {"a": 1, "b": "y"}, fields={"b": {"compare": "weight"}}
         )
-    shown = failure_message(result, Look(), threshold={"score": 0.25}, failures=[])
+    shown = failure_message(result, TerminalStyle(), threshold={"score": 0.25}, failures=[])
     assert lines(shown) == lines(r"""
 leaf_f1 score 0.00 (limit 0.25), 1 comparator error
 2 fields: 2 mismatch

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.report.build import build
-from pytest_jsonmatch.report.terminal_style import Look
 from pytest_jsonmatch.report.styled import line_text, line_width
 from pytest_jsonmatch.report.terminal import blocks_lines
+from pytest_jsonmatch.report.terminal_style import TerminalStyle
 from pytest_jsonmatch.results.comparison import Case, Comparison
 from pytest_jsonmatch.results.run import RunResult
 from tests.conftest import compared as kept
@@ -25,7 +25,7 @@ def compared(name, actual, expected, *, limit=1.0, metric="json_similarity", thr
 
 
 def shown(comparisons, **look):
-    return [line_text(line) for line in blocks_lines(report_of(comparisons), Look(**look))]
+    return [line_text(line) for line in blocks_lines(report_of(comparisons), TerminalStyle(**look))]
 
 
 def report_of(comparisons):
@@ -167,7 +167,7 @@ the last one counts (twice)
 
 def test_colours_follow_the_score():
     case = compared("x", {"a": 1, "b": "abcdefghik", "c": 2}, {"a": 1, "b": "abcdefghij", "c": 1, "d": 5})
-    drawn = blocks_lines(report_of([case]), Look())
+    drawn = blocks_lines(report_of([case]), TerminalStyle())
     rows = {line[0][0].strip(): line[5] for line in drawn if len(line) > 6 and len(line[0][0].strip()) == 1}
     colours = {"c": ("0.00", "red"), "d": ("0.00", "red"), "b": ("0.90", "yellow"), "a": ("1.00", "green")}
     assert rows == {name: (f"   {score}", {colour: True}) for name, (score, colour) in colours.items()}
@@ -201,7 +201,7 @@ COMPARISONS = st.builds(
     st.sampled_from(["auto", "failed", "all"]),
 )
 def test_whatever_the_paths_no_line_is_wider_than_the_terminal(comparisons, width, unicode, mode):
-    drawn = blocks_lines(report_of(comparisons), Look(mode=mode, width=width, unicode=unicode))
+    drawn = blocks_lines(report_of(comparisons), TerminalStyle(mode=mode, width=width, unicode=unicode))
     assert [line_text(line) for line in drawn if line_width(line) > width] == []
     text = "".join(map(line_text, drawn))
     assert unicode or text.isascii()
@@ -237,7 +237,10 @@ def test_a_run_in_which_all_pass_has_a_line_for_each_metric():
     ]
 
     def brief(comparisons, **look):
-        return [line_text(line) for line in blocks_lines(report_of(comparisons), Look(**look), is_brief=True)]
+        return [
+            line_text(line)
+            for line in blocks_lines(report_of(comparisons), TerminalStyle(**look), is_brief=True)
+        ]
 
     assert brief(session, width=100) == [
         "jsonmatch: json_similarity, 2 cases, 2 fields, score 0.95 (mean over cases), lowest 0.90; extras not",

@@ -19,14 +19,14 @@ from pytest_jsonmatch.report.blocks import (
 )
 from pytest_jsonmatch.report.checks import gate_table
 from pytest_jsonmatch.report.html import html_page
-from pytest_jsonmatch.report.terminal_style import Look
 from pytest_jsonmatch.report.styled import line_text
 from pytest_jsonmatch.report.terminal import report_lines
+from pytest_jsonmatch.report.terminal_style import TerminalStyle
 
 
 def text(*blocks, width=80, **look):
     sheet = Report("jsonmatch x", "about", blocks)
-    return [line_text(line) for line in report_lines(sheet, Look(width=width, **look))]
+    return [line_text(line) for line in report_lines(sheet, TerminalStyle(width=width, **look))]
 
 
 def page(*blocks):

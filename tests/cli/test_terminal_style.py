@@ -10,21 +10,21 @@ from argparse import Namespace
 
 import pytest
 
-from pytest_jsonmatch.cli.output import Look, look_of
+from pytest_jsonmatch.cli.output import TerminalStyle, make_style
 
 
 @pytest.mark.parametrize(
-    ("encoding", "environment", "look"),
+    ("encoding", "environment", "style"),
     [
-        ("utf-8", {}, Look(color=True, unicode=True, width=70)),
-        ("ascii", {}, Look(color=True, unicode=False, width=70)),
-        ("no-such-encoding", {}, Look(color=True, unicode=False, width=70)),
-        ("utf-8", {"TERM": "dumb"}, Look(color=False, unicode=True, width=70)),
-        ("utf-8", {"NO_COLOR": "1"}, Look(color=False, unicode=True, width=70)),
-        ("utf-8", {"COLUMNS": "3"}, Look(color=True, unicode=True, width=40)),
+        ("utf-8", {}, TerminalStyle(color=True, unicode=True, width=70)),
+        ("ascii", {}, TerminalStyle(color=True, unicode=False, width=70)),
+        ("no-such-encoding", {}, TerminalStyle(color=True, unicode=False, width=70)),
+        ("utf-8", {"TERM": "dumb"}, TerminalStyle(color=False, unicode=True, width=70)),
+        ("utf-8", {"NO_COLOR": "1"}, TerminalStyle(color=False, unicode=True, width=70)),
+        ("utf-8", {"COLUMNS": "3"}, TerminalStyle(color=True, unicode=True, width=40)),
     ],
 )
-def test_look_of_a_terminal(monkeypatch, encoding, environment, look):
+def test_style_of_a_terminal(monkeypatch, encoding, environment, style):
     class Terminal(io.StringIO):
         def isatty(self):
             return True
@@ -35,7 +35,7 @@ def test_look_of_a_terminal(monkeypatch, encoding, environment, look):
     for name, value in {"COLUMNS": "70", "TERM": "xterm", **environment}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(sys, "stdout", Terminal())
-    assert look_of(Namespace()) == look
+    assert make_style(Namespace()) == style
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a pseudo-terminal of POSIX")
