@@ -92,8 +92,8 @@ def encoder_of(model: str) -> Encoder:
     if model == "none":
         return Noise()
     vectors = find_vectors(model)
-    vectors.learn(["a first string, so that the model is loaded"])
-    return vectors._loaded()  # noqa: SLF001 - the very model, without what is around it
+    vectors.prepare(["a first string, so that the model is loaded"])
+    return vectors._get_encoder()  # noqa: SLF001 - the model itself, without its wrapper
 
 
 def measured(name: str, encoder: Encoder, work: Callable[[], object]) -> list[str]:

@@ -13,7 +13,7 @@ from pytest_jsonmatch.cli.inputs import imported, read_config, schema_source
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.gate.expressions import Gate, GateError, parse_gate
-from pytest_jsonmatch.semantic.bench import Bench, as_judge, usage_text
+from pytest_jsonmatch.semantic.bench import Bench, as_judge, format_usage
 from pytest_jsonmatch.semantic.settings import read_settings
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def judging(options: Namespace) -> Iterator[Bench]:
         bench = Bench(_judge_of(settings), mode=settings.get("mode"))
         yield bench
     if was_asked(bench):
-        sys.stderr.write(f"{usage_text(bench.memory.usage)}\n")
+        sys.stderr.write(f"{format_usage(bench.memory.usage)}\n")
 
 
 def was_asked(bench: Bench) -> bool:

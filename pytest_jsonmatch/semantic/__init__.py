@@ -1,1 +1,1 @@
-"""Meaning: embeddings and an LLM judge. Optional extras; no other room imports their libraries."""
+"""Comparison by meaning: embeddings and an LLM judge; no other package imports their optional libraries."""

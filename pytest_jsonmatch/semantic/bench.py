@@ -1,4 +1,4 @@
-"""The judges of a run: each field's judge is found when it is needed, and equal questions are asked once."""
+"""The judges of a run: find the judge of a field when it is needed, and ask equal questions once."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _NO_JUDGE: Final = (
 
 
 def as_judge(given: object) -> Judge:
-    """Return a judge: an object with `judge(items)` as it is, or made from a function of one item.
+    """Return an object with `judge(items)` unchanged, or a judge made from a function of one item.
 
     Raises:
-        ConfigurationError: it is neither.
+        ConfigurationError: `given` is neither.
 
     >>> as_judge(lambda item: True).usage.items
     0
@@ -53,8 +53,8 @@ def as_judge(given: object) -> Judge:
 class Memory:
     """The verdicts of one run; safe to use from several threads.
 
-    Verdicts are kept for the whole run; a question that ended without one is asked again if it recurs. If
-    threads ask the same at the same time, the judge may be asked by each; the first verdict counts for all.
+    Verdicts are kept for the whole run. A question without a verdict is asked again if it recurs. If threads
+    ask the same question at the same time, each may ask the judge; the first verdict counts for all.
 
     >>> from pytest_jsonmatch.semantic.judging import JudgeItem
     >>> memory, judge = Memory(), CallableJudge(lambda item: True)
@@ -68,58 +68,58 @@ class Memory:
     def __init__(self) -> None:
         self._lock = Lock()
         self._judges: dict[int, _AskedJudge] = {}
-        """By the id of the judge as it was given; the object is kept, so that its id is not reused."""
+        """Judges by the id of the object given; the object is kept, so that its id is not reused."""
         self.errors: int = 0
-        """Questions that no judge was asked."""
+        """The number of items refused without asking a judge."""
 
     @property
     def usage(self) -> JudgeUsage:
-        """What the judges have done in this run."""
-        done = (_usage_of(asked.judge) - asked.before for asked in list(self._judges.values()))
-        return sum(done, JudgeUsage(errors=self.errors))
+        """The total usage of the judges in this run."""
+        usages = (_get_usage(asked.judge) - asked.before for asked in list(self._judges.values()))
+        return sum(usages, JudgeUsage(errors=self.errors))
 
     def ask(
         self, given: object, items: Sequence[JudgeItem], mode: JudgeMode | None = None
     ) -> dict[str, JudgeAnswer]:
-        """Return a judge's answer about each item, by its id; equal questions are asked once.
+        """Return the judge's answer for each item's id; equal questions are asked once.
 
         Args:
             given: a judge, or a function of one item.
             items: the items, with distinct ids.
-            mode: the mode for a judge that has a method `in_mode`; None: its own.
+            mode: the mode for a judge with a method `in_mode`; None for the judge's own mode.
         """
-        asked = self._asked(given, mode)
-        questions = {item.id: question_of(item) for item in items}
+        asked = self._find_asked(given, mode)
+        questions = {item.id: make_question(item) for item in items}
         new: dict[JudgeQuestion, JudgeItem] = {}
         for item in items:
             if (question := questions[item.id]) not in asked.verdicts:
                 new.setdefault(question, item)
-        answers = self._answers(asked, new) if new else {}
+        answers = self._ask_new(asked, new) if new else {}
         return {name: asked.verdicts.get(key) or answers[key] for name, key in questions.items()}
 
-    def _asked(self, given: object, mode: JudgeMode | None) -> _AskedJudge:
+    def _find_asked(self, given: object, mode: JudgeMode | None) -> _AskedJudge:
         with self._lock:
             if id(given) not in self._judges:
                 judge = as_judge(given)
                 if mode is not None and callable(in_mode := getattr(judge, "in_mode", None)):
                     judge = in_mode(mode)
-                self._judges[id(given)] = _AskedJudge(given, judge, _usage_of(judge))
+                self._judges[id(given)] = _AskedJudge(given, judge, _get_usage(judge))
             return self._judges[id(given)]
 
     @staticmethod
-    def _answers(
+    def _ask_new(
         asked: _AskedJudge, new: Mapping[JudgeQuestion, JudgeItem]
     ) -> dict[JudgeQuestion, JudgeAnswer]:
-        """Ask new questions, and keep the verdicts."""
-        told: object
+        """Ask new questions, keep the verdicts, and return all answers."""
+        replies: object
         try:
-            told = asked.judge.judge(list(new.values()))
+            replies = asked.judge.judge(list(new.values()))
         except ConfigurationError:
             raise
-        except Exception as error:  # noqa: BLE001 - a user's judge: its failure is that of the items
+        except Exception as error:  # noqa: BLE001 - a user's judge: its failure becomes the items' error
             failure = JudgeError("invalid", f"the judge raised {format_error(error)}")
-            told = {item.id: failure for item in new.values()}
-        answers = {question: _checked(told, item.id) for question, item in new.items()}
+            replies = {item.id: failure for item in new.values()}
+        answers = {question: _check_answer(replies, item.id) for question, item in new.items()}
         for question, answer in answers.items():
             if isinstance(answer, Verdict):
                 asked.verdicts.setdefault(question, answer)
@@ -129,16 +129,16 @@ class Memory:
 @final
 @dataclass(slots=True)
 class _AskedJudge:
-    """A judge, and what it has said in a run."""
+    """A judge, its usage before the run, and its verdicts in the run."""
 
     given: object
     judge: Judge
     before: JudgeUsage
-    """Its usage before the run."""
+    """The judge's usage before the run."""
     verdicts: dict[JudgeQuestion, Verdict] = field(default_factory=dict)
 
 
-def _checked(answers: object, number: str) -> JudgeAnswer:
+def _check_answer(answers: object, number: str) -> JudgeAnswer:
     try:
         answer = cast("Mapping[str, object]", answers)[number]
     except (KeyError, TypeError, IndexError):
@@ -150,30 +150,30 @@ def _checked(answers: object, number: str) -> JudgeAnswer:
     return JudgeError("invalid", f"the judge answered {answer!r}, which is not a Verdict")
 
 
-def question_of(item: JudgeItem) -> JudgeQuestion:
-    """Return what identifies the question about an item: equal ones are asked once."""
+def make_question(item: JudgeItem) -> JudgeQuestion:
+    """Return a key for the question about an item; questions with equal keys are asked once."""
     values = (make_json_key(value, strict=True) for value in (item.expected, item.actual))
     return item.path, item.description, item.criterion, *values
 
 
-def _usage_of(judge: object) -> JudgeUsage:
+def _get_usage(judge: object) -> JudgeUsage:
     usage = getattr(judge, "usage", None)
     return usage if isinstance(usage, JudgeUsage) else JudgeUsage()
 
 
 @final
 class Bench:
-    """Finds the judge for a question, and asks it.
+    """Selects the judge for each question and asks it.
 
     Args:
         given: a judge, a function of one item, or the name of a registered judge; None for the default.
-        default: makes the judge for questions that name none, if `given` is None; it may return None.
-        memory: that of the run.
-        mode: "cached": verdicts come from cache files only. "live": a judge with a cache is asked about the
-            rest, whatever its own mode. None: each judge's own mode.
+        default: returns the judge for questions that name none, if `given` is None; it may return None.
+        memory: the memory of the run.
+        mode: "cached": verdicts come from cache files only. "live": a judge with a cache is asked about
+            questions that are not in the cache, whatever its own mode. None: each judge's own mode.
 
-    The judge that a field names takes precedence, then `given`, then what `default` makes, then the
-    registered one.
+    The order of precedence is: the judge that a field names, `given`, the result of `default`, and the
+    registered judge.
 
     >>> from pytest_jsonmatch.semantic.judging import JudgeItem
     >>> Bench(lambda item: True).ask(None, [JudgeItem("1", "city", "NYC", "New York")])
@@ -203,39 +203,39 @@ class Bench:
         return partial(Bench, given, mode=self._mode), ()
 
     def ask(self, name: str | None, items: Sequence[JudgeItem]) -> dict[str, JudgeAnswer]:
-        """Return the answer about each item, by its id.
+        """Return the answer for each item's id.
 
         Args:
-            name: the judge that the fields name; None for the default one.
+            name: the judge that the fields name; None for the default judge.
             items: the items, with distinct ids.
 
         Raises:
-            ConfigurationError: there is no judge, or none of that name.
+            ConfigurationError: there is no judge, or no judge of that name.
         """
         judge = self.judge(name)
         if self._mode == "cached" and not callable(getattr(judge, "in_mode", None)):
-            why = (
+            reason = (
                 "this judge keeps no verdicts; wrap it in CachedJudge(judge, FILE), or ask it in mode 'live'"
             )
             self.memory.errors += len(items)
-            return {item.id: JudgeError("cache miss", why) for item in items}
+            return {item.id: JudgeError("cache miss", reason) for item in items}
         return self.memory.ask(judge, items, self._mode)
 
     def judge(self, name: str | None = None) -> object:
-        """Return the judge of a name, or the one for questions that name none."""
+        """Return the judge with a name, or the judge for questions that name none."""
         registry = get_active_registry()
-        wanted = self._given if name is None else name
-        if isinstance(wanted, str):
-            return registry.find_judge(wanted)
-        if wanted is None and self._default is not None:
-            wanted = self._default()
-        judge = registry.find_judge() if wanted is None else wanted
+        requested = self._given if name is None else name
+        if isinstance(requested, str):
+            return registry.find_judge(requested)
+        if requested is None and self._default is not None:
+            requested = self._default()
+        judge = registry.find_judge() if requested is None else requested
         if judge is None:
             raise ConfigurationError(_NO_JUDGE)
         return judge
 
 
-def usage_text(usage: JudgeUsage) -> str:
+def format_usage(usage: JudgeUsage) -> str:
     """Return the usage of judges as one line.
 
     >>> usage_text(JudgeUsage(calls=2, items=30, cached=4, prompt_tokens=900, completion_tokens=80))
@@ -252,14 +252,14 @@ def usage_text(usage: JudgeUsage) -> str:
     return f"judge: {', '.join(part for part, number in parts.items() if number)}"
 
 
-# -- the comparator `semantic`: whether two values mean the same, according to a judge ----------------------
+# -- the comparator `semantic`: whether two values have the same meaning, according to a judge --------------
 
 _PARAMETERS: Final = ("criterion", "judge")
 
 
 @final
 class _Semantic:
-    """The registered comparator: one call for all questions of a chunk, answered by id."""
+    """The registered comparator, called once for all questions of a chunk; answers are keyed by id."""
 
     scope = "chunk"
     short_circuit = True
@@ -267,7 +267,7 @@ class _Semantic:
 
     @staticmethod
     def check_params(params: Mapping[str, object]) -> None:
-        """Refuse unknown parameters, and values that they cannot have."""
+        """Raise a ConfigurationError for unknown parameters and invalid values."""
         check_names("comparator 'semantic'", params, _PARAMETERS)
         for name in _PARAMETERS:
             if name in params and not (isinstance(params[name], str) and str(params[name]).strip()):
@@ -277,25 +277,23 @@ class _Semantic:
 
     def __call__(self, items: Sequence[BatchItem], judge: object = None) -> dict[str, Any]:
         bench = judge if isinstance(judge, Bench) else Bench(judge)
-        asked: dict[str | None, list[JudgeItem]] = {}
+        by_judge: dict[str | None, list[JudgeItem]] = {}
         for item in items:
-            compared = item.expected_compared, item.actual_compared
-            question = JudgeItem(
-                item.id, item.path, *compared, item.description, item.params.get("criterion")
-            )
-            asked.setdefault(item.params.get("judge"), []).append(question)
+            values = item.expected_compared, item.actual_compared
+            question = JudgeItem(item.id, item.path, *values, item.description, item.params.get("criterion"))
+            by_judge.setdefault(item.params.get("judge"), []).append(question)
         return {
-            identity: _score(answer)
-            for name, questions in asked.items()
+            identity: _to_result(answer)
+            for name, questions in by_judge.items()
             for identity, answer in bench.ask(name, questions).items()
         }
 
 
-def _score(answer: Verdict | JudgeError) -> ComparatorResult | JudgeError:
+def _to_result(answer: Verdict | JudgeError) -> ComparatorResult | JudgeError:
     if isinstance(answer, Verdict):
         return ComparatorResult(float(answer.equivalent), reason=answer.reason)
     return answer
 
 
 SEMANTIC: Final = batch_comparator("semantic", _Semantic())
-"""Equal values match without a question; null against anything else is 0."""
+"""The comparator `semantic`; equal values match without a question, and null against another value is 0."""

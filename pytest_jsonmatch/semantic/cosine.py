@@ -1,4 +1,4 @@
-"""The comparator `cosine`: how similar two strings' embeddings are.
+"""The comparator `cosine`: the cosine similarity of two strings' embeddings.
 
 Values other than strings are compared by JSON equality; a string against another type scores 0.
 """
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.compare.base import Matrix, Params
 
 _NAME: Final = "comparator 'cosine'"
-# A model's vector of a string depends, in the seventh digit, on the other strings in the same call.
+# The seventh digit of a model's vector depends on the other strings that are encoded in the same call.
 _STEPS: Final = 10_000.0
 
 
-def _vectors(params: Params) -> Vectors:
-    """Return the vectors of the model that the parameters name."""
+def _find_vectors(params: Params) -> Vectors:
+    """Return the vectors of the model named by the parameters."""
     check_names(_NAME, params, ["embedding_model"])
     model = params.get("embedding_model", DEFAULT_MODEL)
     if not isinstance(model, str) or not model.strip():
@@ -36,28 +36,28 @@ def _vectors(params: Params) -> Vectors:
     return find_vectors(model)
 
 
-def _scores(products: Any) -> Any:
-    """Return the score for a product of vectors, or for each of many."""
+def _to_scores(products: Any) -> Any:
+    """Return the score for a scalar product of vectors, or the scores for an array of products."""
     import numpy as np
 
     return np.rint(np.clip(products / ONE, 0.0, 1.0) * _STEPS) / _STEPS
 
 
 def _bind(params: Params) -> Scoring:
-    vectors = _vectors(params)
+    vectors = _find_vectors(params)
 
     def cosine(expected: JsonValue, actual: JsonValue) -> float:
         if type(expected) is not str or type(actual) is not str:
             return score_equality(expected, actual)
         if expected == actual:
             return 1.0
-        return float(_scores(vectors.product(expected, actual)))
+        return float(_to_scores(vectors.product(expected, actual)))
 
     def block(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
         from pytest_jsonmatch.engine.compare.scoretables import make_equality_table
 
         # Equal strings match even if they have no vectors.
-        scores: Matrix = _scores(vectors.products(expected, actual))
+        scores: Matrix = _to_scores(vectors.products(expected, actual))
         scores[make_equality_table(expected, actual) == 1.0] = 1.0
         return scores
 
@@ -66,7 +66,7 @@ def _bind(params: Params) -> Scoring:
 
         return make_string_table(expected, actual, block)
 
-    return Scoring(cosine, table, prepare=vectors.learn)
+    return Scoring(cosine, table, prepare=vectors.prepare)
 
 
 COSINE: Final = Comparator("cosine", _bind)

@@ -1,4 +1,4 @@
-"""Encoders that `embedding_model` names: registered ones, and models of sentence-transformers."""
+"""Find the encoder that `embedding_model` names: a registered one, or a model of sentence-transformers."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ DEFAULT_MODEL: Final = "all-MiniLM-L6-v2"
 
 _LIBRARY: Final = "sentence_transformers"
 _OWNER: Final = "comparator 'cosine'"
-_MOST_SAID: Final = 300
+_MAX_MESSAGE: Final = 300
 
-# The vectors of models that are not registered, for as long as the process lives.
+# The vectors of models that are not registered, kept for the life of the process.
 _loaded: Final[dict[str, Vectors]] = {}
 
 
 def find_vectors(model: str) -> Vectors:
-    """Return the vectors of the model with a name; the model is loaded later.
+    """Return the vectors of a named model; the model itself is loaded when its first vector is needed.
 
     Args:
-        model: the name of a registered encoder, or whatever sentence-transformers loads: a folder, or the
-            name of a model.
+        model: the name of a registered encoder, or a model that sentence-transformers can load, by its name
+            or folder.
 
     Raises:
-        ConfigurationError: sentence-transformers is needed, and not installed.
+        ConfigurationError: sentence-transformers is needed but not installed.
     """
     registered = get_active_registry().find_encoder(model)
     if registered is not None:
         encoder = registered.encoder
-        found: Vectors = registered.made.setdefault("vectors", Vectors(model, lambda: encoder))
-        return found
+        vectors: Vectors = registered.made.setdefault("vectors", Vectors(model, lambda: encoder))
+        return vectors
     if find_spec(_LIBRARY) is None:
         raise ConfigurationError(
             f"{_OWNER}: the model {model!r} needs sentence-transformers; "
@@ -55,8 +55,8 @@ def _load(model: str) -> Encoder:
     try:
         return _SentenceModel(SentenceTransformer(model))
     except Exception as error:  # no such model, no network, a damaged file
-        said = " ".join(format_error(error).split())[:_MOST_SAID]
-        raise ConfigurationError(f"{_OWNER}: the model {model!r} can't be loaded: {said}") from error
+        message = " ".join(format_error(error).split())[:_MAX_MESSAGE]
+        raise ConfigurationError(f"{_OWNER}: the model {model!r} can't be loaded: {message}") from error
 
 
 @final
@@ -72,8 +72,8 @@ class _SentenceModel:
         """Return an array with a row for each text."""
         import torch
 
-        # A thread for each core in each of several processes takes several times as long as one; and after a
-        # fork the parent's threads do not exist: torch would wait for them forever.
+        # With several processes, one thread per core in each takes several times as long as one thread each.
+        # And after a fork the parent's threads do not exist: torch would wait for them forever.
         threads = torch.get_num_threads()
         share = threads // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
         torch.set_num_threads(1 if multiprocessing.parent_process() is not None else max(1, share))

@@ -1,4 +1,4 @@
-"""The interface of judges, which get pairs of values and say whether the two mean the same."""
+"""The interface of judges, which decide whether two values have the same meaning."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchEr
 @final
 @dataclass(frozen=True, slots=True)
 class JudgeItem:
-    """One pair of values that a judge is asked about.
+    """A pair of values for a judge.
 
     >>> JudgeItem("1", "city", "New York", "NYC").description is None
     True
@@ -26,13 +26,13 @@ class JudgeItem:
     path: str
     """The schema path of the field, such as `items[].note`."""
     expected: JsonValue
-    """The right value, after transforms."""
+    """The correct value, after transforms."""
     actual: JsonValue
     """The value of the answer, after transforms."""
     description: str | None = None
     """The field's title and description in the schema; None without any."""
     criterion: str | None = None
-    """What counts as the same, in words, if the field has such a rule; else None."""
+    """The field's rule in words for what counts as the same; None if it has none."""
 
 
 @final
@@ -50,7 +50,7 @@ class Verdict:
 
 @final
 class JudgeError(JsonMatchError):
-    """An item has no verdict: `kind` says why in a word or two, the message in a sentence.
+    """An item has no verdict; `kind` gives the reason in a word or two, the message in a sentence.
 
     The kinds are budget, cache miss, connection, http, invalid, missing, refused, timeout and truncated.
 
@@ -68,22 +68,22 @@ class JudgeError(JsonMatchError):
 
 
 Answers: TypeAlias = "Mapping[str, Verdict | JudgeError]"
-"""The answers of a judge: for the id of every item a verdict, or the reason why there is none."""
+"""The answers of a judge: for each item's id a verdict, or the error that explains why there is none."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class JudgeUsage:
-    """What a judge has done; two of them can be added and subtracted.
+    """The usage of a judge; usages can be added and subtracted.
 
     >>> JudgeUsage(calls=1, items=8) + JudgeUsage(calls=2, items=3, cached=4)
     JudgeUsage(calls=3, items=11, cached=4, errors=0, prompt_tokens=0, completion_tokens=0)
     """
 
     calls: int = 0
-    """Requests; one that a client repeats after a failure counts once."""
+    """Requests; a request that a client repeats after a failure counts once."""
     items: int = 0
-    """Items that were sent, each counted once."""
+    """Items sent, each counted once."""
     cached: int = 0
     """Items answered from a cache or a recording."""
     errors: int = 0
@@ -100,10 +100,10 @@ class JudgeUsage:
 
 @runtime_checkable
 class Judge(Protocol):
-    """Anything that judges. It must be safe to call from several threads.
+    """The protocol of judges. A judge must be safe to call from several threads.
 
-    A judge whose verdicts are cached may have two texts that they depend on: `model`, the name of the model,
-    and `prompt`, the version of the prompt.
+    A judge whose verdicts are cached may have two more attributes, both text: `model`, the name of the model,
+    and `prompt`, the version of the prompt. Verdicts are cached separately for each combination.
 
     >>> class Generous:
     ...     usage = JudgeUsage()
@@ -128,11 +128,11 @@ class Judge(Protocol):
 
 @final
 class CallableJudge:
-    """A judge made of a function of one item.
+    """A judge made from a function of one item.
 
     Args:
         fn: gets a JudgeItem; returns a bool, a Verdict or a JudgeError. An exception becomes that item's
-            error, except for a ConfigurationError, which ends the run. Several threads may call it at once.
+            error, except for a ConfigurationError, which ends the run. Several threads may call it at a time.
 
     >>> judge = CallableJudge(lambda item: item.expected.lower() == item.actual.lower())
     >>> judge.judge([JudgeItem("1", "city", "Paris", "PARIS")])
@@ -150,20 +150,20 @@ class CallableJudge:
 
     def judge(self, items: Sequence[JudgeItem]) -> Answers:
         """Return the function's answer for each item's id."""
-        answers = {item.id: self._of(item) for item in items}
+        answers = {item.id: self._call(item) for item in items}
         errors = sum(isinstance(answer, JudgeError) for answer in answers.values())
         with self._lock:
             self._usage += JudgeUsage(calls=len(items), items=len(items), errors=errors)
         return answers
 
-    def _of(self, item: JudgeItem) -> Verdict | JudgeError:
+    def _call(self, item: JudgeItem) -> Verdict | JudgeError:
         try:
             answer = self._fn(item)
         except JudgeError as error:
             return error
         except ConfigurationError:
             raise
-        except Exception as error:  # noqa: BLE001 - a user's function: its failure is the item's
+        except Exception as error:  # noqa: BLE001 - a user's function: its failure becomes the item's error
             return JudgeError("invalid", f"the judge raised {format_error(error)}")
         if isinstance(answer, (Verdict, JudgeError)):
             return answer

@@ -1,6 +1,6 @@
-"""The prompt: instructions, and pairs of values as data that cannot pose as instructions; and its answer.
+"""Write the prompt, in which values cannot pose as instructions, and read the model's answer.
 
-Nothing in the answer is guessed: there is a verdict for an id, or a reason why it is missing.
+Nothing in the answer is guessed: an id has a verdict, or an error that explains why it has none.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from pytest_jsonmatch.semantic.judging import JudgeError, JudgeItem, Verdict
 
 _LONGEST_REASON: Final = 300
 PROMPT_VERSION: Final = "1"
-"""The version of `INSTRUCTIONS` and of how pairs are written; caches keep its verdicts apart from others."""
+"""The version of `INSTRUCTIONS` and of the format of pairs; each version has its own cached verdicts."""
 
 MAX_CHARACTERS: Final = 40_000
-"""The pairs of one request are at most this long, as JSON; a pair that is longer alone is not asked about."""
+"""The maximum length of the pairs of one request, as JSON; a single pair that is longer is an error."""
 
 INSTRUCTIONS: Final = """\
 You judge whether two values mean the same.
@@ -45,44 +45,46 @@ Answer with one JSON object and nothing else: \
 Give exactly one entry for each id; "equivalent" is true or false."""
 
 
-def _object(**members: Any) -> dict[str, Any]:
-    closed = {"required": [*members], "additionalProperties": False}
-    return {"type": "object", "properties": members, **closed}
+def _make_object_schema(**members: Any) -> dict[str, Any]:
+    constraints = {"required": [*members], "additionalProperties": False}
+    return {"type": "object", "properties": members, **constraints}
 
 
-# The same for every request: endpoints prepare a schema once, and would repeat that if it listed the ids.
-_ENTRY: Final = _object(id={"type": "string"}, reason={"type": "string"}, equivalent={"type": "boolean"})
-ANSWER_SCHEMA: Final[dict[str, Any]] = _object(verdicts={"type": "array", "items": _ENTRY})
+# The same for all requests: endpoints compile a schema once, and would repeat that if it listed the ids.
+_ENTRY: Final = _make_object_schema(
+    id={"type": "string"}, reason={"type": "string"}, equivalent={"type": "boolean"}
+)
+ANSWER_SCHEMA: Final[dict[str, Any]] = _make_object_schema(verdicts={"type": "array", "items": _ENTRY})
 
-# Invisible characters and those with an effect: controls, bidirectional marks, private use, lone
+# Invisible and control characters: controls, bidirectional marks, private use, lone
 # surrogates, and tags (which can hide text from people, not from models).
-_UNSEEN: Final = re.compile(
+_INVISIBLE: Final = re.compile(
     "[\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     "\u2028-\u202e\u2060-\u206f\u3164\ud800-\uf8ff\ufeff\uffa0\ufff0-\uffff"
     "\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
 )
-# The marks of turns in chat templates: `<|im_end|>`, `</s>`, `[INST]`. Outside strings JSON has neither.
-_TURNS: Final = re.compile(r"[<>]|\[(?=/?[A-Z_]+\])")
+# Marks of chat templates, such as `<|im_end|>`, `</s>` and `[INST]`. JSON has them only inside strings.
+_TEMPLATE_MARKS: Final = re.compile(r"[<>]|\[(?=/?[A-Z_]+\])")
 
 
 @final
 class WrittenQuestion(NamedTuple):
-    """One item, and its text in a request without its id."""
+    """An item and its text in a request, without the id."""
 
     item: JudgeItem
     text: str
 
 
-def value_text(value: Any, limit: int) -> str:
+def format_value(value: Any, limit: int) -> str:
     r"""Return a JSON value of any depth as JSON text; invisible characters are escaped.
 
     Raises:
-        JudgeError: (of the kind `invalid`) it is longer than `limit` characters, or not JSON (NaN).
+        JudgeError: (of the kind `invalid`) the text is longer than `limit` characters, or not JSON (NaN).
 
-    >>> print(value_text({"city": "Saint-\u200bMalo"}, 100))
+    >>> print(format_value({"city": "Saint-\u200bMalo"}, 100))
     {"city": "Saint-\u200bMalo"}
     """
-    text = _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], render(value, limit + 1))
+    text = _INVISIBLE.sub(lambda found: json.dumps(found[0])[1:-1], render(value, limit + 1))
     if len(text) > limit:
         raise JudgeError("invalid", f"a value is too long to be judged: over {limit:,} characters as JSON")
     if "NaN" in text or "Infinity" in text:
@@ -93,44 +95,44 @@ def value_text(value: Any, limit: int) -> str:
     return text
 
 
-def question(item: JudgeItem) -> WrittenQuestion:
+def write_question(item: JudgeItem) -> WrittenQuestion:
     """Return an item with its text in a request.
 
     Raises:
-        JudgeError: (of the kind `invalid`) it is too long, or a value is not JSON.
+        JudgeError: (of the kind `invalid`) the pair is too long, or a value is not JSON.
     """
     words = {"field": item.path, "description": item.description, "criterion": item.criterion}
-    said: dict[str, Any] = {name: text for name, text in words.items() if text is not None}
-    said.update(expected=item.expected, actual=item.actual)
-    parts = [f'"{name}": {value_text(value, MAX_CHARACTERS)}' for name, value in said.items()]
-    text = _TURNS.sub(lambda found: f"\\u{ord(found[0]):04x}", ", ".join(parts))
+    members: dict[str, Any] = {name: text for name, text in words.items() if text is not None}
+    members.update(expected=item.expected, actual=item.actual)
+    parts = [f'"{name}": {format_value(value, MAX_CHARACTERS)}' for name, value in members.items()]
+    text = _TEMPLATE_MARKS.sub(lambda found: f"\\u{ord(found[0]):04x}", ", ".join(parts))
     if len(text) > MAX_CHARACTERS:
-        told = f"the pair is too long to be judged: over {MAX_CHARACTERS:,} characters as JSON"
-        raise JudgeError("invalid", told)
+        message = f"the pair is too long to be judged: over {MAX_CHARACTERS:,} characters as JSON"
+        raise JudgeError("invalid", message)
     return WrittenQuestion(item, text)
 
 
-def named(questions: Sequence[WrittenQuestion], attempt: int = 0) -> dict[str, WrittenQuestion]:
-    """Return questions by ids for one request.
+def assign_ids(questions: Sequence[WrittenQuestion], attempt: int = 0) -> dict[str, WrittenQuestion]:
+    """Return the questions of one request by new ids.
 
-    An id depends on all values of the request, so that the author of a value cannot know it; the same request
-    always has the same ids.
+    An id depends on all values of the request, so that the author of a value cannot know it. Equal requests
+    have equal ids.
 
     >>> from pytest_jsonmatch.semantic.judging import JudgeItem
-    >>> one, other = (question(JudgeItem(name, "city", "NYC", name)) for name in ("a", "b"))
-    >>> len(named([one, other])), named([one]).keys() == named([one]).keys()
+    >>> one, other = (write_question(JudgeItem(name, "city", "NYC", name)) for name in ("a", "b"))
+    >>> len(assign_ids([one, other])), assign_ids([one]).keys() == assign_ids([one]).keys()
     (2, True)
-    >>> named([one]).keys() & named([one, other]).keys()
+    >>> assign_ids([one]).keys() & assign_ids([one, other]).keys()
     set()
     """
-    whole = repr((attempt, [asked.text for asked in questions])).encode("utf-8", "backslashreplace")
-    digest = hashlib.sha256(whole).hexdigest()[:8]
-    return {f"{digest}-{number}": asked for number, asked in enumerate(questions, 1)}
+    content = repr((attempt, [question.text for question in questions])).encode("utf-8", "backslashreplace")
+    digest = hashlib.sha256(content).hexdigest()[:8]
+    return {f"{digest}-{number}": question for number, question in enumerate(questions, 1)}
 
 
-def messages(asked: Mapping[str, WrittenQuestion]) -> list[dict[str, str]]:
+def make_messages(questions: Mapping[str, WrittenQuestion]) -> list[dict[str, str]]:
     """Return the messages of a request: the instructions, and the pairs as one JSON object."""
-    pairs = ",\n".join(f'{{"id": "{name}", {each.text}}}' for name, each in asked.items())
+    pairs = ",\n".join(f'{{"id": "{name}", {question.text}}}' for name, question in questions.items())
     return [
         {"role": "system", "content": INSTRUCTIONS},
         {"role": "user", "content": f'{{"pairs": [\n{pairs}\n]}}'},
@@ -143,37 +145,37 @@ def messages(asked: Mapping[str, WrittenQuestion]) -> list[dict[str, str]]:
 def read_answer(text: str, ids: Collection[str]) -> Mapping[str, Verdict | JudgeError]:
     """Return the verdict for each id, or the error that explains why it has none.
 
-    JSON is found in Markdown fences, after a model's reasoning and among prose, as in any model's output.
+    JSON is found in Markdown fences, after a model's reasoning and inside prose, as by `extract_json`.
 
     Args:
         text: a JSON object, `{"verdicts": [{"id": ..., "reason": ..., "equivalent": true}, ...]}`.
-        ids: those asked about; other ids in the answer are ignored.
+        ids: the ids of the request; other ids in the answer are ignored.
 
     Raises:
-        JudgeError: (of the kind `invalid`) there is no such object.
+        JudgeError: (of the kind `invalid`) the text has no such object.
 
     >>> read_answer('{"verdicts": [{"id": "7c", "reason": "", "equivalent": false}]}', ["7c"])
     {'7c': Verdict(equivalent=False, reason=None)}
     >>> print(read_answer('{"verdicts": [{"id": "7c", "equivalent": 0.5}]}', ["7c"])["7c"])
     invalid: the judge's verdict must be true or false, got 0.5
     """
-    entries = [entry for entry in _entries(text) if isinstance(entry, dict)]
-    return {name: _verdict([entry for entry in entries if entry.get("id") == name]) for name in ids}
+    entries = [entry for entry in _read_entries(text) if isinstance(entry, dict)]
+    return {name: _read_verdict([entry for entry in entries if entry.get("id") == name]) for name in ids}
 
 
-def _entries(text: str) -> list[Any]:
+def _read_entries(text: str) -> list[Any]:
     try:
         answer = extract_json(text, want="object").value
     except JsonExtractionError as error:
-        begins = f"; it begins {error.excerpt!r}" if error.excerpt else ""
-        raise JudgeError("invalid", f"the judge's answer is not JSON: {error.reason}{begins}") from None
+        excerpt = f"; it begins {error.excerpt!r}" if error.excerpt else ""
+        raise JudgeError("invalid", f"the judge's answer is not JSON: {error.reason}{excerpt}") from None
     entries = answer.get("verdicts") if isinstance(answer, dict) else None
     if not isinstance(entries, list):
         raise JudgeError("invalid", f"the judge's answer has no list of verdicts: {render(answer, 100)}")
     return entries
 
 
-def _verdict(entries: list[dict[str, JsonValue]]) -> Verdict | JudgeError:
+def _read_verdict(entries: list[dict[str, JsonValue]]) -> Verdict | JudgeError:
     if not entries:
         return JudgeError("missing", "the judge's answer leaves this pair out")
     values = [entry.get("equivalent") for entry in entries]

@@ -1,4 +1,4 @@
-"""The settings of a judge: their rules, and how they are read from ini files, TOML and command lines."""
+"""The settings of a judge: read them from ini files, TOML and command lines, and check them."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mea
 
 JudgeMode: TypeAlias = Literal["live", "cached"]
 MODES: Final[tuple[JudgeMode, ...]] = get_args(JudgeMode)
-"""live: ask, and keep verdicts; cached: use only kept verdicts."""
+"""live: ask, and cache the verdicts; cached: use only cached verdicts."""
 
 
 def check_setting(name: str, value: object) -> None:
-    """Raise a ConfigurationError if a setting has a value that it cannot have.
+    """Raise a ConfigurationError if the value of a setting is invalid.
 
     >>> check_setting("batch_size", 0)
     Traceback (most recent call last):
     ...
     pytest_jsonmatch.ConfigurationError: batch_size must be an integer, 1 or more, got 0
     """
-    holds, requirement = _RULES[name]
-    if not holds(value):
-        # A wrong name of the variable with the key may be the key: it is not shown.
+    is_valid, requirement = _RULES[name]
+    if not is_valid(value):
+        # A value that is not the name of an environment variable may be the key itself, so it is not shown.
         shown = "" if name == "api_key_env" else f", got {value!r}"
         raise ConfigurationError(f"{name} must {requirement}{shown}")
 
 
 def read_settings(given: Mapping[str, object]) -> dict[str, Any]:
-    """Return settings read from an ini file, TOML or a command line, where numbers may be texts.
+    """Return the settings in an ini file, TOML or a command line, where numbers may be text.
 
     Args:
-        given: the arguments of `OpenAIJudge` by the same names, `mode`, and `cache`, the file of verdicts;
-            None and empty text are ignored.
+        given: arguments of `OpenAIJudge` by the same names, `mode`, and `cache`, the file of verdicts; None
+            and empty text are ignored.
 
     Raises:
-        ConfigurationError: there is no such setting, or it has a value that it cannot have.
+        ConfigurationError: a setting is unknown or has an invalid value.
 
     >>> read_settings({"model": "gpt-4.1-mini", "max_calls": "100", "base_url": ""})
     {'model': 'gpt-4.1-mini', 'max_calls': 100}
@@ -55,22 +55,22 @@ def read_settings(given: Mapping[str, object]) -> dict[str, Any]:
         if value is None or value == "":
             continue
         text = value.strip() if isinstance(value, str) else value
-        plain = _plain(text)
-        settings[name] = plain if _RULES[name][0](plain) else text
+        parsed = _parse_text(text)
+        settings[name] = parsed if _RULES[name][0](parsed) else text
         check_setting(name, settings[name])
     return settings
 
 
-def _plain(text: object) -> object:
-    """Return the number or the word that a text stands for; anything else as it is."""
+def _parse_text(text: object) -> object:
+    """Convert text to a number, boolean or None if possible; return anything else unchanged."""
     words = {"true": True, "false": False, "none": None}
     if not isinstance(text, str):
         return text
     if text.lower() in words:
         return words[text.lower()]
-    for kind in (int, float):
+    for number_type in (int, float):
         with suppress(ValueError):
-            return kind(text)
+            return number_type(text)
     return text
 
 
@@ -82,8 +82,8 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-def _integer(least: int) -> tuple[Callable[[Any], bool], str]:
-    return lambda value: type(value) is int and value >= least, f"be an integer, {least} or more"
+def _require_integer(minimum: int) -> tuple[Callable[[Any], bool], str]:
+    return lambda value: type(value) is int and value >= minimum, f"be an integer, {minimum} or more"
 
 
 _KEY: Final = (
@@ -102,15 +102,15 @@ _RULES: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
     ),
     "mode": (lambda value: value in MODES, "be 'live' or 'cached'"),
     "cache": (lambda value: isinstance(value, Path) or _is_text(value), "be a file's path"),
-    "batch_size": _integer(1),
-    "concurrency": _integer(1),
+    "batch_size": _require_integer(1),
+    "concurrency": _require_integer(1),
     "timeout": (lambda value: _is_number(value) and value > 0, "be a number above 0"),
-    "retries": _integer(0),
-    "max_calls": _integer(0),
+    "retries": _require_integer(0),
+    "max_calls": _require_integer(0),
     "structured": (lambda value: isinstance(value, bool), "be true or false"),
     "temperature": (
         lambda value: value is None or (_is_number(value) and value >= 0),
         "be a number, 0 or more, or none",
     ),
 }
-"""For each setting, a check of its value, and the requirement as it follows "must"."""
+"""For each setting, a predicate for valid values, and the requirement as it follows "must"."""

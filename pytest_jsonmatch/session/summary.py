@@ -190,11 +190,11 @@ def _judged(session: Session) -> Iterator[StyledLine]:
     parts = session.finished.judged
     if not parts:
         return
-    from pytest_jsonmatch.semantic.bench import usage_text
+    from pytest_jsonmatch.semantic.bench import format_usage
     from pytest_jsonmatch.semantic.judging import JudgeUsage
 
     usage = sum(parts, JudgeUsage())
-    yield from _make_style(session).folded(usage_text(usage), 2, YELLOW if usage.errors else PLAIN)
+    yield from _make_style(session).folded(format_usage(usage), 2, YELLOW if usage.errors else PLAIN)
 
 
 def show_verdict(config: pytest.Config, session: Session) -> None:

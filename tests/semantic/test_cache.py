@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning
 from pytest_jsonmatch.semantic import cache
-from pytest_jsonmatch.semantic.cache import CachedJudge, _line, key_of
+from pytest_jsonmatch.semantic.cache import CachedJudge, _format_line, make_key
 from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeItem, JudgeUsage, Verdict
 
 LINE = '{"path": "city", "expected": "New York", "actual": "NYC", "equivalent": true, "model": "m", "prompt": "1"}'
@@ -302,12 +302,12 @@ VALUES = st.recursive(
     st.none() | st.text(),
 )
 def test_a_line_is_read_as_it_was_written(expected, actual, path, description, criterion, equivalent, reason):
-    from pytest_jsonmatch.semantic.cache import _parsed
+    from pytest_jsonmatch.semantic.cache import _parse_line
 
-    key = key_of(JudgeItem("1", path, expected, actual, description, criterion))
+    key = make_key(JudgeItem("1", path, expected, actual, description, criterion))
     verdict = Verdict(equivalent, reason)
-    line = _line(key, verdict, "m", "1")
-    assert ("\n" in line, _parsed(line.encode())) == (False, (key, ("m", "1"), verdict))
+    line = _format_line(key, verdict, "m", "1")
+    assert ("\n" in line, _parse_line(line.encode())) == (False, (key, ("m", "1"), verdict))
 
 
 # Recordings.

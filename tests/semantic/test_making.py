@@ -117,7 +117,7 @@ def test_live_then_cached(endpoint, tmp_path, monkeypatch):
     cache = tmp_path / "verdicts.jsonl"
     live = make_judge({"model": "m", "base_url": endpoint.url, "cache": cache})
     assert live.judge([NYC]) == {"1": Verdict(True, "as it is")}
-    live._judge._client().close()
+    live._judge._get_client().close()
     monkeypatch.setitem(sys.modules, "openai", None)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     cached = make_judge({"model": "m", "cache": cache, "mode": "cached"})

@@ -31,8 +31,8 @@ def judge(endpoint):
 
     yield make
     for each in made:
-        if each._made is not None:
-            each._made.close()
+        if each._existing_client is not None:
+            each._existing_client.close()
 
 
 def items(number):
@@ -295,7 +295,7 @@ def test_nobody_listens(judge):
 
 
 def test_an_endpoint_that_is_not_there_is_not_waited_for_as_long_as_one_that_thinks():
-    limits = OpenAIJudge("m", base_url="http://localhost", timeout=60)._client().timeout
+    limits = OpenAIJudge("m", base_url="http://localhost", timeout=60)._get_client().timeout
     assert (limits.connect, limits.read) == (5.0, 60.0)
 
 

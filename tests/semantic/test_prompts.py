@@ -13,10 +13,10 @@ from pytest_jsonmatch.semantic.judging import JudgeError, JudgeItem
 from pytest_jsonmatch.semantic.prompts import (
     ANSWER_SCHEMA,
     PROMPT_VERSION,
-    messages,
-    named,
-    question,
-    value_text,
+    assign_ids,
+    format_value,
+    make_messages,
+    write_question,
 )
 
 UNSEEN = "\x00\x1b\x7f\x9b\xad\u200b\u202e\u2028\u2066\udfff\ue000\ufeff\uffff\U000e0041\U0010fffd"
@@ -29,8 +29,8 @@ VALUES = st.recursive(
 
 
 def pairs_of(*items):
-    asked = named([question(each) for each in items])
-    text = messages(asked)[1]["content"]
+    asked = assign_ids([write_question(each) for each in items])
+    text = make_messages(asked)[1]["content"]
     return text, json.loads(text)["pairs"], list(asked)
 
 
@@ -54,22 +54,22 @@ def test_every_value_comes_back_as_it_was_and_stays_in_its_place(
 
 
 def test_ids_depend_on_all_values_of_a_request_and_are_the_same_for_the_same():
-    one, other, third = (question(JudgeItem("1", "a", value, value)) for value in ("x", "y", "z"))
-    first = list(named([one, other]))
-    assert list(named([one, other])) == first
-    assert set(first).isdisjoint(named([one, third]))
-    assert set(first).isdisjoint(named([one, other], attempt=1))
-    assert len(named([one] * 3)) == 3
+    one, other, third = (write_question(JudgeItem("1", "a", value, value)) for value in ("x", "y", "z"))
+    first = list(assign_ids([one, other]))
+    assert list(assign_ids([one, other])) == first
+    assert set(first).isdisjoint(assign_ids([one, third]))
+    assert set(first).isdisjoint(assign_ids([one, other], attempt=1))
+    assert len(assign_ids([one] * 3)) == 3
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, {"a": [-math.inf]}])
 def test_what_is_no_json_is_not_asked_about(value):
     with pytest.raises(JudgeError, match=r"^invalid: a value contains NaN or an infinity"):
-        question(JudgeItem("1", "a", 1, value))
+        write_question(JudgeItem("1", "a", 1, value))
 
 
 def test_words_and_large_numbers_are_json():
-    assert value_text(["NaN", Decimal("1e999999999")], 100) == '["NaN", 1E+999999999]'
+    assert format_value(["NaN", Decimal("1e999999999")], 100) == '["NaN", 1E+999999999]'
 
 
 @pytest.mark.parametrize("value", ["x" * 50_000, ["x"] * 50_000, "\u200b" * 10_000])
@@ -77,11 +77,13 @@ def test_a_huge_value_is_not_asked_about(value):
     with pytest.raises(
         JudgeError, match=r"^invalid: a value is too long to be judged: over 40,000 characters"
     ):
-        question(JudgeItem("1", "a", 1, value))
+        write_question(JudgeItem("1", "a", 1, value))
 
 
 def test_what_the_judge_is_told_has_changed_only_with_its_version():
     # If this fails, raise PROMPT_VERSION: verdicts that were kept are answers to another question.
-    told = messages(named([question(JudgeItem("1", "city", "New York", "NYC", "Where", "the place"))]))
+    told = make_messages(
+        assign_ids([write_question(JudgeItem("1", "city", "New York", "NYC", "Where", "the place"))])
+    )
     digest = hashlib.sha256(json.dumps([told, ANSWER_SCHEMA]).encode()).hexdigest()
     assert {PROMPT_VERSION: digest[:16]} == {"1": "d94309e58f1f1e71"}

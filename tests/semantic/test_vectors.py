@@ -37,10 +37,10 @@ def test_the_encoder_is_loaded_when_it_is_needed():
         return Rows()
 
     vectors = Vectors("rows", load)
-    vectors.learn([])
+    vectors.prepare([])
     assert loads == []
-    vectors.learn(["a", "b"])
-    vectors.learn(["c"])
+    vectors.prepare(["a", "b"])
+    vectors.prepare(["c"])
     assert loads == [1]
 
 
@@ -54,15 +54,15 @@ def test_an_encoder_that_cannot_be_loaded_is_asked_for_once():
     vectors = Vectors("rows", load)
     for _ in range(2):
         with pytest.raises(ConfigurationError, match="no such model"):
-            vectors.learn(["a"])
+            vectors.prepare(["a"])
     assert loads == [1]
 
 
 def test_repeated_texts_are_encoded_once_and_in_their_order():
     encoder = Rows()
     vectors = Vectors("rows", lambda: encoder)
-    vectors.learn(["b", "a", "b"])
-    vectors.learn(["a", "c"])
+    vectors.prepare(["b", "a", "b"])
+    vectors.prepare(["a", "c"])
     vectors.product("b", "c")
     vectors.products(["a", "b"], ["c"])
     assert encoder.calls == [["b", "a"], ["c"]]
@@ -80,11 +80,11 @@ def test_threads_wait_for_what_another_encodes():
     encoder = Held()
     vectors = Vectors("rows", lambda: encoder)
 
-    def learn():
+    def prepare():
         start.wait()
-        vectors.learn(["a", "b", "c"])
+        vectors.prepare(["a", "b", "c"])
 
-    threads = [threading.Thread(target=learn) for _ in range(4)]
+    threads = [threading.Thread(target=prepare) for _ in range(4)]
     for thread in threads:
         thread.start()
     start.wait()
@@ -108,10 +108,10 @@ def test_a_fork_while_another_thread_encodes_does_not_hang():
 
     encoder = Held()
     vectors = Vectors("rows", lambda: encoder)
-    thread = threading.Thread(target=vectors.learn, args=(["held"],))
+    thread = threading.Thread(target=vectors.prepare, args=(["held"],))
     thread.start()
     begun.wait(10)
-    child = multiprocessing.get_context("fork").Process(target=vectors.learn, args=(["a"],))
+    child = multiprocessing.get_context("fork").Process(target=vectors.prepare, args=(["a"],))
     child.start()
     child.join(10)
     go_on.set()
