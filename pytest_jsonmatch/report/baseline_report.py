@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple, final
@@ -11,9 +12,11 @@ from pytest_jsonmatch.gate.verdict import round_up
 from pytest_jsonmatch.report.blocks import AnyCell, ReportBlock, Table, TableCell, Text
 from pytest_jsonmatch.report.formatting import change_text, commit_text, dash, score_text
 from pytest_jsonmatch.report.tables import spent_of
-from pytest_jsonmatch.results.comparison import MOST_KEPT, comparisons_of, merged_differences
+from pytest_jsonmatch.results.comparison import MOST_KEPT, comparisons_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pytest_jsonmatch.gate.headlines import Contest, RunChange
     from pytest_jsonmatch.gate.verdict import Change
     from pytest_jsonmatch.results.comparison import Case, Difference
@@ -28,6 +31,7 @@ _LEAST_ROWS: Final = 6
 """Of several runs, fewer rows each are shown, but not fewer than this."""
 THIS: Final = "this run"
 """The name of a run against its baseline."""
+_INDEX: Final = re.compile(r"\[(\d+)\]")
 _TONES: Final = {"worse": "bad", "better": "good", "no worse": "good"}
 
 
@@ -208,27 +212,115 @@ def _answers(before: Case, after: Case) -> Iterator[list[AnyCell]]:
         yield ["  no answer", "", "", *(TableCell(error, "bad") for error in errors)]
     sides = [_wrong(case) for case in (before, after)]
     unknown = [_not_kept(case) for case in (before, after)]
-    for field, path, short in {key: None for side in sides for key in side}:
-        found = [side.get((field, path, short), []) for side in sides]
+    yield from _row_lines(sides, [bool(error or fields) for error, fields in zip(errors, unknown)])
+    missing = {row for side in sides for row in side.missing}
+    keys = {key: None for side in sides for key in side.values if key.row not in missing}
+    for key in sorted(keys, key=lambda key: _in_order(key.row)):
+        found = [side.values.get(key, []) for side in sides]
         if [each.actual for each in found[0]] != [each.actual for each in found[1]]:
             expected = (found[0] or found[1])[0].expected
             right = TableCell(dash(True) if expected is None else expected, "good")
             texts = [", ".join(each.actual or "missing" for each in side) for side in found]
             cells = (
-                TableCell(text, "bad") if text else TableCell("") if error or field in fields else right
+                TableCell(text, "bad") if text else TableCell("") if error or key.field in fields else right
                 for text, error, fields in zip(texts, errors, unknown)
             )
-            yield [f"  {path}", "", right.text, *cells]
+            yield [f"  {key.row}{_below_row(key.path, key.row)}", "", right.text, *cells]
 
 
-def _wrong(case: Case) -> dict[tuple[str, str, str | None], list[Difference]]:
-    """Return the differences in a case, by field, path and expected value; values that were cut are one."""
-    found: dict[tuple[str, str, str | None], list[Difference]] = {}
-    for field, differences in merged_differences([case], MOST_KEPT).items():
-        for each in differences:
-            short = "…" if each.expected is not None and "…" in each.expected else each.expected
-            found.setdefault((field, each.at or field, short), []).append(each)
-    return found
+def _row_lines(sides: Sequence[_Wrong], incomplete: Sequence[bool]) -> Iterator[list[AnyCell]]:
+    """Yield a line for each row that is missing from one of two answers, or extra in one of them.
+
+    Args:
+        sides: what is wrong in the two answers.
+        incomplete: whether more than that may be wrong.
+    """
+    for row in sorted({row for side in sides for row in side.missing}, key=_in_order):
+        lacking = [side.missing.get(row, []) for side in sides]
+        if all(lacking):
+            continue
+        cells = []
+        for side, is_missing, may_be_wrong in zip(sides, lacking, incomplete):
+            wrong = (
+                (key.path, each.actual)
+                for key, found in side.values.items()
+                if key.row == row
+                for each in found
+            )
+            text = "missing" if is_missing else _row_text(wrong, row) or ("" if may_be_wrong else "found")
+            cells.append(TableCell(text, "good" if text == "found" else "bad"))
+        expected = _row_text(((path, each.expected) for path, each in lacking[0] or lacking[1]), row)
+        yield [f"  {row}", "", expected, *cells]
+    texts: list[dict[str, str]] = [{}, {}]
+    for side, rows in zip(sides, texts):
+        for row, found in side.extra.items():
+            rows[_row_text(((path, each.actual) for path, each in found), row)] = row
+    for number, (own, other) in enumerate((texts, texts[::-1])):
+        for text, row in own.items():
+            if text not in other:
+                cells = [TableCell(dash(True), "good"), TableCell(dash(True), "good")]
+                cells[number] = TableCell(text, "bad")
+                yield [f"  extra {row}", "", dash(True), *cells]
+
+
+def _row_text(values: Iterable[tuple[str, str | None]], row: str) -> str:
+    """Return the members of a row with their values."""
+    named = ((_below_row(path, row).removeprefix("."), value or "missing") for path, value in values)
+    return ", ".join(f"{name} {value}" if name else value for name, value in named)
+
+
+def _below_row(path: str, row: str) -> str:
+    """Return the rest of a schema path below a row: `.n` for `lines[].n` and `lines[2]`."""
+    return path.split("[]", len(_INDEX.findall(row)))[-1]
+
+
+def _in_order(row: str) -> list[tuple[str, int]]:
+    """Return the sort key of a row's path: `[10]` comes after `[9]`."""
+    parts = _INDEX.split(row)
+    return [(name, int(number)) for name, number in zip(parts[::2], [*parts[1::2], "0"])]
+
+
+@final
+class _Key(NamedTuple):
+    """A value of a case: its row (none for extra elements), field, schema path and expected value."""
+
+    row: str
+    field: str
+    path: str
+    expected: str | None
+    """Values that were cut are one."""
+
+
+@final
+class _Wrong(NamedTuple):
+    """What is wrong in a case."""
+
+    values: dict[_Key, list[Difference]]
+    """The differences outside of missing and extra rows."""
+    missing: dict[str, list[tuple[str, Difference]]]
+    """The schema paths and values of missing rows, by the row's path in expected."""
+    extra: dict[str, list[tuple[str, Difference]]]
+    """Those of extra rows, by their path in actual."""
+
+
+def _wrong(case: Case) -> _Wrong:
+    """Return the differences in a case."""
+    wrong = _Wrong({}, {}, {})
+    for compared in comparisons_of([case]):
+        for field in {**compared.fields, **compared.differences}:
+            for each in compared.differences.get(field, ()):
+                path = each.at or field
+                short = "…" if each.expected is not None and "…" in each.expected else each.expected
+                for row in each.rows or ("",):
+                    is_element = not _below_row(path, row)
+                    if is_element and each.expected is None:
+                        wrong.values.setdefault(_Key("", field, path, short), []).append(each)
+                    elif is_element or row not in each.unpaired:
+                        wrong.values.setdefault(_Key(row, field, path, short), []).append(each)
+                    else:
+                        rows = wrong.missing if each.actual is None else wrong.extra
+                        rows.setdefault(row, []).append((path, each))
+    return wrong
 
 
 def _not_kept(case: Case) -> set[str]:

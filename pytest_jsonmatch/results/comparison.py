@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, fi
 from pytest_jsonmatch.answer import Spent
 from pytest_jsonmatch.engine.result.aggregation import COUNTED, FieldAggregation
 from pytest_jsonmatch.engine.result.rows import RowCounts, add_rows
+from pytest_jsonmatch.engine.score.field import format_instance_path
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.text import render, shorten
 from pytest_jsonmatch.limits import reaches
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.engine.result.match import MatchResult
-    from pytest_jsonmatch.engine.score.field import FieldResult
+    from pytest_jsonmatch.engine.score.field import FieldResult, Place
     from pytest_jsonmatch.results.tags import Tags
 
 # A result file keeps at most this many arrays of a comparison, and this many pairs of each.
@@ -56,6 +57,10 @@ class Difference(NamedTuple):
     """The lowest score of the pair."""
     at: str = ""
     """The schema path of the leaf, if it is below a field that is scored as a whole."""
+    rows: tuple[str, ...] = ()
+    """The first array elements in which the pair occurs, as paths in expected, or in actual if extra."""
+    unpaired: tuple[str, ...] = ()
+    """Those of `rows` that are missing or extra as a whole."""
 
     @property
     def status(self) -> str:
@@ -98,9 +103,32 @@ def differences_of(results: Iterable[FieldResult]) -> dict[str, tuple[Difference
                 expected = None if leaf.expected is MISSING else render(leaf.expected, _RENDERED)
                 actual = None if leaf.actual is MISSING else render(leaf.actual, _RENDERED)
                 at = "" if leaf is unit else leaf.path
-                found = Difference(expected, actual, 1, leaf.score, at).cut(_LONGEST)
+                row, is_unpaired = _find_row(leaf)
+                rows = (row,) if row else ()
+                found = Difference(
+                    expected, actual, 1, leaf.score, at, rows, rows if is_unpaired else ()
+                ).cut(_LONGEST)
                 by_path.setdefault(unit.path, []).append(found)
     return {path: most_frequent(found, MOST_KEPT) for path, found in by_path.items()}
+
+
+def _find_row(leaf: FieldResult) -> tuple[str, bool]:
+    """Return the path of the innermost array element around a leaf, and whether one side lacks the element.
+
+    If one side lacks several elements around each other, it is the outermost of these; "" outside of arrays.
+    """
+    place: Place | None = leaf.place
+    row: Place | None = None
+    is_unpaired = False
+    while place is not None:
+        if type(place.key) is int:
+            is_one_sided = place.expected_key is MISSING or place.actual_key is MISSING
+            if row is None or is_one_sided:
+                row, is_unpaired = place, is_one_sided
+        place = place.parent
+    if row is None:
+        return "", False
+    return format_instance_path(row, "actual" if row.expected_key is MISSING else "expected"), is_unpaired
 
 
 def most_frequent(differences: Iterable[Difference], most: int) -> tuple[Difference, ...]:
@@ -116,9 +144,14 @@ def most_frequent(differences: Iterable[Difference], most: int) -> tuple[Differe
     pairs: dict[tuple[str, str | None, str | None], Difference] = {}
     for each in listed:
         key = each.at, each.expected, each.actual
-        known = pairs.get(key, each._replace(times=0))
-        pairs[key] = each._replace(times=known.times + each.times, score=min(known.score, each.score))
-    order = sorted(pairs.values(), key=lambda each: (-each.times, each.score, each.at, each.expected or ""))
+        known = pairs.get(key, each._replace(times=0, rows=(), unpaired=()))
+        pairs[key] = each._replace(
+            times=known.times + each.times,
+            score=min(known.score, each.score),
+            rows=(known.rows + each.rows)[:MOST_KEPT],
+            unpaired=(known.unpaired + each.unpaired)[:MOST_KEPT],
+        )
+    order = sorted(pairs.values(), key=lambda each: (-each.times, each.score))
     return tuple(order[:most])
 
 
@@ -433,8 +466,12 @@ def merged_differences(cases: Iterable[Case], most: int) -> dict[str, tuple[Diff
     by_path: dict[str, list[Difference]] = {}
     for comparison in comparisons_of(cases):
         for path, differences in comparison.differences.items():
-            by_path.setdefault(path, []).extend(differences)
-    return {path: most_frequent(differences, most) for path, differences in by_path.items()}
+            # The same path is another row in each case.
+            without_rows = (difference._replace(rows=(), unpaired=()) for difference in differences)
+            by_path.setdefault(path, []).extend(without_rows)
+    for found in by_path.values():
+        found.sort(key=lambda difference: (difference.at, difference.expected or ""))
+    return {path: most_frequent(found, most) for path, found in by_path.items()}
 
 
 def mean_of(values: Sequence[float]) -> float | None:

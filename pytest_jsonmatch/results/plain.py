@@ -89,6 +89,7 @@ _READERS: Final[Mapping[Callable[..., Any], Mapping[str, Callable[[Any], Any]]]]
         "spent": partial(from_plain, Spent),
         **dict.fromkeys(("errors", "warnings", "violations", "params"), tuple),
     },
+    Difference: {"rows": tuple, "unpaired": tuple},
     CaseRun: {"comparisons": _several(Comparison)},
     Case: {"runs": _several(CaseRun)},
 }

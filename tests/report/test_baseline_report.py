@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.answer import Spent
 from pytest_jsonmatch.gate.headlines import contest
 from pytest_jsonmatch.gate.verdict import DropGate
@@ -15,7 +18,7 @@ from pytest_jsonmatch.report.markdown import markdown
 from pytest_jsonmatch.report.styled import line_text
 from pytest_jsonmatch.report.terminal import blocks_lines, joined_blocks
 from pytest_jsonmatch.report.terminal_style import TerminalStyle
-from pytest_jsonmatch.results.comparison import Case, CaseRun
+from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.run import RunResult
 from tests.conftest import case_of
 
@@ -131,7 +134,51 @@ def test_long_values_that_are_wrong_in_both_are_never_called_right():
 def test_where_not_all_differences_are_kept_nothing_is_called_right():
     gold = {"n": list(range(20))}
     rows = answers({"n": [*range(19), 0]}, {"n": [-each for each in range(20)]}, gold)
-    assert rows[:2] == [("n[]", "19", "0"), ("n[]", "1", "1", "-1")]
+    assert rows[:2] == [("n[1]", "1", "1", "-1"), ("n[2]", "2", "2", "-2")]
+
+
+def lines_of_rows(before, after, expected, **options):
+    """The lines of the first case that changed, without their widths."""
+    cases = []
+    for rows in (before, after):
+        result = compare_json({"items": rows}, {"items": expected}, **options)
+        kept = Comparison.of(result, id="a.yaml::c00", nodeid="a.yaml::c00", threshold={}, passed=True)
+        cases.append(
+            RunResult.of_cases((Case("a.yaml::c00", (CaseRun(1, passed=True, comparisons=(kept,)),)),))
+        )
+    lines = shown(*cases, width=200)
+    at = next(place for place, line in enumerate(lines) if line.startswith("a.yaml::c00"))
+    return [re.sub("  +", " | ", line.strip()) for line in lines[at + 1 :]]
+
+
+def test_rows_that_an_answer_lacks_or_adds_are_one_line_each():
+    expected = [{"sku": "A", "n": 1}, {"sku": "B", "n": 2}, {"sku": "C", "n": 3}]
+    before = [{"sku": "C", "n": 3}, {"sku": "A", "n": 1}, {"sku": "Y", "n": 8}]
+    after = [{"sku": "Z", "n": 9}, {"sku": "B", "n": 7}, {"sku": "A", "n": 1}]
+    assert lines_of_rows(before, after, expected, arrays={"key": "sku"}) == [
+        'items[1] | sku "B", n 2 | missing | n 7',
+        'items[2] | sku "C", n 3 | found | missing',
+        'extra items[2] | – | sku "Y", n 8 | –',
+        'extra items[0] | – | – | sku "Z", n 9',
+    ]
+
+
+def test_rows_that_both_answers_lack_or_add_are_left_out():
+    expected = [{"sku": "A", "n": 1}, {"sku": "B", "n": 2}]
+    before = [{"sku": "A", "n": 1}, {"sku": "Z", "n": 9}]
+    after = [{"sku": "Z", "n": 9}, {"sku": "A", "n": 5}]
+    assert lines_of_rows(before, after, expected, arrays={"key": "sku"}) == ["items[0].n | 1 | 1 | 5"]
+
+
+def test_values_of_rows_come_in_the_order_of_expected():
+    expected = [{"sku": str(at), "tags": ["x"], "n": 1} for at in range(11)]
+    wrong = [{**row, "n": 2} if row["sku"] in {"2", "10"} else row for row in expected]
+    wrong[3] = {**wrong[3], "tags": ["y"]}
+    assert lines_of_rows(expected, wrong[::-1], expected, arrays={"key": "sku"}) == [
+        "items[2].n | 1 | 1 | 2",
+        'items[3].tags[0] | "x" | "x" | "y"',
+        "items[10].n | 1 | 1 | 2",
+    ]
 
 
 def test_a_case_without_an_answer_and_many_differences():
