@@ -1,4 +1,4 @@
-"""`jsonmatch study agreement`: how far annotators of the same documents agree."""
+"""`jsonmatch study agreement`: the agreement of annotators of the same documents."""
 
 from __future__ import annotations
 
@@ -6,9 +6,16 @@ from argparse import Namespace
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.cli.records import open_golds
+from pytest_jsonmatch.cli.records import open_gold_records
 from pytest_jsonmatch.cli.rules import comparing
-from pytest_jsonmatch.cli.studies import INTERVAL, estimate_figure, estimate_texts, finish, noted, study_gates
+from pytest_jsonmatch.cli.studies import (
+    INTERVAL,
+    estimate_statistic,
+    estimate_texts,
+    finish,
+    notes_table,
+    study_gates,
+)
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.blocks import (
     Report,
@@ -23,9 +30,9 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.blocks import AnyCell
     from pytest_jsonmatch.study.agreement import AgreementStudy
 
-_FIGURES: Final = {"kappa": "Cohen's kappa", "alpha": "Krippendorff's alpha"}
+_STATISTICS: Final = {"kappa": "Cohen's kappa", "alpha": "Krippendorff's alpha"}
 _TENTATIVE: Final = 0.667
-"""Below this Krippendorff draws no conclusions, not even tentative ones."""
+"""Krippendorff's limit: values below do not even allow tentative conclusions."""
 
 
 def run(options: Namespace) -> int:
@@ -34,7 +41,7 @@ def run(options: Namespace) -> int:
 
     gates = study_gates(options, FIGURES)
     with comparing(options) as rules:
-        study = measure_agreement(open_golds(options.gold), **rules)
+        study = measure_agreement(open_gold_records(options.gold), **rules)
     return finish(options, study, _sheet(study), gates, on=count(study.documents, "document"))
 
 
@@ -46,24 +53,24 @@ def _sheet(study: AgreementStudy) -> Report:
         notes.append(f"{count(study.alone, 'document')} described by one annotator only: not counted")
     if study.batch_errors:
         notes.append(f"{count(study.batch_errors, 'comparison')} left out: a batch comparator failed")
-    return Report("jsonmatch study agreement", about, [*_blocks(study), noted(notes)])
+    return Report("jsonmatch study agreement", about, [*_blocks(study), notes_table(notes)])
 
 
 def _blocks(study: AgreementStudy) -> Iterator[ReportBlock]:
-    """Yield the figures of all fields and the table of fields."""
+    """Yield the statistics of all fields and the table of fields."""
     name = "kappa" if len(study.annotators) == 2 else "alpha"
     beyond_chance = getattr(study.total, name)
-    totals = {"agreement": study.total.agreement, _FIGURES[name]: beyond_chance}
-    yield Statistics([estimate_figure(title, estimate) for title, estimate in totals.items()])
+    totals = {"agreement": study.total.agreement, _STATISTICS[name]: beyond_chance}
+    yield Statistics([estimate_statistic(title, estimate) for title, estimate in totals.items()])
     if beyond_chance is None:
         yield Text(f"No {name}: all values are the same, so chance alone explains the agreement.", "open")
     rows = [(path or "(no path)", field, getattr(field, name)) for path, field in study.fields.items()]
-    # A field where nothing varies has no figure beyond chance, and comes last.
+    # A field whose values are all the same has no agreement beyond chance, and comes last.
     rows.sort(key=lambda row: (2.0 if row[2] is None else row[2].value, row[0]))
     cells: list[list[AnyCell]] = []
-    for path, field, beyond in rows:
-        tone = "bad" if beyond is not None and beyond.value < _TENTATIVE else ""
-        value, ends = estimate_texts(beyond)
+    for path, field, estimate in rows:
+        tone = "bad" if estimate is not None and estimate.value < _TENTATIVE else ""
+        value, ends = estimate_texts(estimate)
         agreement, _ = estimate_texts(field.agreement)
         cells.append([path, count(field.places), agreement, TableCell(value, tone), ends])
     columns = "field", "places", "agreement", name, INTERVAL

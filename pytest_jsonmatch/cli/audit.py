@@ -1,4 +1,4 @@
-"""`jsonmatch study audit`: gold that is likely wrong, and errors that a suite would not notice."""
+"""`jsonmatch study audit`: gold values that are likely wrong, and errors that a suite does not detect."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import STDIN, name_of
 from pytest_jsonmatch.cli.output import as_text, make_style
-from pytest_jsonmatch.cli.records import by_name, open_sides
+from pytest_jsonmatch.cli.records import files_by_name, open_sides
 from pytest_jsonmatch.cli.rules import comparing
-from pytest_jsonmatch.cli.studies import finish, noted, study_gates
+from pytest_jsonmatch.cli.studies import finish, notes_table, study_gates
 from pytest_jsonmatch.cli.suite import audit_suite
 from pytest_jsonmatch.engine.value.convert import MISSING, get_value, replace_value
 from pytest_jsonmatch.engine.value.text import count, render
@@ -51,7 +51,7 @@ def run(options: Namespace) -> int:
     gates = study_gates(options, {"suspects", "suspect_records"})
     if options.review:
         _check_review(Path(options.gold))
-    audit = _audited(options)
+    audit = _run_audit(options)
     about = (
         f"{name_of(options.gold)}: {count(audit.records, 'record')}, answers of {len(audit.systems)} systems"
     )
@@ -70,59 +70,59 @@ def _mutate(options: Namespace) -> int:
     return finish(options, audit, _suite_sheet(audit, about), gates, on=count(audit.mutated, "mutation"))
 
 
-def _audited(options: Namespace) -> GoldAudit:
+def _run_audit(options: Namespace) -> GoldAudit:
     with comparing(options) as rules, ExitStack() as files:
         sides = {
             name: files.enter_context(open_sides(path, options.gold, options))
-            for name, path in by_name(options.answers).items()
+            for name, path in files_by_name(options.answers).items()
         }
         first = next(iter(sides.values()))
-        answers = {name: each.actual for name, each in sides.items()}
+        answers = {name: side.actual for name, side in sides.items()}
         audit = audit_gold(first.expected, answers, **rules)
-    told = (f"{name}: {text}" for name, each in sides.items() for text in each.warnings)
-    return replace(audit, notes=(*told, *audit.notes))
+    notes = (f"{name}: {text}" for name, side in sides.items() for text in side.warnings)
+    return replace(audit, notes=(*notes, *audit.notes))
 
 
 # -- for people --------------------------------------------------------------------------------------------
 
 
 def _gold_sheet(audit: GoldAudit, about: str) -> Report:
-    """Return the audit of gold records as a sheet for people."""
+    """Return the report of an audit of gold records."""
     columns = "record", "place", "gold", "answers", "votes", "wrong gold", "who"
     text = {"place", "gold", "answers", "who"}
     rows = [
         (
             TableCell(suspect.record, "strong"),
             suspect.path,
-            *_differing(suspect),
+            *_value_texts(suspect),
             f"{len(suspect.systems)} to {len(suspect.backing)}",
             f"{min(suspect.probability * 100, 99):.0f} %",
             ", ".join(suspect.systems),
         )
         for suspect in audit.found
     ]
-    told = (
+    summary = (
         f"{count(len(rows), 'place')} where systems agree against the gold, the strongest evidence first. "
-        f"About {audit.expected:.0f} of these are wrong if, as is assumed, one gold value in fifty is and "
-        "systems err independently."
+        f"Expect about {audit.expected:.0f} of these to be wrong, assuming that one gold value in fifty is "
+        "wrong and that systems err independently."
     )
     table = Table(columns, rows, noun="place", text=text, spare={"who": 1})
-    return Report("jsonmatch study audit", about, [Text(told), table, noted(audit.notes)])
+    return Report("jsonmatch study audit", about, [Text(summary), table, notes_table(audit.notes)])
 
 
-def _differing(suspect: Suspect) -> tuple[str | TableCell, str | TableCell]:
-    """Return both values as text; of long ones the ends from shortly before where they differ."""
+def _value_texts(suspect: Suspect) -> tuple[str | TableCell, str | TableCell]:
+    """Return both values as text; long ones start shortly before the first difference."""
     nothing = TableCell("(nothing)", "faint")
-    gold, said = render(suspect.gold, _WIDTH), render(suspect.said, _WIDTH)
+    gold, answer = render(suspect.gold, _WIDTH), render(suspect.said, _WIDTH)
     if suspect.kind != "change":
-        return (nothing, said) if suspect.kind == "add" else (gold, nothing)
-    same = takewhile(lambda pair: pair[0] == pair[1], zip(gold, said))
-    begin = sum(1 for _ in same) - _CONTEXT
-    return (gold, said) if begin <= _CONTEXT else (f"…{gold[begin:]}", f"…{said[begin:]}")
+        return (nothing, answer) if suspect.kind == "add" else (gold, nothing)
+    prefix = takewhile(lambda pair: pair[0] == pair[1], zip(gold, answer))
+    begin = sum(1 for _ in prefix) - _CONTEXT
+    return (gold, answer) if begin <= _CONTEXT else (f"…{gold[begin:]}", f"…{answer[begin:]}")
 
 
 def _suite_sheet(audit: SuiteAudit, about: str) -> Report:
-    """Return the audit of a suite as a sheet for people."""
+    """Return the report of an audit of a suite."""
     columns = "field", "broken by", "pass", "let pass by", "example", "in"
     rows = [
         (
@@ -135,22 +135,22 @@ def _suite_sheet(audit: SuiteAudit, about: str) -> Report:
         )
         for hole in audit.holes
     ]
-    told = "Nothing could be broken."
+    summary = "Nothing could be broken."
     if audit.noticed is not None:
-        told = (
+        summary = (
             f"{count(audit.mutated, 'mutation')} of right answers: {audit.noticed:.1%} of them are noticed."
         )
     text = {"broken by", "let pass by", "example", "in"}
     table = Table(columns, rows, "What passes", "hole", text=text, spare={"example": 1, "in": 2})
     notes = [Text(f"Left out: {'; '.join(audit.notes)}.", "faint")] if audit.notes else []
-    return Report("jsonmatch study audit --mutate", about, [Text(told), table, *notes])
+    return Report("jsonmatch study audit --mutate", about, [Text(summary), table, *notes])
 
 
 # -- the review: accepted values go into the gold -----------------------------------------------------------
 
 
 def _check_review(gold: Path) -> None:
-    """Refuse an impossible review before any work is done.
+    """Check, before any work is done, that a review is possible.
 
     Raises:
         CommandError: there is no terminal, or GOLD can't be written.
@@ -167,39 +167,43 @@ def _review_suspects(suspects: Iterable[Suspect], options: Namespace) -> None:
     """Ask about the suspects, those of a record together, and write the accepted values."""
     requests = list(_requests(suspects, Path(options.gold)))
     updates = plan_updates(review_on_terminal(requests, _NO_ALTERNATIVES))
-    for each in updates:
-        write(each)
+    for update in updates:
+        write(update)
     style = make_style(options)
     sys.stdout.write(as_text(update_lines(updates, style, dry_run=False), style))
 
 
 def _requests(suspects: Iterable[Suspect], gold: Path) -> Iterator[Request]:
-    """Yield a request for each record, the most suspicious first, to write what the systems say."""
+    """Yield a request for each record, the most suspicious first, to write the values of the systems."""
     by_record: dict[int, list[Suspect]] = {}
     for suspect in suspects:
         places = by_record.setdefault(suspect.position, [])
         # Only the most suspicious value for a place is offered.
-        if suspect.kind == "add" or all(each.trail != suspect.trail for each in places):
+        if suspect.kind == "add" or all(other.trail != suspect.trail for other in places):
             places.append(suspect)
     is_lines = is_lines_file(str(gold))
-    # Blank lines hold no record.
-    lines = [at for at, line in enumerate(gold.read_bytes().split(b"\n")) if line.strip()] if is_lines else []
+    # Blank lines are not records.
+    lines = (
+        [index for index, line in enumerate(gold.read_bytes().split(b"\n")) if line.strip()]
+        if is_lines
+        else []
+    )
     for position, places in by_record.items():
-        told = "; ".join(f"{each.path}: {', '.join(each.systems)}" for each in places)
+        summary = "; ".join(f"{place.path}: {', '.join(place.systems)}" for place in places)
         path = gold / places[0].record if gold.is_dir() else gold
-        trail = () if gold.is_dir() else (lines[position] if is_lines else position,)
+        steps = () if gold.is_dir() else (lines[position] if is_lines else position,)
         data = path.read_bytes()
-        value = _corrected(expected_in(data, path, trail), places)
-        name, text = f"{places[0].record} ({told})", ascii_json(value)
-        yield Request("write", str(path), str(path), name, trail, digest_of(data), text)
+        value = _corrected(expected_in(data, path, steps), places)
+        name, text = f"{places[0].record} ({summary})", ascii_json(value)
+        yield Request("write", str(path), str(path), name, steps, digest_of(data), text)
 
 
 def _corrected(value: JsonValue, places: Iterable[Suspect]) -> JsonValue:
-    """Return a record with the systems' values at the given places."""
-    # From the back: adding or removing an element then moves no other place.
-    for place in sorted(places, key=lambda each: [(type(step) is str, step) for step in each.trail])[::-1]:
-        trail = place.trail
-        while place.kind == "add" and get_value(value, trail) is not MISSING:
-            trail = (*trail[:-1], int(trail[-1]) + 1)  # several elements are added to one array
-        value = replace_value(value, trail, place.wanted)
+    """Return a record with the values of the systems at the given places."""
+    # From the last to the first: then adding or removing an element moves no other place.
+    for place in sorted(places, key=lambda place: [(type(step) is str, step) for step in place.trail])[::-1]:
+        steps = place.trail
+        while place.kind == "add" and get_value(value, steps) is not MISSING:
+            steps = (*steps[:-1], int(steps[-1]) + 1)  # several elements are added to one array
+        value = replace_value(value, steps, place.wanted)
     return value

@@ -1,4 +1,4 @@
-"""The subcommands of `jsonmatch` and their arguments; the code of one is imported once it is chosen."""
+"""The subcommands of `jsonmatch` and their arguments; the code of a subcommand is imported when it runs."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _SCHEMA: Final = "a JSON file, or a pydantic model as module:Model"
 _FILES: Final = "JSON Lines (.jsonl), a JSON array (.json), a folder of JSON files"
 _RECORDS: Final = f"{_FILES}, - for stdin"
 OF_RUN: Final = -1.0
-"""What `--pass-rate` without a number means to `jsonmatch plan`: take the pass rate of the run."""
+"""The value of `--pass-rate` without a number in `jsonmatch plan`: use the pass rate of the run."""
 _Adder: TypeAlias = Callable[[Parser], None]
 
 
 @final
 class Command(NamedTuple):
-    """A subcommand: the function that adds its arguments, its line of help, and its examples."""
+    """A subcommand: the function that adds its arguments, its help text, and its examples."""
 
     add_arguments: _Adder
     text: str
@@ -39,20 +39,20 @@ class Command(NamedTuple):
 COMMANDS: Final[dict[str, Command]] = {}
 """The subcommands, by name.
 
-`jsonmatch compare` is run by the function `run` of the module `compare`, `jsonmatch study shift` by that of
-the module `shift`, and `jsonmatch schema infer` by the function `infer` of the module `schema`: each takes
-the parsed options and returns the exit code.
+`jsonmatch compare` is run by the function `run` of the module `compare`, `jsonmatch study shift` by `run` of
+`shift`, `jsonmatch cases schema` by `run` of `case_schema`, and `jsonmatch schema infer` by the function
+`infer` of the module `schema`. Each of them accepts the parsed options and returns the exit code.
 """
 _GROUPS: Final = {
     "study": "analyse gold data and answers: label errors, agreement, contamination, shift",
     "schema": "eval schemas: infer, resolve, annotate, validate",
     "cases": "golden cases: the JSON Schema of the format, for editors",
 }
-"""The groups of subcommands, with their lines of help."""
+"""The groups of subcommands, with their help texts."""
 
 
 def _command(text: str, *examples: str) -> Callable[[_Adder], _Adder]:
-    """Return a decorator of the function that adds the arguments of the subcommand it is named after."""
+    """Return a decorator that registers a subcommand, for the function that adds its arguments."""
 
     def register(add_arguments: _Adder) -> _Adder:
         name = add_arguments.__name__[1:].replace("_", " ")
@@ -80,17 +80,17 @@ def _compare(parser: Parser) -> None:
     add(parser, "--test ACTUAL", "the same as ACTUAL, as in structeval", dest="actual")
     add(parser, "--gt EXPECTED", "the same as EXPECTED, as in structeval", dest="expected")
     add_rules(parser, "--repair")
-    told = f"exit with 1 if the score is below it (default: {THRESHOLD})"
-    add(parser, "--threshold SCORE", told, type=share, default=THRESHOLD)
-    told = "format of the report on standard output (default: text)"
-    add(parser, "--report", told, choices=("text", "json", "html"), default="text")
+    help_text = f"exit with 1 if the score is below it (default: {THRESHOLD})"
+    add(parser, "--threshold SCORE", help_text, type=share, default=THRESHOLD)
+    help_text = "format of the report on standard output (default: text)"
+    add(parser, "--report", help_text, choices=("text", "json", "html"), default="text")
     add_options(parser, "--html", verbose="show more fields and longer values; -vv: all")
 
 
-def _tag(written: str) -> tuple[str, str]:
-    """Return the name and the path of a tag; a path without a name is its own name."""
-    name, equals, path = written.partition("=")
-    return name, path if equals else name
+def _tag(argument: str) -> tuple[str, str]:
+    """Return the name and the path of a tag; without a name, the path is the name."""
+    name, sign, path = argument.partition("=")
+    return name, path if sign else name
 
 
 @_command(
@@ -102,12 +102,12 @@ def _evaluate(parser: Parser) -> None:
     add(parser, "ACTUAL", f"the answers: {_RECORDS}")
     add(parser, "EXPECTED", "the gold records, in the same forms")
     add_rules(parser, "--id-field", "--repair", "--gate", "--cluster")
-    told = "show scores by the values at a path of gold records, such as source=meta.source; repeatable"
-    add(parser, "--by [NAME=]PATH", told, type=_tag, action="append", default=[])
+    help_text = "show scores by the values at a path of gold records, such as source=meta.source; repeatable"
+    add(parser, "--by [NAME=]PATH", help_text, type=_tag, action="append", default=[])
     add(parser, "--validate", "also check answers against --schema, as a gate on valid_rate does")
     add_options(parser, "--html", "--markdown", json="also write a result file")
-    told = "the records in the result file: the ten lowest-scoring (the default), or all"
-    add(parser, "--keep", told, choices=("worst", "all"), default="worst")
+    help_text = "the records in the result file: the ten lowest-scoring (the default), or all"
+    add(parser, "--keep", help_text, choices=("worst", "all"), default="worst")
     add_options(parser, verbose="show all fields and errors")
 
 
@@ -117,8 +117,8 @@ def _evaluate(parser: Parser) -> None:
     "jsonmatch report shard*.jsonl --gate 'f1 >= 0.9'",
 )
 def _report(parser: Parser) -> None:
-    told = "a result file; several are the parts (shards) of one run"
-    add(parser, "RESULT", told, dest="results", type=Path, nargs="+")
+    help_text = "a result file; several are the parts (shards) of one run"
+    add(parser, "RESULT", help_text, dest="results", type=Path, nargs="+")
     add_options(parser, "--gate", "--by", "--html", "--markdown")
     add_options(parser, verbose="show all fields and cases")
 
@@ -130,12 +130,12 @@ def _report(parser: Parser) -> None:
 )
 def _diff(parser: Parser) -> None:
     add(parser, "BEFORE", "the result file of the earlier run", type=Path)
-    told = "the result file of the later run; several are candidates, judged together"
-    add(parser, "AFTER", told, type=Path, nargs="+")
-    told = "exit with 1 if the mean score dropped significantly by more than this"
-    add(parser, "--max-drop DROP", told, type=read_drop)
-    told = "fail if such a drop is significant (the default), or unless it is ruled out"
-    add(parser, "--drop-mode", told, choices=("regression", "non-inferiority"), default="regression")
+    help_text = "the result file of the later run; several are candidates, judged together"
+    add(parser, "AFTER", help_text, type=Path, nargs="+")
+    help_text = "exit with 1 if the mean score dropped significantly by more than this"
+    add(parser, "--max-drop DROP", help_text, type=read_drop)
+    help_text = "fail if such a drop is significant (the default), or unless it is ruled out"
+    add(parser, "--drop-mode", help_text, choices=("regression", "non-inferiority"), default="regression")
     add_options(parser, "--confidence", "--html", "--markdown", verbose="name every case that changed")
 
 
@@ -146,12 +146,12 @@ def _diff(parser: Parser) -> None:
 )
 def _plan(parser: Parser) -> None:
     add(parser, "RUN", "the result file to plan from", dest="results", type=Path, nargs="?")
-    told = "a second run of the same cases, to measure their random variation"
-    add(parser, "AGAIN", told, type=Path, nargs="?")
+    help_text = "a second run of the same cases, to measure their random variation"
+    add(parser, "AGAIN", help_text, type=Path, nargs="?")
     add(parser, "--drop DROP", "the drop to detect", type=share)
     add(parser, "--precision REACH", "half the width of the confidence interval", type=share)
-    told = "plan for the pass rate instead of the mean score; without RUN, give the rate to assume"
-    add(parser, "--pass-rate RATE", told, type=share, nargs="?", const=OF_RUN)
+    help_text = "plan for the pass rate instead of the mean score; without RUN, give the rate to assume"
+    add(parser, "--pass-rate RATE", help_text, type=share, nargs="?", const=OF_RUN)
     add_options(parser, "--html")
 
 
@@ -162,11 +162,11 @@ def _plan(parser: Parser) -> None:
 )
 def _study_audit(parser: Parser) -> None:
     add(parser, "GOLD", f"the gold records: {_FILES}", nargs="?")
-    told = "the answers of at least two systems, in the same forms; each system is named after its file"
-    add(parser, "--answers ANSWERS", told, nargs="+", default=[])
+    help_text = "the answers of at least two systems, in the same forms; each system is named after its file"
+    add(parser, "--answers ANSWERS", help_text, nargs="+", default=[])
     add(parser, "--review", "ask on the terminal about each place, and write accepted values into GOLD")
-    told = "golden cases, as given to pytest: break their expected answers, and report which cases fail"
-    add(parser, "--mutate PATH", told, nargs="+")
+    help_text = "golden cases, as given to pytest: break their expected answers, and report which cases fail"
+    add(parser, "--mutate PATH", help_text, nargs="+")
     add_rules(parser, "--id-field", "--repair")
     add_study_options(parser, "--gate")
 
@@ -189,8 +189,8 @@ def _study_agreement(parser: Parser) -> None:
 )
 def _study_overlap(parser: Parser) -> None:
     add(parser, "GOLD", f"gold records: {_FILES}", nargs="+")
-    told = "prompts, examples, training text: files, or folders with everything in them"
-    add(parser, "--with PATH", told, dest="texts", nargs="+", action="extend", required=True)
+    help_text = "prompts, examples, training text: files, or folders with everything in them"
+    add(parser, "--with PATH", help_text, dest="texts", nargs="+", action="extend", required=True)
     add_study_options(parser, "--id-field")
 
 
@@ -202,15 +202,15 @@ def _study_overlap(parser: Parser) -> None:
 def _study_confidence(parser: Parser) -> None:
     add(parser, "ANSWERS", f"answers with confidences: {_RECORDS}", dest="actual")
     add(parser, "GOLD", "the gold records, in the same forms", dest="expected")
-    told = (
+    help_text = (
         "where confidences are: a path such as 'confidence_score.{path}' (default: with "
         'values, as {"value": ..., "confidence": ...})'
     )
-    add(parser, "--confidence WHERE", told, default="inline")
-    told = "find the lowest threshold with at most this share of wrong values above it"
-    add(parser, "--max-error SHARE", told, type=share)
-    told = "the score from which a value counts as right (default: 1)"
-    add(parser, "--correct SCORE", told, type=share, default=1.0)
+    add(parser, "--confidence WHERE", help_text, default="inline")
+    help_text = "find the lowest threshold with at most this share of wrong values above it"
+    add(parser, "--max-error SHARE", help_text, type=share)
+    help_text = "the score from which a value counts as right (default: 1)"
+    add(parser, "--correct SCORE", help_text, type=share, default=1.0)
     add_rules(parser, "--id-field", "--repair", "--cluster")
     add_study_options(parser, "--gate")
 
@@ -223,8 +223,10 @@ def _study_confidence(parser: Parser) -> None:
 def _study_shift(parser: Parser) -> None:
     add(parser, "NEW", f"records: {_RECORDS}")
     add(parser, "OLD", "the records to compare them with, in the same forms")
-    told = "the member that names a record's cluster, such as its document: one record of each is compared"
-    add_options(parser, cluster=told)
+    help_text = (
+        "the member that names a record's cluster, such as its document: one record of each is compared"
+    )
+    add_options(parser, cluster=help_text)
     add_study_options(parser, "--gate")
 
 
@@ -255,8 +257,8 @@ def _schema_resolve(parser: Parser) -> None:
 )
 def _schema_annotate(parser: Parser) -> None:
     add(parser, "SCHEMA", _SCHEMA)
-    told = "gold records: also propose date, amount, phone, identifier, enumerations and keys of arrays"
-    add(parser, "--gold GOLD", f"{told} that all their values allow, with a $comment why")
+    help_text = "gold records: also propose date, amount, phone, identifier, enumerations and keys of arrays"
+    add(parser, "--gold GOLD", f"{help_text} that all their values allow, with a $comment why")
     add_options(parser, "--output")
 
 
@@ -288,7 +290,7 @@ _EXAMPLES: Final = (
 
 
 def full_parser() -> Parser:
-    """Return the parser of the whole command line; `command` of its result names the chosen subcommand.
+    """Return the parser of the command line; `command` of its result names the chosen subcommand.
 
     >>> found = full_parser().parse_args(["schema", "resolve", "s.json"])
     >>> found.command, found.schema
@@ -299,15 +301,15 @@ def full_parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"jsonmatch {__version__}")
     commands = {"": parser.add_commands()}
     for name, (add_arguments, text, examples) in COMMANDS.items():
-        group, _, word = name.rpartition(" ")
+        group, _, subcommand = name.rpartition(" ")
         if group not in commands:
-            commands[group] = _added(commands[""], group, _GROUPS[group]).add_commands()
-        add_arguments(_added(commands[group], word, text, examples))
+            commands[group] = _add_command(commands[""], group, _GROUPS[group]).add_commands()
+        add_arguments(_add_command(commands[group], subcommand, text, examples))
     return parser
 
 
-def _added(commands: Any, word: str, text: str, examples: Sequence[str] = ()) -> Parser:
-    """Add the parser of a subcommand."""
-    described = f"{text[0].upper()}{text[1:]}."
-    parser: Parser = commands.add_parser(word, help=text, description=described, examples=examples)
+def _add_command(commands: Any, name: str, text: str, examples: Sequence[str] = ()) -> Parser:
+    """Add the parser of a subcommand, and return it."""
+    description = f"{text[0].upper()}{text[1:]}."
+    parser: Parser = commands.add_parser(name, help=text, description=description, examples=examples)
     return parser

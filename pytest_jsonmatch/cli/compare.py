@@ -1,4 +1,4 @@
-"""`jsonmatch compare`: one JSON value against another."""
+"""`jsonmatch compare`: compare one JSON value with another."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
+from pytest_jsonmatch.cli.arguments import FAILURE, SUCCESS, CommandError
 from pytest_jsonmatch.cli.inputs import (
-    content_of,
     is_json_lines,
     name_of,
+    read_answer,
+    read_content,
+    read_value,
     refuse_two_stdins,
-    value_of,
-    value_of_answer,
 )
-from pytest_jsonmatch.cli.output import as_text, in_form, make_style, write_output
+from pytest_jsonmatch.cli.output import as_text, make_style, render_run, write_output
 from pytest_jsonmatch.cli.records import LINES
 from pytest_jsonmatch.cli.rules import judging, rules_of
 from pytest_jsonmatch.engine.ask.rounds import score_with_answers
@@ -53,17 +53,17 @@ def run(options: Namespace) -> int:
     """Run `jsonmatch compare`."""
     actual, expected = options.actual, options.expected
     if actual is None or expected is None:
-        told = "two files are needed, ACTUAL and EXPECTED, or --test and --gt"
-        raise CommandError(f"{told} (see {options.command} --help)")
+        reason = "two files are needed, ACTUAL and EXPECTED, or --test and --gt"
+        raise CommandError(f"{reason} (see {options.command} --help)")
     refuse_two_stdins(actual, expected)
-    contents = [content_of(side) for side in (actual, expected)]
+    contents = [read_content(side) for side in (actual, expected)]
     for side, content in zip((actual, expected), contents, strict=True):
         # An answer may be text with several JSON values in it.
         if (side == expected or Path(side).suffix.lower() in LINES) and is_json_lines(content):
-            told = f"{name_of(side)} has a JSON value in each line; to compare line by line, write"
-            raise CommandError(f"{told} jsonmatch evaluate {actual} {expected}")
+            reason = f"{name_of(side)} has a JSON value in each line; to compare line by line, write"
+            raise CommandError(f"{reason} jsonmatch evaluate {actual} {expected}")
     with judging(options) as judge:
-        result = _compared(contents, options, judge)
+        result = _compare(contents, options, judge)
     score = ScoreCheck("score", result.score, options.threshold)
     passed = score.is_reached and not result.errors
     name = Path(name_of(expected)).as_posix()
@@ -71,34 +71,34 @@ def run(options: Namespace) -> int:
     comparison = Comparison.of(result, id=name, nodeid=name, threshold=limits, passed=passed)
     title = f"{name_of(actual)} against {name_of(expected)}"
     if options.html is not None:
-        write_output(_in_form("html", result, comparison, title), options.html)
+        write_output(_render("html", result, comparison, title), options.html)
     if options.report == "text":
         write_output(_text(result, score, comparison, options))
     else:
         if not passed:
-            told = _message(result, score, TerminalStyle()).partition("\n")[0]
-            sys.stderr.write(f"{options.command}: {told}\n")
-        write_output(_in_form(options.report, result, comparison, title))
-    return FINE if passed else NOT_FINE
+            headline = _message(result, score, TerminalStyle()).partition("\n")[0]
+            sys.stderr.write(f"{options.command}: {headline}\n")
+        write_output(_render(options.report, result, comparison, title))
+    return SUCCESS if passed else FAILURE
 
 
-def _compared(contents: Sequence[bytes], options: Namespace, judge: Bench) -> MatchResult:
+def _compare(contents: Sequence[bytes], options: Namespace, judge: Bench) -> MatchResult:
     from pytest_jsonmatch.comparer import get_plan
 
     actual, expected = options.actual, options.expected
     rules = rules_of(options)
     plan = get_plan(options.metric, rules)
-    right = value_of(expected, contents[1])
-    want = kind_of(right, plan.target)
-    answer, notes = value_of_answer(actual, want, repair=options.repair, content=contents[0])
-    right, answer = parse_nested_texts(plan, right), parse_nested_texts(plan, answer)
+    gold = read_value(expected, contents[1])
+    expected_kind = kind_of(gold, plan.target)
+    answer, notes = read_answer(actual, expected_kind, repair=options.repair, content=contents[0])
+    gold, answer = parse_nested_texts(plan, gold), parse_nested_texts(plan, answer)
     try:
-        outcome = score_with_answers(plan, right, answer, judge)
+        outcome = score_with_answers(plan, gold, answer, judge)
     except GoldValidationError as error:
         raise CommandError(f"{name_of(expected)}: {error}") from None
     except (RootTypeError, UnlistedFieldError) as error:
         raise CommandError(f"{name_of(actual)}: {error}") from None
-    result = MatchResult(plan, (right, answer), outcome, notes)
+    result = MatchResult(plan, (gold, answer), outcome, notes)
     patterns = collect_patterns(rules)
     for pattern in result.unmatched(patterns):
         text = format_unmatched(patterns[pattern], pattern, result.nearest_path(pattern))
@@ -106,8 +106,8 @@ def _compared(contents: Sequence[bytes], options: Namespace, judge: Bench) -> Ma
     return result
 
 
-def _in_form(form: str, result: MatchResult, comparison: Comparison, title: str) -> str | bytes:
-    """Return the page ("html"), or the JSON document ("json"): a head, a case, and all values."""
+def _render(form: str, result: MatchResult, comparison: Comparison, title: str) -> str | bytes:
+    """Return the HTML page ("html"), or the JSON document ("json"): a result file with all values."""
     from pytest_jsonmatch.report.build import build
     from pytest_jsonmatch.report.cases_page import PageExtra
     from pytest_jsonmatch.report.details import details_of
@@ -118,16 +118,16 @@ def _in_form(form: str, result: MatchResult, comparison: Comparison, title: str)
     results = with_origin(RunResult.of_cases((Case.single(comparison),), collected=1), Path.cwd())
     if form == "html":
         details = {(comparison.nodeid, comparison.id): details_of(result)}
-        return in_form(form, results, build(results, title, page=PageExtra(details)))
-    shown = document(results)
-    shown["cases"][0]["runs"][0]["comparisons"][0] |= {
-        "field_results": [each.to_dict() for each in result.field_results],
-        "containers": [each.to_dict() for each in result.containers],
+        return render_run(form, results, build(results, title, page=PageExtra(details)))
+    content = document(results)
+    content["cases"][0]["runs"][0]["comparisons"][0] |= {
+        "field_results": [item.to_dict() for item in result.field_results],
+        "containers": [item.to_dict() for item in result.containers],
     }
     try:
-        return json.dumps(shown, indent=2) + "\n"
+        return json.dumps(content, indent=2) + "\n"
     except TypeError:  # a number larger than doubles
-        return render(shown) + "\n"
+        return render(content) + "\n"
 
 
 def _text(result: MatchResult, score: ScoreCheck, comparison: Comparison, options: Namespace) -> str:
@@ -137,16 +137,15 @@ def _text(result: MatchResult, score: ScoreCheck, comparison: Comparison, option
         results = RunResult.of_cases((Case.single(comparison),))
         of_fields = field_blocks(results, fields_of(results), {})
         # The message has shown the values that differ.
-        shown = (replace(each, details=()) if isinstance(each, Table) else each for each in of_fields)
-        blocks.append(
-            joined_blocks((each for each in shown if options.verbose or each.level != "all"), style)
-        )
+        shown = (replace(block, details=()) if isinstance(block, Table) else block for block in of_fields)
+        shown = (block for block in shown if options.verbose or block.level != "all")
+        blocks.append(joined_blocks(shown, style))
     message = _message(result, score, style.less(-MARGIN), options.verbose)
     return "\n".join([f"{message}\n", *(as_text(block, style) for block in blocks if block)])
 
 
 def _message(result: MatchResult, score: ScoreCheck, style: TerminalStyle, verbosity: int = 0) -> str:
-    """Return a message on how the two differ, the worst fields first."""
+    """Return a message about the differences, lowest-scoring fields first."""
     failures = [] if score.is_reached else [score]
     return failure_message(
         result, style, threshold={"score": score.limit}, failures=failures, verbosity=verbosity

@@ -1,4 +1,4 @@
-"""`jsonmatch study confidence`: what confidences in answers are worth, and which answers may skip review."""
+"""`jsonmatch study confidence`: the calibration of confidences, and which values may skip review."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import name_of
 from pytest_jsonmatch.cli.records import open_sides
 from pytest_jsonmatch.cli.rules import comparing
-from pytest_jsonmatch.cli.studies import INTERVAL, estimate_figure, estimate_texts, finish, noted, study_gates
+from pytest_jsonmatch.cli.studies import (
+    INTERVAL,
+    estimate_statistic,
+    estimate_texts,
+    finish,
+    notes_table,
+    study_gates,
+)
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.blocks import (
     Chart,
@@ -51,10 +58,10 @@ def run(options: Namespace) -> int:
             **rules,
         )
     study = replace(study, notes=(*sides.warnings, *study.notes))
-    of = f"{count(study.total.values, 'value')} with a confidence in {count(study.records, 'record')}"
+    scope = f"{count(study.total.values, 'value')} with a confidence in {count(study.records, 'record')}"
     if study.clusters < study.records:
-        of += f", {count(study.clusters, 'cluster')}"
-    about = f"{name_of(options.actual)} against {name_of(options.expected)}: {of}"
+        scope += f", {count(study.clusters, 'cluster')}"
+    about = f"{name_of(options.actual)} against {name_of(options.expected)}: {scope}"
     sheet = Report("jsonmatch study confidence", about, list(_blocks(study, study.total)))
     return finish(options, study, sheet, gates, on=count(study.total.values, "value"))
 
@@ -63,39 +70,39 @@ def run(options: Namespace) -> int:
 
 
 def _blocks(study: ConfidenceStudy, total: FieldConfidence) -> Iterator[ReportBlock]:
-    right, sure = score_text(total.accuracy), f"mean confidence {score_text(total.mean_confidence)}"
+    accuracy, note = score_text(total.accuracy), f"mean confidence {score_text(total.mean_confidence)}"
     estimates = {"auroc": total.auroc, "ece": total.ece, "brier": total.brier}
-    figures = [estimate_figure(name, estimate) for name, estimate in estimates.items()]
-    yield Statistics([*figures, Statistic("right", right, sure)])
+    statistics = [estimate_statistic(name, estimate) for name, estimate in estimates.items()]
+    yield Statistics([*statistics, Statistic("right", accuracy, note)])
     if total.auroc is None:
         yield Text("No auroc: it needs values that are right and values that are wrong.", "open")
     if total.at_error is not None and study.max_error is not None:
-        yield _promised(total.at_error, study.max_error)
-    yield noted(study.notes)
+        yield _threshold_sentence(total.at_error, study.max_error)
+    yield notes_table(study.notes)
     yield Chart(
         "Confidence and the share of right values, in bins with equally many values",
         "confidence",
         "right",
         [
-            Series("all values", [(each.confidence, each.right) for each in total.reliability]),
+            Series("all values", [(point.confidence, point.right) for point in total.reliability]),
             Series("perfect calibration", [(0, 0), (1, 1)], is_guide=True),
         ],
     )
     yield _table(study)
 
 
-def _promised(limit: ReviewThreshold, most: float) -> Text:
+def _threshold_sentence(limit: ReviewThreshold, max_error: float) -> Text:
     if limit.threshold is None or limit.bound is None:
         from pytest_jsonmatch.study.calibration import needed
 
         return Text(
-            f"No threshold keeps the share of wrong values at {most:g} or below with 95 % confidence. "
-            f"This takes at least {count(needed(most))} values without an error in the validation half.",
+            f"No threshold keeps the share of wrong values at {max_error:g} or below with 95 % confidence. "
+            f"This takes at least {count(needed(max_error))} values without an error in the validation half.",
             "bad",
         )
     return Text(
         f"Values with a confidence of {limit.threshold:g} or more may skip review: {_percent(limit)} of all. "
-        f"At most {most:g} of them are wrong, with 95 % confidence: in the validation half, "
+        f"At most {max_error:g} of them are wrong, with 95 % confidence: in the validation half, "
         f"{count(limit.wrong)} of {count(limit.checked)} are wrong, with an upper bound of "
         f"{limit.bound:.3g}.",
         "good",
@@ -107,22 +114,22 @@ def _table(study: ConfidenceStudy) -> Table:
     columns = ["values", "right", "confidence", "auroc", INTERVAL, "ece", INTERVAL, "brier"]
     if study.max_error is not None:
         columns += [f"{study.max_error:g} from", "coverage"]
-    fields = [(path, each) for path, each in study.fields.items() if each.values]
-    fields.sort(key=lambda field: (-((field[1].ece and field[1].ece.low) or 0.0), field[0]))
+    fields = [(path, field) for path, field in study.fields.items() if field.values]
+    fields.sort(key=lambda item: (-((item[1].ece and item[1].ece.low) or 0.0), item[0]))
     rows = []
-    for path, of in fields:
-        cells = [path, count(of.values), score_text(of.accuracy), score_text(of.mean_confidence)]
-        cells += [*estimate_texts(of.auroc), *estimate_texts(of.ece), estimate_texts(of.brier)[0]]
-        if of.at_error is not None:
-            cells += [_threshold(of.at_error), _percent(of.at_error)]
+    for path, values in fields:
+        cells = [path, count(values.values), score_text(values.accuracy), score_text(values.mean_confidence)]
+        cells += [*estimate_texts(values.auroc), *estimate_texts(values.ece), estimate_texts(values.brier)[0]]
+        if values.at_error is not None:
+            cells += [_threshold(values.at_error), _percent(values.at_error)]
         rows.append(cells)
     title = "Fields, the most significantly miscalibrated first"
     return Table(["field", *columns], rows, title, spare={"confidence": 1, INTERVAL: 3, "brier": 2})
 
 
-def _threshold(found: ReviewThreshold) -> str:
-    return "none" if found.threshold is None else f"{found.threshold:g}"
+def _threshold(limit: ReviewThreshold) -> str:
+    return "none" if limit.threshold is None else f"{limit.threshold:g}"
 
 
-def _percent(found: ReviewThreshold) -> str:
-    return f"{found.coverage * 100:.1f} %"
+def _percent(limit: ReviewThreshold) -> str:
+    return f"{limit.coverage * 100:.1f} %"

@@ -1,4 +1,4 @@
-"""`jsonmatch diff`: a result file compared with an earlier one, or several with one."""
+"""`jsonmatch diff`: compare a result file, or several, with an earlier one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
+from pytest_jsonmatch.cli.arguments import FAILURE, SUCCESS, CommandError
 from pytest_jsonmatch.cli.output import as_text, make_style, write_files, write_output
 from pytest_jsonmatch.gate.check import Check
 from pytest_jsonmatch.gate.headlines import Contest, contest
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.run import RunResult
 
 _FIRST: Final = 3
-"""At most this many ids of cases are named."""
+"""The maximum number of case ids to name."""
 _Run: TypeAlias = "tuple[str, RunResult]"
 """A run and its name."""
 
@@ -39,49 +39,49 @@ def run(options: Namespace) -> int:
     contests = _contests(runs, paths, options)
     style, is_one = make_style(options), len(contests) == 1
     checks, notes = [], []
-    for each in contests if options.max_drop is not None else ():
-        if each.change is not None:
-            change, whose = each.change.scores, "" if is_one else f" of {each.after}"
+    for pair in contests if options.max_drop is not None else ():
+        if pair.change is not None:
+            change, whose = pair.change.scores, "" if is_one else f" of {pair.after}"
             subject = f"--max-drop={options.max_drop:g}{whose}"
             checks.append(
                 Check(subject, "drop", None, options.max_drop, passed=change.passed, note=change.note)
             )
-            text = f"{'' if is_one else each.after} {change.gate_text}".strip()
+            text = f"{'' if is_one else pair.after} {change.gate_text}".strip()
             notes.append(Text(text, "good" if change.passed else "bad"))
     _, (_, after) = runs[:2]
     if any(results.judged for _, results in runs):
         notes.append(Text(JUDGED, "open"))
     if any(getattr(options, form) is not None for form in ("html", "markdown")):
         write_files(options, after, _report(runs, contests, checks, options))
-    blocks = [block for each in (contest_blocks(contests), notes) for block in each]
+    blocks = [block for group in (contest_blocks(contests), notes) for block in group]
     write_output(as_text(joined_blocks(blocks, style), style))
-    return FINE if all(check.passed for check in checks) else NOT_FINE
+    return SUCCESS if all(check.passed for check in checks) else FAILURE
 
 
 def _report(
     runs: Sequence[_Run], contests: Sequence[Contest], checks: Sequence[Check], options: Namespace
 ) -> Report:
-    """Return the report of the later run against the earlier one, or of several against the first."""
+    """Return the report of a later run, or of several, compared with the earliest one."""
     from pytest_jsonmatch.report.build import build
     from pytest_jsonmatch.report.cases_page import PageExtra
 
     page = PageExtra() if options.html is not None else None
     (first, before), (_, after) = runs[:2]
     if len(contests) == 1:
-        more: dict[str, Any] = {"baseline": first, "contest": contests[0]}
+        comparisons: dict[str, Any] = {"baseline": first, "contest": contests[0]}
         results, title = after, options.after[0].name
     else:
-        more, results, title = {"rivals": contests}, before, f"{first} and others"
-    return build(results, title, gates=checks, page=page, has_intervals=True, **more)
+        comparisons, results, title = {"rivals": contests}, before, f"{first} and others"
+    return build(results, title, gates=checks, page=page, has_intervals=True, **comparisons)
 
 
 def _name(path: Path, paths: Sequence[Path]) -> str:
     """Return the name of a file, or its path if another file has the same name."""
-    return path.stem if [each.stem for each in paths].count(path.stem) == 1 else str(path)
+    return path.stem if [other.stem for other in paths].count(path.stem) == 1 else str(path)
 
 
 def _contests(runs: Sequence[_Run], paths: Sequence[Path], options: Namespace) -> list[Contest]:
-    """Return the later runs against the earlier one; an error if they can't be compared."""
+    """Compare each later run with the first; raise CommandError if two runs can't be compared."""
     for path, (_, results) in zip(paths, runs):
         if results.is_partial and (options.max_drop is not None or len(runs) > 2):
             kept = f"{len(results.cases):,} of {results.total_records:,}"
@@ -91,17 +91,17 @@ def _contests(runs: Sequence[_Run], paths: Sequence[Path], options: Namespace) -
     gate = DropGate(options.max_drop or 0.0, options.confidence, options.drop_mode)
     tests = (len(runs) - 1) * (2 if options.max_drop is None else 1)
     contests = [contest(runs[0], after, gate, tests=tests) for after in runs[1:]]
-    for path, each in zip(paths[1:], contests):
-        runs_of = each.diff.before, each.diff.after
+    for path, pair in zip(paths[1:], contests):
+        runs_of = pair.diff.before, pair.diff.after
         ids = [[case.id for case in results.cases] for results in runs_of]
-        if not each.diff.of_corpora and set(ids[0]).isdisjoint(ids[1]):
+        if not pair.diff.of_corpora and set(ids[0]).isdisjoint(ids[1]):
             sides = ", ".join(
-                f"{where} has {listed(list(map(repr, each)), _FIRST) or 'no case'}"
-                for where, each in zip((paths[0], path), ids, strict=True)
+                f"{where} has {listed(list(map(repr, side)), _FIRST) or 'no case'}"
+                for where, side in zip((paths[0], path), ids, strict=True)
             )
             raise CommandError(f"no case is in both runs; cases are paired by their ids: {sides}")
-        if each.diff.mismatches:
-            first, *others = each.diff.mismatches
+        if pair.diff.mismatches:
+            first, *others = pair.diff.mismatches
             more = f" (and {len(others):,} more)" if others else ""
             where = f"{path}: " if len(contests) > 1 else ""
             raise CommandError(f"{where}not scored in the same way: {first.case}: {first.difference}{more}")

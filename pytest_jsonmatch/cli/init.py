@@ -8,14 +8,14 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.atomic import write_file
-from pytest_jsonmatch.cli.arguments import FINE, CommandError
+from pytest_jsonmatch.cli.arguments import SUCCESS, CommandError
 from pytest_jsonmatch.report.escape import printable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 _FILES: Final = ("conftest.py", "receipts.py", "receipts.golden.yaml", "pytest.ini")
-"""The files of the suite; their texts are in the folder `starter`."""
+"""The files of the suite; the folder `starter` has their texts."""
 
 
 def run(options: Namespace) -> int:
@@ -36,4 +36,4 @@ def run(options: Namespace) -> int:
         f"Two cases pass and one fails: pytest {folder}",
     ):
         sys.stdout.write(f"{printable(line)}\n")
-    return FINE
+    return SUCCESS

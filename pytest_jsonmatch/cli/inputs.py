@@ -26,10 +26,10 @@ STDIN: Final = "-"
 
 
 def refuse_two_stdins(one: str, other: str) -> None:
-    """Refuse standard input on both sides: it can be read only once.
+    """Check that at most one side is standard input, which can be read only once.
 
     Raises:
-        CommandError: both are "-".
+        CommandError: both sides are "-".
 
     >>> refuse_two_stdins("-", "gold.json")
     """
@@ -37,43 +37,43 @@ def refuse_two_stdins(one: str, other: str) -> None:
         raise CommandError("both sides are '-', but standard input can be read only once; give one a file")
 
 
-def name_of(written: str) -> str:
-    """Return the name of an input in messages.
+def name_of(source: str) -> str:
+    """Return the name of an input for messages.
 
     >>> name_of("-"), name_of("a.json")
     ('<stdin>', 'a.json')
     """
-    return "<stdin>" if written == STDIN else written
+    return "<stdin>" if source == STDIN else source
 
 
 @contextmanager
-def open_input(written: str) -> Iterator[BufferedReader]:
+def open_input(source: str) -> Iterator[BufferedReader]:
     """Open a file, or standard input for "-".
 
     Raises:
         OSError: it can't be read.
     """
-    if written == STDIN:
+    if source == STDIN:
         yield cast("BufferedReader", sys.stdin.buffer)
     else:
-        with Path(written).open("rb") as stream:
+        with Path(source).open("rb") as stream:
             yield stream
 
 
-def content_of(written: str) -> bytes:
+def read_content(source: str) -> bytes:
     """Return the content of a file, or of standard input for "-".
 
     Raises:
         OSError: it can't be read.
     """
-    with open_input(written) as stream:
+    with open_input(source) as stream:
         return stream.read()
 
 
-def lines_of(stream: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+def iter_lines(stream: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
     r"""Yield the lines that are not blank, each with its number.
 
-    >>> list(lines_of([b"1\n", b" \n", b"2\n"]))
+    >>> list(iter_lines([b"1\n", b" \n", b"2\n"]))
     [(1, b'1'), (3, b'2')]
     """
     for number, line in enumerate(stream, start=1):
@@ -81,43 +81,43 @@ def lines_of(stream: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
             yield number, line.rstrip(b"\r\n")
 
 
-def values_of_lines(written: str, stream: Iterable[bytes]) -> Iterator[tuple[int, JsonValue]]:
+def iter_values(source: str, stream: Iterable[bytes]) -> Iterator[tuple[int, JsonValue]]:
     """Yield the JSON values of JSON Lines, each with the number of its line.
 
     Raises:
         CommandError: a line is not strict JSON; the message says where.
     """
-    for number, line in lines_of(stream):
+    for number, line in iter_lines(stream):
         try:
             value = parse_json(line)
         except JsonParseError as error:
             from pytest_jsonmatch.corpus.pairing import gold_error
 
-            raise CommandError(str(gold_error(number, f"{name_of(written)}:{number}", error))) from None
+            raise CommandError(str(gold_error(number, f"{name_of(source)}:{number}", error))) from None
         yield number, value
 
 
 def is_json_lines(content: bytes) -> bool:
-    r"""Tell whether text has a JSON value in each of its first two lines.
+    r"""Return whether text has a JSON value in each of its first two lines.
 
     >>> is_json_lines(b'{"a": 1}\n{"a": 2}\n{'), is_json_lines(b'{\n"a": 1}'), is_json_lines(b'{"a": 1}\n')
     (True, False, False)
     """
-    first = [line for _, line in islice(lines_of(content.splitlines()), 2)]
+    first = [line for _, line in islice(iter_lines(content.splitlines()), 2)]
     try:
         return len(list(map(parse_json, first))) > 1
     except JsonParseError:
         return False
 
 
-def _refuse(written: str, error: JsonParseError) -> NoReturn:
-    """Raise an error about JSON text, with its place in the file."""
+def _raise_parse_error(source: str, error: JsonParseError) -> NoReturn:
+    """Raise CommandError for invalid JSON text, with the line and column in the file."""
     near = f" near {error.excerpt!r}" if error.excerpt else ""
-    place = f"{name_of(written)}:{error.line}:{error.column}"
-    raise CommandError(f"{place}: not valid JSON: {error.reason}{near}") from None
+    location = f"{name_of(source)}:{error.line}:{error.column}"
+    raise CommandError(f"{location}: not valid JSON: {error.reason}{near}") from None
 
 
-def value_of(written: str, content: bytes | None = None) -> JsonValue:
+def read_value(source: str, content: bytes | None = None) -> JsonValue:
     """Return the JSON value of a file, parsed from `content` if that has already been read.
 
     Raises:
@@ -125,42 +125,42 @@ def value_of(written: str, content: bytes | None = None) -> JsonValue:
         CommandError: it is not strict JSON; the message says where.
     """
     try:
-        return parse_json(content_of(written) if content is None else content)
+        return parse_json(read_content(source) if content is None else content)
     except JsonParseError as error:
-        _refuse(written, error)
+        _raise_parse_error(source, error)
 
 
-def value_of_answer(
-    written: str, want: Want | None, *, repair: bool, content: bytes | None = None
+def read_answer(
+    source: str, kind: Want | None, *, repair: bool, content: bytes | None = None
 ) -> tuple[JsonValue, tuple[str, ...]]:
-    """Return the JSON value of an answer, of the wanted kind, and what was tolerated in reading it.
+    """Return the JSON value of an answer, of the expected kind, and the warnings from reading it.
 
-    A file that contains only JSON is taken as it is. Anything else is searched for JSON, as any answer of a
-    model is.
+    A file that contains only JSON is parsed as it is. In any other text JSON is searched for, as in any
+    answer of a model.
 
     Raises:
         OSError: it can't be read.
-        CommandError: there is no JSON in it; the message says where it stops being JSON.
+        CommandError: it does not contain JSON; the message says where it is not valid.
     """
-    content = content_of(written) if content is None else content
-    name = name_of(written)
+    content = read_content(source) if content is None else content
+    name = name_of(source)
     try:
         return parse_json(content), ()
     except JsonParseError as error:
         strict = error
     try:
-        extraction = extract_json(content, want=want, repair=repair)
+        extraction = extract_json(content, want=kind, repair=repair)
     except JsonExtractionError as error:
-        # If the file is meant to be JSON, the place of the mistake helps more than "no JSON found".
+        # If the file is supposed to be JSON, the position of the mistake helps more than "no JSON found".
         is_text = content.decode("utf-8", "ignore").encode() == content
         if not is_text or content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in {b"", b"{", b"["}:
-            _refuse(written, strict)
+            _raise_parse_error(source, strict)
         raise CommandError(f"{name}: {error}") from None
     return extraction.value, extraction.warnings
 
 
-def read_config(written: str) -> dict[str, Any]:
-    """Return the options of a metric from a JSON file, which may use structeval's names.
+def read_config(source: str) -> dict[str, Any]:
+    """Return the options of a metric from a JSON file; structeval's names are allowed.
 
     Raises:
         OSError: it can't be read.
@@ -168,8 +168,8 @@ def read_config(written: str) -> dict[str, Any]:
     """
     from pytest_jsonmatch.engine.plan.options import Options, merge_options
 
-    config = value_of(written)
-    name = name_of(written)
+    config = read_value(source)
+    name = name_of(source)
     if type(config) is not dict:
         raise CommandError(f"{name}: a configuration must be a JSON object of options")
     try:
@@ -182,21 +182,21 @@ def read_config(written: str) -> dict[str, Any]:
 # -- modules, and schemas named by a module ----------------------------------------------------------------
 
 
-def imported(written: str) -> Any:
-    """Import a module or `module:name`, looking in the current folder first, as `python -m` does.
+def import_named(reference: str) -> Any:
+    """Import a module, or an object as `module:name`; search the current folder first, as `python -m` does.
 
     Raises:
         CommandError: it can't be imported, or the module has no such name.
 
-    >>> imported("json").__name__
+    >>> import_named("json").__name__
     'json'
     """
     folder = os.getcwd()  # noqa: PTH109 - sys.path holds strings
     sys.path.insert(0, folder)
     try:
-        # What a module prints must not mix with the command's output.
+        # The output of a module must not be mixed with the command's own.
         with redirect_stdout(sys.stderr):
-            return import_object(written)
+            return import_object(reference)
     except ConfigurationError as error:
         raise CommandError(str(error).splitlines()[0]) from error
     finally:
@@ -205,8 +205,8 @@ def imported(written: str) -> Any:
             sys.path.remove(folder)
 
 
-def schema_source(written: str) -> SchemaSource:
-    """Return the source of a schema: a JSON file's path as it is, or the class that `module:Model` names.
+def schema_source(reference: str) -> SchemaSource:
+    """Return the source of a schema: the path of a JSON file, or the class that `module:Model` names.
 
     Raises:
         CommandError: there is no such module, or no such class in it.
@@ -214,15 +214,15 @@ def schema_source(written: str) -> SchemaSource:
     >>> schema_source("receipt.json")
     'receipt.json'
     """
-    _, colon, name = written.partition(":")
-    if not colon or not name.isidentifier() or os.path.exists(written):  # noqa: PTH110 - not yet a path
-        return written
-    model: SchemaSource = imported(written)
+    _, colon, name = reference.partition(":")
+    if not colon or not name.isidentifier() or os.path.exists(reference):  # noqa: PTH110 - not yet a path
+        return reference
+    model: SchemaSource = import_named(reference)
     return model
 
 
-def resolved_schema(written: str) -> dict[str, Any]:
-    """Return the named schema, its references resolved."""
+def resolved_schema(reference: str) -> dict[str, Any]:
+    """Return a schema with its references resolved."""
     from pytest_jsonmatch.schema.resolving import resolve_schema_references
 
-    return resolve_schema_references(schema_source(written))
+    return resolve_schema_references(schema_source(reference))

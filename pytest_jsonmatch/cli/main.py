@@ -10,7 +10,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any, Final
 
-from pytest_jsonmatch.cli.arguments import BAD
+from pytest_jsonmatch.cli.arguments import UNUSABLE
 from pytest_jsonmatch.cli.commands import full_parser
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, JsonMatchWarning
 
@@ -18,10 +18,10 @@ _INTERRUPTED: Final = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code: 0 fine, 1 not fine, 2 unusable.
+    """Run the command line and return its exit code (see `EXIT_CODES`).
 
     Args:
-        arguments: those after the program's name; None for those of this process.
+        arguments: the arguments after the program's name; None for those of this process.
 
     Raises:
         SystemExit: with code 0 after `--help` and `--version`, with code 2 on bad usage.
@@ -40,13 +40,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _function_of(options.command)(options)
     except (JsonMatchError, OSError) as error:
         _write(f"{options.command}: {_in_a_line(error)}")
-        return BAD
+        return UNUSABLE
     except KeyboardInterrupt:
         return _INTERRUPTED
 
 
 def _check_page(options: Namespace) -> None:
-    """Raise `ConfigurationError` before any work is done if a page is wanted that can't be made."""
+    """Raise `ConfigurationError` before any work is done if an HTML page is requested that can't be made."""
     if getattr(options, "html", None) is not None or getattr(options, "report", None) == "html":
         from pytest_jsonmatch.report.html import check_installed
 
@@ -54,31 +54,36 @@ def _check_page(options: Namespace) -> None:
 
 
 def _function_of(command: str) -> Callable[[Namespace], int]:
-    """Return the function that runs a command, as `COMMANDS` says."""
+    """Return the function that runs a command (see `COMMANDS`)."""
     _, module, *words = command.split()
     name = words[0] if words else "run"
-    if module == "study":
-        module, name = name, "run"
+    if module in {"study", "cases"}:
+        module, name = name if module == "study" else f"case_{name}", "run"
     run: Callable[[Namespace], int] = getattr(import_module(f"pytest_jsonmatch.cli.{module}"), name)
     return run
 
 
 def _in_a_line(error: Exception) -> str:
+    """Return the message of an error as one line."""
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror.lower()}"
-    first, *others = str(error).splitlines() or [type(error).__name__]
-    return f"{first} (and {len(others)} more)" if others else first
+    first, *more = str(error).splitlines() or [type(error).__name__]
+    return f"{first} (and {len(more)} more)" if more else first
 
 
 def _show_warning(
-    command: str, usually: Callable[..., None], message: Warning | str, category: type[Warning], *place: Any
+    command: str,
+    show_other: Callable[..., None],
+    message: Warning | str,
+    category: type[Warning],
+    *place: Any,
 ) -> None:
-    """Show a warning of ours as a line of the command, and any other as Python does."""
+    """Write a `JsonMatchWarning` as a line of the command; show any other warning as Python does."""
     if issubclass(category, JsonMatchWarning):
         _write(f"{command}: warning: {message}")
     else:
-        usually(message, category, *place)
+        show_other(message, category, *place)
 
 
 def _write(line: str) -> None:

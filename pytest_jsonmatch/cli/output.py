@@ -1,4 +1,4 @@
-"""What a command writes: text on standard output, and files."""
+"""The output of commands: text on standard output, and files."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.run import RunResult
 
 _COLUMNS: Final = 100
-"""The width where there is no terminal: of a file, a pipe."""
+"""The width of output to a file or a pipe."""
 
 
-def in_form(form: str, results: RunResult, report: Report) -> bytes:
+def render_run(form: str, results: RunResult, report: Report) -> bytes:
     """Return a run as a result file ("json"), a page ("html") or Markdown ("markdown")."""
     if form == "json":
         from pytest_jsonmatch.results.file import to_text
@@ -43,20 +43,20 @@ def write_files(options: Namespace, results: RunResult, report: Report) -> None:
     for form in ("json", "html", "markdown"):
         target = getattr(options, form, None)
         if target is not None:
-            write_file(target, in_form(form, results, report))
+            write_file(target, render_run(form, results, report))
 
 
 def make_style(options: Namespace) -> TerminalStyle:
-    """Return how the text of a command may look.
+    """Return the style of the text that a command writes.
 
-    A file or a pipe gets UTF-8 without colours, as wide as COLUMNS says; a terminal gets what it can show.
+    For a file or a pipe: UTF-8 without colours, as wide as COLUMNS; for a terminal: what it can show.
     """
     terminal = sys.stdout is not None and sys.stdout.isatty()
     unicode = not terminal or can_write(sys.stdout.encoding)
     width = max(shutil.get_terminal_size((_COLUMNS, 24)).columns, 40)
     verbose = getattr(options, "verbose", 0)
-    wanted = os.environ.get("FORCE_COLOR") or (terminal and os.environ.get("TERM") != "dumb")
-    color = bool(wanted and not os.environ.get("NO_COLOR"))
+    is_colored = os.environ.get("FORCE_COLOR") or (terminal and os.environ.get("TERM") != "dumb")
+    color = bool(is_colored and not os.environ.get("NO_COLOR"))
     return TerminalStyle(color, unicode, width, mode="all" if verbose else "auto")
 
 
@@ -70,18 +70,18 @@ def as_text(lines: Iterable[StyledLine], style: TerminalStyle) -> str:
 
 
 def as_bytes(text: str) -> bytes:
-    """Return text as UTF-8. A lone surrogate, which JSON allows, becomes its JSON escape."""
+    """Return text as UTF-8; a lone surrogate, which JSON allows, becomes its JSON escape."""
     return text.encode("utf-8", "backslashreplace")
 
 
 def write_output(output: str | bytes, target: Path | None = None) -> None:
     r"""Write a command's result to standard output, or to a file in one step.
 
-    It is not an error if the reader of standard output stops early, as `head` does: the exit code stays the
-    command's own.
+    It is not an error if the reader of standard output stops early, as `head` does: the exit code does not
+    change.
 
     Raises:
-        OSError: it can't be written; an existing file is left as it was.
+        OSError: it can't be written; an existing file stays unchanged.
 
     >>> write_output("done\n")  # doctest: +SKIP
     done
@@ -96,6 +96,6 @@ def write_output(output: str | bytes, target: Path | None = None) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
     except BrokenPipeError:
-        # What is left in the buffer has nowhere to go; Python would complain about it at exit.
+        # The rest of the buffer can't be written; Python would report that at exit.
         with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - not a user's path
             os.dup2(nowhere.fileno(), sys.stdout.fileno())

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pytest_jsonmatch.cli.arguments import CommandError
-from pytest_jsonmatch.cli.inputs import content_of, lines_of
-from pytest_jsonmatch.cli.records import LINES, names_in, open_golds
+from pytest_jsonmatch.cli.inputs import iter_lines, read_content
+from pytest_jsonmatch.cli.records import LINES, list_files, open_gold_records
 from pytest_jsonmatch.cli.studies import finish
 from pytest_jsonmatch.engine.value.errors import JsonParseError
 from pytest_jsonmatch.engine.value.text import count
@@ -20,12 +20,12 @@ from pytest_jsonmatch.study.words import text_of
 
 def run(options: Namespace) -> int:
     """Run `jsonmatch study overlap`."""
-    study = measure_overlap(open_golds(options.gold), _texts(options.texts), id_field=options.id_field)
+    study = measure_overlap(open_gold_records(options.gold), _texts(options.texts), id_field=options.id_field)
     return finish(options, study, _sheet(study))
 
 
 def _sheet(study: OverlapStudy) -> Report:
-    """Return a sheet that shows the study to people."""
+    """Return the report of the study."""
     texts = f"{count(study.texts, 'text')} of {count(study.words, 'word')}"
     about = f"overlap of {count(study.records, 'gold record')} and {texts}"
     rows = [
@@ -38,32 +38,32 @@ def _sheet(study: OverlapStudy) -> Report:
         ]
         for record in study.found
     ]
-    whole = sum(record.is_whole for record in study.found)
-    told = "No distinctive value of any record occurs in the texts."
+    complete = sum(record.is_whole for record in study.found)
+    summary = "No distinctive value of any record occurs in the texts."
     if rows:
-        seen = f"{count(len(rows), 'record')} with distinctive values in a text, {whole} of them complete"
-        told = f"{seen}: check whether they occur by chance."
+        found = f"{count(len(rows), 'record')} with distinctive values in a text, {complete} of them complete"
+        summary = f"{found}: check whether they occur by chance."
     columns = "record", "there", "values", "text", "such as"
     table = Table(columns, rows, noun="record", text={"there", "text", "such as"})
-    return Report("jsonmatch study overlap", about, [Text(told), table])
+    return Report("jsonmatch study overlap", about, [Text(summary), table])
 
 
 # -- texts ------------------------------------------------------------------------------------------------
 
 
-def _texts(written: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _texts(paths: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield all texts, each with its name: a file, or a line of JSON Lines."""
-    for given in written:
+    for given in paths:
         path = Path(given)
-        names = [str(path / name) for name in names_in(path, None)] if path.is_dir() else [given]
+        names = [str(path / name) for name in list_files(path, None)] if path.is_dir() else [given]
         if not names:
             raise CommandError(f"{given} has no files")
         for name in names:
-            content = content_of(name)
+            content = read_content(name)
             if Path(name).suffix.lower() in LINES:
-                lines = lines_of(content.splitlines())
+                lines = iter_lines(content.splitlines())
                 yield from ((f"{name}:{number}", _as_text(line)) for number, line in lines)
-            elif b"\0" not in content:  # else it is not text: a picture, an archive
+            elif b"\0" not in content:  # a file with NUL bytes is binary, such as a picture
                 yield name, _as_text(content)
 
 

@@ -1,11 +1,11 @@
-"""`jsonmatch plan`: how many cases it takes to prove a drop, or to know a figure well."""
+"""`jsonmatch plan`: how many cases it takes to detect a drop, or to estimate a score precisely."""
 
 from __future__ import annotations
 
 from argparse import Namespace
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.cli.arguments import FINE, CommandError
+from pytest_jsonmatch.cli.arguments import SUCCESS, CommandError
 from pytest_jsonmatch.cli.commands import OF_RUN
 from pytest_jsonmatch.cli.studies import show_sheet
 from pytest_jsonmatch.engine.value.text import count
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.run import RunResult
 
 _CONFIDENCE: Final = 0.95
-_AT_SCORE: Final = 1 - OF_SCORE * (1 - _CONFIDENCE)
-"""The confidence at which a comparison of two runs judges the mean score."""
+_SCORE_CONFIDENCE: Final = 1 - OF_SCORE * (1 - _CONFIDENCE)
+"""The confidence of the test of the mean score in a comparison of two runs."""
 _POWER: Final = 0.8
-"""The share of runs in which a drop must be significant."""
-_HARDEST: Final = (
+"""The share of runs in which the drop is significant."""
+_ASSUMPTION: Final = (
     "The drop is assumed to come from cases that fall to score 0, which is the hardest to detect; a drop "
     "that all cases share takes fewer."
 )
@@ -41,23 +41,29 @@ _HARDEST: Final = (
 def run(options: Namespace) -> int:
     """Run `jsonmatch plan`."""
     sample = _sample(options)
-    told = []
+    sentences = []
     if options.drop is not None:
-        what = f"to detect a drop of {options.drop:g} in {_POWER * 100:g} % of runs"
-        told.append(_takes(what, clusters_to_detect(sample, options.drop, _AT_SCORE, _POWER), sample))
+        goal = f"to detect a drop of {options.drop:g} in {_POWER * 100:g} % of runs"
+        sentences.append(
+            _needed_sentence(
+                goal, clusters_to_detect(sample, options.drop, _SCORE_CONFIDENCE, _POWER), sample
+            )
+        )
     if options.precision is not None:
-        what = f"to know the statistic to within {options.precision:g}"
-        told.append(_takes(what, clusters_for_precision(sample, options.precision, _CONFIDENCE), sample))
-    if not told:
+        goal = f"to estimate the {_statistic(options)} to within {options.precision:g}"
+        sentences.append(
+            _needed_sentence(goal, clusters_for_precision(sample, options.precision, _CONFIDENCE), sample)
+        )
+    if not sentences:
         clusters = len(sample.sizes)
-        smallest = minimum_detectable(sample, clusters, _AT_SCORE, _POWER)
+        smallest = minimum_detectable(sample, clusters, _SCORE_CONFIDENCE, _POWER)
         drop = "no drop" if smallest is None else f"a drop of {smallest:.2g}"
-        told.append(f"{_amount(sample, clusters)} detect {drop} in {_POWER * 100:g} % of runs")
-    blocks = [Text(sentence, "strong") for sentence in told]
+        sentences.append(f"{_cases_text(sample, clusters)} detect {drop} in {_POWER * 100:g} % of runs")
+    blocks = [Text(sentence, "strong") for sentence in sentences]
     if options.drop is not None or options.precision is None:
-        blocks.append(Text(_HARDEST, "faint"))
+        blocks.append(Text(_ASSUMPTION, "faint"))
     show_sheet(Report("jsonmatch plan", _about(sample, options), blocks), options)
-    return FINE
+    return SUCCESS
 
 
 def _sample(options: Namespace) -> Sample:
@@ -67,8 +73,8 @@ def _sample(options: Namespace) -> Sample:
         return assumed_sample(options.pass_rate)
     if options.pass_rate not in {None, OF_RUN}:
         raise CommandError(f"--pass-rate {options.pass_rate:g}: RUN has the rate; leave one of them out")
-    results = _whole(options.results)
-    again = None if options.again is None else _whole(options.again)
+    results = _read_complete_run(options.results)
+    again = None if options.again is None else _read_complete_run(options.again)
     return sample_of(
         _scores(results, options),
         clusters_of(*filter(None, [again, results])),
@@ -76,7 +82,7 @@ def _sample(options: Namespace) -> Sample:
     )
 
 
-def _whole(path: Path) -> RunResult:
+def _read_complete_run(path: Path) -> RunResult:
     results = read_results(path)
     if results.is_partial:
         raise CommandError(f"{path} does not have every record: save it with --keep all")
@@ -90,20 +96,23 @@ def _scores(results: RunResult, options: Namespace) -> dict[str, list[float]]:
 
 
 def _about(sample: Sample, options: Namespace) -> str:
-    figure = "mean score" if options.pass_rate is None else "pass rate"
     name = "no run" if options.results is None else str(options.results)
-    of = "" if options.results is None else f"{count(sum(sample.sizes), 'case')}, "
-    return f"plan from {name}: {of}{figure} {sample.mean:.3f}; noise {sample.source}"
+    size = "" if options.results is None else f"{count(sum(sample.sizes), 'case')}, "
+    return f"plan from {name}: {size}{_statistic(options)} {sample.mean:.3f}; noise {sample.source}"
 
 
-def _takes(what: str, clusters: int | None, sample: Sample) -> str:
+def _statistic(options: Namespace) -> str:
+    return "mean score" if options.pass_rate is None else "pass rate"
+
+
+def _needed_sentence(goal: str, clusters: int | None, sample: Sample) -> str:
     if clusters is None:
-        return f"{what} takes more than {_amount(sample, MOST)}"
-    return f"{what} takes about {_amount(sample, clusters)}"
+        return f"{goal} takes more than {_cases_text(sample, MOST)}"
+    return f"{goal} takes about {_cases_text(sample, clusters)}"
 
 
-def _amount(sample: Sample, clusters: int) -> str:
-    """Return a number of clusters in words, as cases."""
-    of_each = sample.per_cluster
-    cases = count(round(clusters * of_each), "case")
-    return cases if of_each == 1 else f"{cases}: {count(clusters, 'cluster')} of {of_each:.3g} cases"
+def _cases_text(sample: Sample, clusters: int) -> str:
+    """Return a number of clusters as a number of cases, in words."""
+    per_cluster = sample.per_cluster
+    cases = count(round(clusters * per_cluster), "case")
+    return cases if per_cluster == 1 else f"{cases}: {count(clusters, 'cluster')} of {per_cluster:.3g} cases"

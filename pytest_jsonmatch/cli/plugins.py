@@ -1,7 +1,7 @@
 """Comparators, transforms and metrics of other packages, through the hook `pytest_jsonmatch_register`.
 
-Plugins of pytest are not imported here: that would take longer than most commands, and some of them change
-the process that imports them. A package makes itself known in an entry point group of ours:
+pytest plugins are not imported here: that would take longer than most commands, and some of them change the
+process that imports them. A package names its module in an entry point group of our own:
 
     [project.entry-points.jsonmatch]
     its-name = "its_package.its_module"
@@ -18,7 +18,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from pytest_jsonmatch.cli.arguments import CommandError
-from pytest_jsonmatch.cli.inputs import imported
+from pytest_jsonmatch.cli.inputs import import_named
 from pytest_jsonmatch.engine.plan.registry import session_registry
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, format_error
 
@@ -29,19 +29,19 @@ _HOOK: Final = "pytest_jsonmatch_register"
 
 @contextmanager
 def plugins(options: Namespace) -> Iterator[None]:
-    """Register what installed packages and `-p` provide, for as long as a command runs.
+    """Register the comparators, transforms and metrics of installed packages and `-p` while a command runs.
 
     Raises:
         CommandError: a module can't be imported, does not have the hook, or registers something invalid.
     """
-    modules = [*_installed(), *((name, imported(name)) for name in options.plugins)]
+    modules = [*_installed(), *((name, import_named(name)) for name in options.plugins)]
     with session_registry() as registry:
         for name, plugin in {id(plugin): (name, plugin) for name, plugin in modules}.values():
             hook = getattr(plugin, _HOOK, None)
             if hook is None:
                 raise CommandError(f"plugin {name!r} has no function {_HOOK}(registry)")
             try:
-                # As in pytest, a function of the hook's name needs no decorator, and no argument.
+                # As in pytest, a function with the hook's name needs neither a decorator nor an argument.
                 hook(**{"registry": registry} if signature(hook).parameters else {})
             except JsonMatchError as error:
                 raise CommandError(f"plugin {name!r}: {error}") from error
@@ -51,9 +51,9 @@ def plugins(options: Namespace) -> Iterator[None]:
 
 
 def _installed() -> Iterator[tuple[str, Any]]:
-    for point in sorted(entry_points(group=ENTRY_POINTS), key=attrgetter("name")):
+    for entry_point in sorted(entry_points(group=ENTRY_POINTS), key=attrgetter("name")):
         try:
-            yield point.name, point.load()
+            yield entry_point.name, entry_point.load()
         except Exception as error:  # importing a module may raise anything
-            told = f"the installed plugin {point.name!r} can't be imported: {format_error(error)}"
-            raise CommandError(told) from error
+            reason = f"the installed plugin {entry_point.name!r} can't be imported: {format_error(error)}"
+            raise CommandError(reason) from error

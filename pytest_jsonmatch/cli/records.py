@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Final, final
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import (
     STDIN,
-    lines_of,
+    iter_lines,
+    iter_values,
     name_of,
     open_input,
+    read_answer,
+    read_value,
     refuse_two_stdins,
-    value_of,
-    value_of_answer,
-    values_of_lines,
 )
 from pytest_jsonmatch.engine.value.convert import MISSING
 
@@ -34,24 +34,24 @@ _BLANK: Final = b"\xef\xbb\xbf \t\r\n"
 @final
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """Both sides of a corpus, as `compare_corpus` takes them.
+    """Both sides of a corpus, as arguments of `compare_corpus`.
 
     Args:
         actual: the answers.
         expected: the gold records.
-        alone: files with answers that belong to no gold file.
-        warnings: what was tolerated.
+        unmatched: files with answers that have no gold file.
+        warnings: the warnings from reading the answers.
     """
 
     actual: Any
     expected: Any
-    alone: tuple[str, ...] = ()
+    unmatched: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
 @contextmanager
 def open_sides(actual: str, expected: str, options: Namespace) -> Iterator[Sides]:
-    """Open both sides of a corpus by their names on the command line; the options say how they are paired.
+    """Open both sides of a corpus, given by file names or `-`; the options decide how records are paired.
 
     Raises:
         OSError: a side can't be read.
@@ -88,84 +88,86 @@ def _files(
     if _is_array(actual, answer_stream):
         answers, warnings = _answers(actual, answer_stream.read(), repair=options.repair)
         if type(records) is list and options.id_field is None:
-            # Where no object or array is expected, a string is a value, not a model's output.
-            for at, record in enumerate(records[: len(answers)]):
-                answers[at] = answers[at] if type(record) in {dict, list} else _as_text(answers[at])
+            # If the gold record is not an object or array, a string is a value and not the output of a model.
+            for index, record in enumerate(records[: len(answers)]):
+                answers[index] = answers[index] if type(record) in {dict, list} else _as_text(answers[index])
     elif _is_file(actual):
         answers = actual
     else:
-        answers = (line for _, line in lines_of(answer_stream))
+        answers = (line for _, line in iter_lines(answer_stream))
     return Sides(answers, records, warnings=warnings)
 
 
-def _answers(written: str, content: bytes, *, repair: bool) -> tuple[list[Any], tuple[str, ...]]:
-    """Return the answers of an array, and what was tolerated in reading them.
+def _answers(source: str, content: bytes, *, repair: bool) -> tuple[list[Any], tuple[str, ...]]:
+    """Return the answers of an array, and the warnings from reading them.
 
-    If one has too many levels or digits, all are returned as text: then that one alone counts as no JSON.
+    If one of them has too many levels or digits, all are returned as text: then only that one is not JSON.
     """
     try:
-        array, warnings = value_of_answer(written, "array", repair=repair, content=content)
+        array, warnings = read_answer(source, "array", repair=repair, content=content)
     except CommandError:
         if answers := _texts(content.decode("utf-8", "ignore")):
             return answers, ()
         raise
-    return _array(written, array), warnings
+    return _array(source, array), warnings
 
 
 def _texts(array: str) -> list[str]:
-    """Return the elements of a JSON array as text; none if it is no JSON beyond our limits either."""
+    """Return the elements of a JSON array as text; empty if it is not valid JSON even without our limits."""
     decoder = json.JSONDecoder(parse_int=float)
-    texts, at = [], array.find("[") + 1
+    texts, start = [], array.find("[") + 1
     with suppress(ValueError, RecursionError):
         decoder.decode(array.lstrip("\ufeff"))
-        while (at := len(array) - len(array[at:].lstrip(" \t\r\n,"))) < len(array) and array[at] != "]":
-            value, end = decoder.raw_decode(array, at)
-            texts.append(value if type(value) is str else array[at:end])
-            at = end
+        while (start := len(array) - len(array[start:].lstrip(" \t\r\n,"))) < len(array) and array[
+            start
+        ] != "]":
+            value, end = decoder.raw_decode(array, start)
+            texts.append(value if type(value) is str else array[start:end])
+            start = end
         return texts
     return []
 
 
-def _gold_records(written: str, stream: BufferedReader) -> list[Any] | str | Iterator[Any]:
-    """Return gold records: those of an array, the path of JSON Lines, or lines that can be read once."""
-    if _is_array(written, stream):
-        return [_as_text(record) for record in _array(written, value_of(written, stream.read()))]
-    if _is_file(written):
-        return written
-    return (_as_text(value) for _, value in values_of_lines(written, stream))
+def _gold_records(source: str, stream: BufferedReader) -> list[Any] | str | Iterator[Any]:
+    """Return gold records: of an array, as the path of JSON Lines, or as an iterator over standard input."""
+    if _is_array(source, stream):
+        return [_as_text(record) for record in _array(source, read_value(source, stream.read()))]
+    if _is_file(source):
+        return source
+    return (_as_text(value) for _, value in iter_values(source, stream))
 
 
-def open_golds(written: Sequence[str]) -> dict[str, Any]:
-    """Return several golds by name: each a path of JSON Lines, a list, or the files of a folder by name.
+def open_gold_records(sources: Sequence[str]) -> dict[str, Any]:
+    """Return sets of gold records by name: each a path of JSON Lines, a list, or the files of a folder.
 
     Raises:
-        OSError: one can't be read.
-        CommandError: one is not a list of records, or is given twice.
+        OSError: a file can't be read.
+        CommandError: a file is not a list of records, or is given twice.
     """
-    return {name: _gold(each) for name, each in by_name(written).items()}
+    return {name: _gold(path) for name, path in files_by_name(sources).items()}
 
 
-def by_name(written: Sequence[str]) -> dict[str, str]:
-    """Return files by name, without folder and suffix if these names differ.
+def files_by_name(paths: Sequence[str]) -> dict[str, str]:
+    """Return files by name, without folder and suffix if these names are unique.
 
     Raises:
-        CommandError: one is given twice.
+        CommandError: a file is given twice.
 
-    >>> by_name(["out/a.jsonl", "out/b.jsonl"]), by_name(["a/out.jsonl", "b/out.jsonl"])
+    >>> files_by_name(["out/a.jsonl", "out/b.jsonl"]), files_by_name(["a/out.jsonl", "b/out.jsonl"])
     ({'a': 'out/a.jsonl', 'b': 'out/b.jsonl'}, {'a/out.jsonl': 'a/out.jsonl', 'b/out.jsonl': 'b/out.jsonl'})
     """
-    if len(set(written)) < len(written):
+    if len(set(paths)) < len(paths):
         raise CommandError("one file is given twice")
-    short = [Path(each).stem for each in written]
-    return dict(zip(short if len(set(short)) == len(short) else written, written, strict=True))
+    short = [Path(path).stem for path in paths]
+    return dict(zip(short if len(set(short)) == len(short) else paths, paths, strict=True))
 
 
-def _gold(written: str) -> Any:
-    if written != STDIN and Path(written).is_dir():
-        return _Folder(Path(written))
-    with _open_records(written) as stream:
-        found = _gold_records(written, stream)
-        return list(found) if isinstance(found, Iterator) else found
+def _gold(source: str) -> Any:
+    if source != STDIN and Path(source).is_dir():
+        return _Folder(Path(source))
+    with _open_records(source) as stream:
+        records = _gold_records(source, stream)
+        return list(records) if isinstance(records, Iterator) else records
 
 
 @final
@@ -173,12 +175,12 @@ class _Folder(Mapping[str, Any]):
     """The JSON files of a folder by name, each read when it is looked up."""
 
     def __init__(self, folder: Path) -> None:
-        self._paths = {name: folder / name for name in names_in(folder, (".json",))}
+        self._paths = {name: folder / name for name in list_files(folder, (".json",))}
         if not self._paths:
             raise CommandError(f"{folder} has no JSON files (*.json)")
 
     def __getitem__(self, name: str) -> Any:
-        return _as_text(value_of(str(self._paths[name])))
+        return _as_text(read_value(str(self._paths[name])))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._paths)
@@ -187,93 +189,93 @@ class _Folder(Mapping[str, Any]):
         return len(self._paths)
 
 
-def gold_records(written: str) -> Iterator[Any]:
-    """Yield the JSON values of one side: of lines, of an array, of a folder, or of a file with one value.
+def gold_records(source: str) -> Iterator[Any]:
+    """Yield the JSON values of one side: lines, the elements of an array, files of a folder, or one value.
 
     Raises:
         OSError: it can't be read.
         CommandError: it is not strict JSON.
     """
-    if written != STDIN and Path(written).is_dir():
-        folder = Path(written)
-        yield from (value_of(str(folder / name)) for name in names_in(folder, (".json",)))
+    if source != STDIN and Path(source).is_dir():
+        folder = Path(source)
+        yield from (read_value(str(folder / name)) for name in list_files(folder, (".json",)))
         return
-    with _open_records(written) as stream:
-        if _is_array(written, stream):
-            found = value_of(written, stream.read())
+    with _open_records(source) as stream:
+        if _is_array(source, stream):
+            found = read_value(source, stream.read())
             yield from found if type(found) is list else [found]
         else:
-            yield from (value for _, value in values_of_lines(written, stream))
+            yield from (value for _, value in iter_values(source, stream))
 
 
 # -- folders -----------------------------------------------------------------------------------------------
 
 
 def _folders(actual: Path, expected: Path) -> Sides:
-    golds = _Folder(expected)
-    there = set(names_in(actual, (".json", ".txt")))
-    # A model's output is not always JSON.
-    found = [name if name in there else Path(name).with_suffix(".txt").as_posix() for name in golds]
-    matched = [name if name in there else None for name in found]
-    if not any(matched):
+    gold = _Folder(expected)
+    present = set(list_files(actual, (".json", ".txt")))
+    # The output of a model may be text: then the answer has the suffix .txt.
+    candidates = [name if name in present else Path(name).with_suffix(".txt").as_posix() for name in gold]
+    answers = [name if name in present else None for name in candidates]
+    if not any(answers):
         raise CommandError(f"no file in {actual} has the name of a file in {expected}")
     return Sides(
-        actual=(MISSING if name is None else (actual / name).read_bytes() for name in matched),
-        expected=golds,
-        alone=tuple(sorted(there.difference(filter(None, matched)))),
+        actual=(MISSING if name is None else (actual / name).read_bytes() for name in answers),
+        expected=gold,
+        unmatched=tuple(sorted(present.difference(filter(None, answers)))),
     )
 
 
-def names_in(folder: Path, suffixes: tuple[str, ...] | None) -> list[str]:
-    """Return the paths, in a folder, of all files below it that are not hidden; None allows any suffix."""
-    found = (path for path in folder.rglob("*") if suffixes is None or path.suffix.lower() in suffixes)
-    paths = [path.relative_to(folder) for path in found]
-    shown = (path for path in paths if not any(part.startswith(".") for part in path.parts))
-    return sorted(path.as_posix() for path in shown if (folder / path).is_file())
+def list_files(folder: Path, suffixes: tuple[str, ...] | None) -> list[str]:
+    """Return the relative paths of all files in a folder that are not hidden; None allows any suffix."""
+    matching = (path for path in folder.rglob("*") if suffixes is None or path.suffix.lower() in suffixes)
+    paths = [path.relative_to(folder) for path in matching]
+    visible = (path for path in paths if not any(part.startswith(".") for part in path.parts))
+    return sorted(path.as_posix() for path in visible if (folder / path).is_file())
 
 
 # -- files -------------------------------------------------------------------------------------------------
 
 
 @contextmanager
-def _open_records(written: str) -> Iterator[BufferedReader]:
+def _open_records(source: str) -> Iterator[BufferedReader]:
     """Open a file of records, or standard input for "-".
 
     Raises:
         OSError: it can't be read.
-        CommandError: its name is that of a table.
+        CommandError: it is a table, such as a CSV file.
     """
-    if (form := _TABLES.get(Path(written).suffix.lower())) is not None and _is_file(written):
+    if (form := _TABLES.get(Path(source).suffix.lower())) is not None and _is_file(source):
         raise CommandError(
-            f"{written} is {form}, but records must be JSON Lines (.jsonl), a JSON array (.json) or a folder "
+            f"{source} is {form}, but records must be JSON Lines (.jsonl), a JSON array (.json) or a folder "
             "of JSON files; in Python, compare_corpus takes data frames"
         )
-    with open_input(written) as stream:
+    with open_input(source) as stream:
         yield stream
 
 
-def _is_file(written: str) -> bool:
-    """Tell whether an input can be read again: it is neither standard input nor a pipe."""
-    return written != STDIN and Path(written).is_file()
+def _is_file(source: str) -> bool:
+    """Return whether an input can be read again: it is neither standard input nor a pipe."""
+    return source != STDIN and Path(source).is_file()
 
 
-def _is_array(written: str, stream: BufferedReader) -> bool:
-    """Tell whether a side is one array, rather than a record in each line."""
-    suffix = Path(written).suffix.lower() if _is_file(written) else ""
+def _is_array(source: str, stream: BufferedReader) -> bool:
+    """Return whether a side is a single array rather than a record in each line."""
+    suffix = Path(source).suffix.lower() if _is_file(source) else ""
     if suffix in LINES:
         return False
     return suffix == ".json" or stream.peek(1).lstrip(_BLANK)[:1] == b"["
 
 
-def _array(written: str, array: Any) -> list[Any]:
+def _array(source: str, array: Any) -> list[Any]:
     if type(array) is not list:
         raise CommandError(
-            f"{name_of(written)} holds one JSON value, not an array of records; the name of a file with a "
-            "record in each line ends in .jsonl, and jsonmatch compare is for two single values"
+            f"{name_of(source)} must be an array of records, got a single JSON value; a file with a record "
+            "in each line needs the suffix .jsonl, and jsonmatch compare compares two single values"
         )
     return array
 
 
 def _as_text(value: Any) -> Any:
-    """Return a gold record as `compare_corpus` takes it: there a str is JSON text."""
+    """Return a gold record as an argument of `compare_corpus`, which parses a str as JSON text."""
     return json.dumps(value) if type(value) is str else value

@@ -1,4 +1,4 @@
-"""`jsonmatch report`: a result file, or the shards of a run, as text, HTML or Markdown."""
+"""`jsonmatch report`: show a result file, or the shards of a run, as text, HTML or Markdown."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
+from pytest_jsonmatch.cli.arguments import FAILURE, SUCCESS, CommandError
 from pytest_jsonmatch.cli.output import as_text, make_style, write_files, write_output
 from pytest_jsonmatch.cli.rules import gates_of
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def run(options: Namespace) -> int:
     """Run `jsonmatch report`."""
     gates = gates_of(options.gates)
-    results = _merged(options.results)
+    results = _read_run(options.results)
     _check_tags(results, options.by)
     checks = check_gates([(gate, True) for gate in gates], results)
     notes = []
@@ -44,11 +44,11 @@ def run(options: Namespace) -> int:
     write_files(options, results, report)
     style = make_style(options)
     write_output(as_text(report_lines(report, style), style))
-    return FINE if all(check.passed for check in checks) else NOT_FINE
+    return SUCCESS if all(check.passed for check in checks) else FAILURE
 
 
-def _merged(paths: Sequence[Path]) -> RunResult:
-    """Return the run of one result file, or of the shards in several."""
+def _read_run(paths: Sequence[Path]) -> RunResult:
+    """Return the run of a result file, or the merged shards of several."""
     first, *others = paths
     results = read_results(first)
     for path in others:
@@ -64,7 +64,7 @@ def _check_tags(results: RunResult, names: Sequence[str]) -> None:
     known = {tag.partition("=")[0] for tag in results.tags}
     for name in names:
         if results.total_records and name not in known:
-            told = (
+            reason = (
                 f"nothing has the tag {name!r}{did_you_mean(name, known)}" if known else "nothing has any tag"
             )
-            raise CommandError(f"--by: {told}")
+            raise CommandError(f"--by: {reason}")

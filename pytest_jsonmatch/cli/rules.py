@@ -1,4 +1,4 @@
-"""What the options say about how values are compared, who judges, and which gates must hold."""
+"""Options of commands about comparison rules, the judge, and gates."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from pytest_jsonmatch.cli.arguments import CommandError
-from pytest_jsonmatch.cli.inputs import imported, read_config, schema_source
+from pytest_jsonmatch.cli.inputs import import_named, read_config, schema_source
 from pytest_jsonmatch.cli.plugins import plugins
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.gate.expressions import Gate, GateError, parse_gate
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 @contextmanager
 def comparing(options: Namespace) -> Iterator[dict[str, Any]]:
-    """Yield the arguments of a comparison of records while plugins are loaded, then write the judge's usage.
+    """Yield the arguments for a comparison of records while plugins are loaded; then write the judge's usage.
 
     Raises:
         OSError: a file can't be read.
-        CommandError: an option has a value that it cannot have.
+        CommandError: an option has an invalid value.
     """
     with judging(options) as judge:
         yield {
@@ -39,7 +39,7 @@ def comparing(options: Namespace) -> Iterator[dict[str, Any]]:
 
 
 def rules_of(options: Namespace) -> dict[str, Any]:
-    """Return the metric's options as `compare_json` and `compare_corpus` take them, the schema included.
+    """Return the options of the metric, with the schema, as arguments of `compare_json` and `compare_corpus`.
 
     Raises:
         OSError: a file can't be read.
@@ -52,14 +52,14 @@ def rules_of(options: Namespace) -> dict[str, Any]:
 
 
 def gates_of(texts: Sequence[str], read: Callable[[str], Gate] = parse_gate) -> list[Gate]:
-    """Return the gates that texts express.
+    """Parse gates.
 
     Args:
-        texts: as they were written.
-        read: the function that reads one of them.
+        texts: the texts of the gates.
+        read: the function that parses one of them.
 
     Raises:
-        CommandError: one of them is not a gate.
+        CommandError: a text is not a gate.
 
     >>> [gate.text for gate in gates_of(["f1 >= 0.9"])]
     ['f1 >= 0.9']
@@ -75,13 +75,13 @@ def gates_of(texts: Sequence[str], read: Callable[[str], Gate] = parse_gate) -> 
 
 @contextmanager
 def judging(options: Namespace) -> Iterator[Bench]:
-    """Yield the judge of the options while plugins are loaded, then write its usage to standard error.
+    """Yield the judge while plugins are loaded; then write its usage to standard error.
 
-    It is the one that the options name, else the one that a plugin has registered. A missing judge is an
-    error only once there is a question.
+    The judge is the one that the options name, or the one that a plugin has registered. A missing judge is an
+    error only if there is a question.
 
     Raises:
-        CommandError: an option has a value that it cannot have.
+        CommandError: an option has an invalid value.
     """
     settings = judge_settings(options)
     with plugins(options):
@@ -92,37 +92,37 @@ def judging(options: Namespace) -> Iterator[Bench]:
 
 
 def was_asked(bench: Bench) -> bool:
-    """Tell whether there were questions for a judge."""
+    """Return whether there were questions for the judge."""
     usage = bench.memory.usage
     return bool(usage.items or usage.cached or usage.errors)
 
 
 def judge_settings(options: Namespace) -> dict[str, Any]:
-    """Return the settings that `--judge` gives: those of `jsonmatch_judge`, and `from`, a judge of one's own.
+    """Return the settings of `--judge`: those of `jsonmatch_judge`, and `from`, which names a custom judge.
 
     Raises:
-        CommandError: there is no such setting, or it has a value that it cannot have.
+        CommandError: a setting is unknown, or has an invalid value.
     """
     texts: dict[str, str] = {}
-    for written in options.judge:
-        name, sign, value = written.partition("=")
+    for setting in options.judge:
+        name, sign, value = setting.partition("=")
         if not sign or not value:
-            raise CommandError(f"--judge must be NAME=VALUE, such as model=gpt-4.1-mini, got {written!r}")
+            raise CommandError(f"--judge must be NAME=VALUE, such as model=gpt-4.1-mini, got {setting!r}")
         if name in texts:
-            raise CommandError(f"--judge {written!r}: {name} is given twice")
+            raise CommandError(f"--judge {setting!r}: {name} is given twice")
         texts[name] = value
     own = {"from": texts.pop("from")} if "from" in texts else {}
     return {**own, **read_settings(texts)}
 
 
 def _judge_of(settings: Mapping[str, Any]) -> Judge | None:
-    """Return the judge that settings describe; None if they describe none.
+    """Return the judge that settings describe; None if they do not name one.
 
     Raises:
-        CommandError: there is no such judge, or it does not take these settings.
+        CommandError: there is no such judge, or it does not have these settings.
     """
     if "from" in settings:
-        return _own_judge(settings["from"], settings.get("mode"), settings.get("cache"), settings.keys())
+        return _custom_judge(settings["from"], settings.get("mode"), settings.get("cache"), settings.keys())
     if settings.keys() <= {"mode"}:
         return None
     from pytest_jsonmatch.semantic.openaijudge import make_judge
@@ -130,11 +130,11 @@ def _judge_of(settings: Mapping[str, Any]) -> Judge | None:
     return make_judge(settings)
 
 
-def _own_judge(written: str, mode: Any, cache: str | None, names: Collection[str]) -> Judge:
-    """Return a user's judge; with a cache, its verdicts are kept in that file."""
-    if more := sorted(set(names).difference({"from", "mode", "cache"})):
-        raise CommandError(f"--judge {more[0]}=...: a judge of your own has its own settings")
-    judge = _imported(written)
+def _custom_judge(reference: str, mode: Any, cache: str | None, names: Collection[str]) -> Judge:
+    """Return a custom judge; with a cache, its verdicts are saved in that file."""
+    if unknown := sorted(set(names).difference({"from", "mode", "cache"})):
+        raise CommandError(f"--judge {unknown[0]}=...: a judge of your own has its own settings")
+    judge = _import_judge(reference)
     if cache is None:
         if mode == "cached" and not callable(getattr(judge, "in_mode", None)):
             raise CommandError("the mode 'cached' needs a cache: name the file of verdicts")
@@ -142,13 +142,15 @@ def _own_judge(written: str, mode: Any, cache: str | None, names: Collection[str
     from pytest_jsonmatch.semantic.cache import CachedJudge
 
     model = getattr(judge, "model", None)
-    # Functions have no model name: without one, two of them would share their verdicts.
-    return CachedJudge(judge, cache, mode=mode or "live", model=model if isinstance(model, str) else written)
+    # Functions have no model name; without a name, two of them would share their verdicts.
+    return CachedJudge(
+        judge, cache, mode=mode or "live", model=model if isinstance(model, str) else reference
+    )
 
 
-def _imported(written: str) -> Judge:
+def _import_judge(reference: str) -> Judge:
     with suppress(ConfigurationError):
-        if ":" in written:
-            return as_judge(imported(written))
-    told = "an object with judge(items), or a function of one item, such as conftest:judge"
-    raise CommandError(f"--judge from={written} is not a judge: name {told}")
+        if ":" in reference:
+            return as_judge(import_named(reference))
+    hint = "an object with judge(items), or a function of one item, such as conftest:judge"
+    raise CommandError(f"--judge from={reference} is not a judge: name {hint}")

@@ -1,4 +1,4 @@
-"""`jsonmatch schema`: eval schemas, from gold data to a file that scores."""
+"""`jsonmatch schema`: infer, resolve, annotate and validate eval schemas."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import warnings
 from argparse import Namespace
 from typing import Any
 
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE, CommandError
+from pytest_jsonmatch.cli.arguments import FAILURE, SUCCESS, CommandError
 from pytest_jsonmatch.cli.inputs import name_of, resolved_schema, schema_source
 from pytest_jsonmatch.cli.output import write_output
 from pytest_jsonmatch.cli.plugins import plugins
@@ -43,7 +43,7 @@ def annotate(options: Namespace) -> int:
 
 def _write(schema: dict[str, Any], options: Namespace) -> int:
     write_output(json.dumps(schema, indent=2, ensure_ascii=False) + "\n", options.output)
-    return FINE
+    return SUCCESS
 
 
 def validate(options: Namespace) -> int:
@@ -54,9 +54,9 @@ def validate(options: Namespace) -> int:
         try:
             node = parse_eval_schema(source)
         except ConfigurationError as error:
-            return _told([f"{options.schema}: {error}"], NOT_FINE)
+            return _print_lines([f"{options.schema}: {error}"], FAILURE)
         if options.gold is None:
-            return _told([f"{options.schema} is valid"], FINE)
+            return _print_lines([f"{options.schema} is valid"], SUCCESS)
         error_lines = []
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -64,11 +64,11 @@ def validate(options: Namespace) -> int:
                 validate_gold(gold_records(options.gold), node, id_field=options.id_field)
             except GoldValidationError as error:
                 error_lines = [f"error: {error}"]
-    lines = [*(f"warning: {each.message}" for each in caught), *error_lines]
-    fits = f"{name_of(options.gold)} fits {options.schema}"
-    return _told(lines or [fits], NOT_FINE if error_lines else FINE)
+    lines = [*(f"warning: {warning.message}" for warning in caught), *error_lines]
+    valid = f"{name_of(options.gold)} matches {options.schema}"
+    return _print_lines(lines or [valid], FAILURE if error_lines else SUCCESS)
 
 
-def _told(lines: list[str], code: int) -> int:
+def _print_lines(lines: list[str], code: int) -> int:
     write_output("".join(f"{printable(line)}\n" for line in lines), None)
     return code

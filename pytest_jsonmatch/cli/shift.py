@@ -1,4 +1,4 @@
-"""`jsonmatch study shift`: whether new records are still like the old ones."""
+"""`jsonmatch study shift`: whether the distribution of records has shifted."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ def run(options: Namespace) -> int:
     about = f"{name_of(options.new)} against {name_of(options.old)}: {new}, {count(study.old, 'old one')}"
     columns = "field", "what", "effect", "from old to new", "p"
     title = "Shifted fields, the largest effect first"
-    moved = Table(columns, list(map(_row, study.shown)), title, "change", text={"what", "from old to new"})
+    table = Table(columns, list(map(_row, study.shown)), title, "change", text={"what", "from old to new"})
     fields, tests = count(len(study.by_field), "field"), count(len(study.changes), "test")
-    told = (
+    summary = (
         f"{int(study.figures['shifted'])} of {fields} have shifted. Without any shift, at most 5 % of runs "
         f"report one: p is corrected for {tests}."
     )
     if min(study.new, study.old) < LEAST:
-        told = f"Not enough records: testing a field takes at least {LEAST} values on each side."
+        summary = f"Not enough records: testing a field takes at least {LEAST} values on each side."
     elif not study.changes:
-        told = "No field was tested: all values of a field are equal, or too rare."
-    sheet = Report("jsonmatch study shift", about, [Text(told), moved])
+        summary = "No field was tested: all values of a field are equal, or too rare."
+    sheet = Report("jsonmatch study shift", about, [Text(summary), table])
     return finish(options, study, sheet, gates, on=new)
 
 
 def _row(change: FieldShift) -> list[str]:
     if change.of == "median":
-        moved = f"median {amount_text(change.before)} → {amount_text(change.after)}"
+        change_text = f"median {amount_text(change.before)} → {amount_text(change.after)}"
     else:
-        moved = f"{change.of} {change.before * 100:.3g} % → {change.after * 100:.3g} %"
+        change_text = f"{change.of} {change.before * 100:.3g} % → {change.after * 100:.3g} %"
     p_value = "< 0.001" if change.p_value < 0.001 else f"{change.p_value:.3f}"
-    return [change.path, change.kind, f"{change.effect:.2f}", moved, p_value]
+    return [change.path, change.kind, f"{change.effect:.2f}", change_text, p_value]

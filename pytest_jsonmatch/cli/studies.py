@@ -1,4 +1,4 @@
-"""What the commands of `study/` share: their options, gates and output."""
+"""The options, gates and output that all commands of `jsonmatch study` share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 from pytest_jsonmatch.atomic import write_file
-from pytest_jsonmatch.cli.arguments import FINE, NOT_FINE
+from pytest_jsonmatch.cli.arguments import FAILURE, SUCCESS
 from pytest_jsonmatch.cli.output import as_text, make_style, write_output
 from pytest_jsonmatch.cli.rules import gates_of
 from pytest_jsonmatch.engine.value.errors import find_closest
@@ -25,16 +25,16 @@ from pytest_jsonmatch.report.terminal import report_lines
 
 INTERVAL: Final = "95 % interval"
 _NOTES: Final = 5
-"""At most this many notes are shown without `-v`."""
+"""The maximum number of notes to show without `-v`."""
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.study.calibration import Estimate
 
 
 class Study(Protocol):
-    """The result of a study: a dataclass of plain values, with the statistics for gates.
+    """The result of a study: a dataclass of plain values, with the statistics that gates test.
 
-    It may also have statistics by field: in `by_field`, by path and name.
+    It may also have the statistics of each field: `by_field`, by path and name.
     """
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
@@ -48,7 +48,7 @@ def study_gates(options: Namespace, statistics: Collection[str]) -> list[Gate]:
     """Return the gates of a command line.
 
     Args:
-        options: as given.
+        options: the options of the command.
         statistics: the names of the statistics that gates of this study can use.
 
     Raises:
@@ -60,13 +60,13 @@ def study_gates(options: Namespace, statistics: Collection[str]) -> list[Gate]:
 def finish(
     options: Namespace, study: Study, sheet: Report, gates: Sequence[Gate] = (), *, on: str = ""
 ) -> int:
-    """Write what a study found, and return the exit code of its gates.
+    """Write the result of a study, and return the exit code of its gates.
 
     Args:
-        options: as given.
-        study: what was found.
-        sheet: the same for people.
-        gates: as `study_gates` returns them.
+        options: the options of the command.
+        study: the result.
+        sheet: the report of the result.
+        gates: the gates that `study_gates` returns.
         on: what the gates are checked on, such as "1,200 answers".
     """
     checks = [check_study_gate(gate, study.figures, getattr(study, "by_field", {})) for gate in gates]
@@ -77,27 +77,27 @@ def finish(
         text = json.dumps(document, indent=1, ensure_ascii=False, default=str)
         write_output(f"{text}\n", options.json)
     show_sheet(replace(sheet, blocks=[*sheet.blocks, gate_table(checks, on)]), options)
-    return FINE if all(check.passed for check in checks) else NOT_FINE
+    return SUCCESS if all(check.passed for check in checks) else FAILURE
 
 
 def estimate_texts(estimate: Estimate | None) -> tuple[str, str]:
-    """Return a figure and its 95 % interval as text; a dash, and nothing, for a missing one."""
+    """Return an estimate and its 95 % interval as text; a dash and an empty text without one."""
     return (dash(True), "") if estimate is None else interval_texts(*estimate)
 
 
-def estimate_figure(name: str, estimate: Estimate | None) -> Statistic:
-    """Return a figure of a sheet with its interval."""
+def estimate_statistic(name: str, estimate: Estimate | None) -> Statistic:
+    """Return a statistic of a report with its interval."""
     value, ends = estimate_texts(estimate)
     return Statistic(name, value, ends and f"{INTERVAL} {ends}")
 
 
-def noted(notes: Sequence[str]) -> Table:
-    """Return the notes of a study as a list."""
+def notes_table(notes: Sequence[str]) -> Table:
+    """Return the notes of a study as a table."""
     return Table(["notes"], [[note] for note in notes], noun="note", most=_NOTES)
 
 
 def show_sheet(sheet: Report, options: Namespace) -> None:
-    """Write a sheet as text, and as a page if `--html` names one."""
+    """Write a report as text, and as an HTML page if `--html` names one."""
     if options.html is not None:
         write_file(options.html, html_page(sheet).encode("utf-8", "backslashreplace"))
     style = make_style(options)

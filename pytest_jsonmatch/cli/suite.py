@@ -1,4 +1,4 @@
-"""Golden cases as pytest collects them, for the audit of a suite: no answers are produced."""
+"""The golden cases that pytest collects, for the audit of a suite; producers are not called."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ _BROKEN: Final = {pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.INTERNAL_ERROR, p
 
 
 def audit_suite(paths: Sequence[str]) -> SuiteAudit:
-    """Break the right answers of a suite's golden cases, and see which cases notice.
+    """Change the expected answers of a suite's golden cases, and check which cases fail.
 
-    pytest collects the suite in a process of its own, so that its settings, marks, comparators and metrics
+    pytest collects the suite in a separate process, so that its settings, marks, comparators and metrics
     apply.
 
     Args:
-        paths: files and folders, as pytest takes them.
+        paths: files and folders, as arguments of pytest.
 
     Raises:
-        CommandError: pytest can't collect the suite, or there is no golden case in it.
+        CommandError: pytest can't collect the suite, or it has no golden case.
     """
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        suite = pool.submit(_collected, list(paths)).result()
+        suite = pool.submit(_collect, list(paths)).result()
     if suite.problem:
         raise CommandError(suite.problem)
     tried = suite.tried
@@ -56,14 +56,14 @@ def audit_suite(paths: Sequence[str]) -> SuiteAudit:
     return tried.summed_up()
 
 
-def _collected(paths: list[str]) -> CollectedSuite:
-    """Try the cases of a suite."""
+def _collect(paths: list[str]) -> CollectedSuite:
+    """Collect the cases of a suite with pytest, and try them."""
     suite = CollectedSuite()
-    told = StringIO()
-    with redirect_stdout(told), redirect_stderr(told):
+    output = StringIO()
+    with redirect_stdout(output), redirect_stderr(output):
         code = pytest.main([*_ARGUMENTS, *paths], plugins=[suite])
     if code in _BROKEN:
-        lines = told.getvalue().splitlines()
+        lines = output.getvalue().splitlines()
         errors = [line for line in lines if line.startswith(("ERROR: ", "E  "))] or lines[-1:]
         reason = errors[0].removeprefix("ERROR: ").removeprefix("E").strip() if errors else str(code)
         suite.problem = f"pytest can't collect the suite: {reason}"
@@ -72,32 +72,32 @@ def _collected(paths: list[str]) -> CollectedSuite:
 
 @final
 class CollectedSuite:
-    """What the golden cases of a suite notice: a plugin of pytest, and what comes back from its process."""
+    """A pytest plugin that tries the golden cases of a suite; its process returns it with the result."""
 
     def __init__(self) -> None:
         self.tried: Tried = Tried()
         self.others: int = 0
         """The number of collected tests that are not golden cases."""
         self.problem: str = ""
-        """Why nothing could be collected."""
+        """The reason why nothing could be collected; empty if something was."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: pytest.Config) -> None:
-        """Leave the suite's JUnit file as it is: pytest would write one without tests."""
+        """Keep the suite's JUnit file: pytest would overwrite it with one without tests."""
         config.option.xmlpath = None
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Let pytest run the golden cases of the suite, up to the hook below."""
+        """Run the protocol of each golden case of the suite, up to the hook below."""
         golden = [item for item in session.items if isinstance(item.parent, GoldenFile)]
         self.others = len(session.items) - len(golden)
-        # Plugins may shuffle tests.
+        # Plugins may have shuffled the tests.
         golden.sort(key=lambda item: item.nodeid)
         for item in golden:
             item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> bool:
-        """Try a case instead of running it: by now the plugin knows which marks apply."""
+        """Try a case instead of running it; at this point the plugin knows which marks apply."""
         case = golden_case_of(item)
         if case is None and isinstance(item, pytest.Function) and isinstance(item.parent, GoldenFile):
             try:

@@ -15,8 +15,8 @@ SAID = [{**each, **{2: {"total": 21}, 4: {"vendor": "other"}}.get(at, {})} for a
 TABLE = """\
 gold.jsonl: 6 records, answers of 3 systems
 
-2 places where systems agree against the gold, the strongest evidence first. About 2 of these are
-wrong if, as is assumed, one gold value in fifty is and systems err independently.
+2 places where systems agree against the gold, the strongest evidence first. Expect about 2 of these
+to be wrong, assuming that one gold value in fifty is wrong and that systems err independently.
 
 record  place   gold        answers   votes  wrong gold  who
 r2      total   20          21       3 to 0        99 %  a, b, c

@@ -187,10 +187,10 @@ def test_a_full_disk_is_told(refused, monkeypatch):
 
 
 def test_an_interrupt_is_no_traceback(command, monkeypatch):
-    from pytest_jsonmatch.cli import cases
+    from pytest_jsonmatch.cli import case_schema
 
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cases, "write_output", interrupted)
+    monkeypatch.setattr(case_schema, "write_output", interrupted)
     assert command("cases schema") == (130, "", "")

@@ -96,7 +96,7 @@ def test_validate_gold(files, write, command):
     write(fits_jsonl=[{"id": "a", "n": 1}, {"id": "b", "n": 2}])
     assert command("schema validate schema.json --gold fits.jsonl --id-field id") == (
         0,
-        "fits.jsonl fits schema.json\n",
+        "fits.jsonl matches schema.json\n",
         "",
     )
     ran = command("schema validate schema.json --gold wrong.jsonl")
