@@ -134,9 +134,9 @@ def compare_corpus(
     from pytest_jsonmatch.corpus.pairing import Reading
     from pytest_jsonmatch.corpus.scorer import Task, processors_of
     from pytest_jsonmatch.corpus.tagger import Tagger
-    from pytest_jsonmatch.reading.frames import rows_of
+    from pytest_jsonmatch.reading.frames import to_rows
 
-    actual, expected = rows_of(actual), rows_of(expected)
+    actual, expected = to_rows(actual), to_rows(expected)
     _check_arguments(options)
     if schema is not None:
         options["schema"] = schema

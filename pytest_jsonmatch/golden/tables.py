@@ -23,7 +23,7 @@ from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError, shortened
 from pytest_jsonmatch.golden.keys import as_id
 from pytest_jsonmatch.golden.yamlevents import HALF
-from pytest_jsonmatch.reading.frames import rows_of
+from pytest_jsonmatch.reading.frames import to_rows
 from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ class CaseTable:
     def _of_function(self, written: str) -> Iterator[_Unread]:
         try:
             found = import_object(written)
-            for number, row in enumerate(rows_of(found() if callable(found) else found), 1):
+            for number, row in enumerate(to_rows(found() if callable(found) else found), 1):
                 yield number, "", partial(self._of_row, row, number)
         except ConfigurationError as error:
             raise InvalidValueError(f": `rows`: {error}", "rows") from error.__cause__

@@ -1,1 +1,1 @@
-"""Read JSON from text: strictly, or found in a model's answer."""
+"""Read JSON from text: parse strict JSON, or find JSON in a model's answer."""

@@ -1,4 +1,4 @@
-"""Find the JSON value in a model's answer; report what was tolerated, or why there is none."""
+"""Find the JSON value in a model's answer; report what was tolerated, or why none was found."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Method: TypeAlias = Literal["whole", "stripped", "fence", "span", "repair"]
 
 
 def kind_of(expected: JsonValue, target: Sequence[object] = ()) -> Want | None:
-    """Return what to look for in an answer, given the expected value; None: any value.
+    """Return the kind of value to look for in an answer, given the expected value; None for any.
 
-    If only the place `target` in the documents is compared, its first step says what they are.
+    If only the place `target` in the documents is compared, its first step determines the kind.
 
     >>> kind_of({"total": 12}), kind_of("a string"), kind_of(None, ["items", 0])
     ('object', None, 'object')
@@ -43,11 +43,11 @@ class Extraction:
 
     Attributes:
         value: the JSON value.
-        method: the step that found it: "whole" (the text is JSON), "stripped" (JSON once a byte-order mark,
+        method: the step that found it: "whole" (the text is JSON), "stripped" (JSON after a byte-order mark,
             white space and reasoning blocks are removed), "fence" (the body of a Markdown fence), "span" (a
             balanced object or array in prose), "repair" (the json-repair library).
-        span: (start, end) of its text in the given text, in characters (for bytes: in the decoded text).
-        warnings: what was tolerated, one sentence each: duplicate keys, NaN, repairs, a truncated rest.
+        span: (start, end) of the JSON in the text, in characters (for bytes: in the decoded text).
+        warnings: a sentence for each thing tolerated: duplicate keys, NaN, repairs, a truncated rest.
 
     >>> extract_json('Here it is: {"total": 12} as asked')
     Extraction(value={'total': 12}, method='span', span=(12, 25), warnings=())
@@ -64,30 +64,30 @@ def extract_json(
 ) -> Extraction:
     """Find the JSON value in a model's output.
 
-    The first step that finds a value of the wanted kind wins:
+    The first step that finds a value of the requested kind wins:
 
     1. The whole text is JSON.
-    2. The same without a byte-order mark, white space and reasoning blocks (`<think>...</think>` and such)
-       around it. A closing tag that was never opened ends a block that began with the text (some chat
-       templates omit the opening tag from the output). No step looks into reasoning; a block that opens at
-       a line's start and never closes runs to the end of the text.
+    2. The text is JSON without the byte-order mark, white space and reasoning blocks (such as
+       `<think>...</think>`) around it. A closing tag without an opening one ends a block that began with the
+       text (some chat templates omit the opening tag from the output). No step looks into reasoning; a block
+       that opens at a line's start and never closes runs to the end of the text.
     3. The body of a Markdown fence (three or more backticks or tildes) that opens at a line's start:
        `json`-tagged ones first, and the last one that parses. A fence that never closes ends at the end of
        the text.
-    4. A balanced object or array outside the fences: the largest that parses, the last among equals. Of more
-       than 1,000 the largest are tried. A `{` opens one only before `"` or `}`, a `[` only before a JSON
-       value or `]`. One that does not close is not searched for inner values: a truncated answer is an
-       error, not its inner fragment.
-    5. With `repair=True` only: the json-repair library; each fix is a warning.
+    4. A balanced object or array outside the fences: the largest that parses, and the last of equally large
+       ones. If there are more than 1,000, the largest 1,000 are tried. A `{` opens an object only before `"`
+       or `}`, a `[` an array only before a JSON value or `]`. An object or array that does not close is not
+       searched for inner values: a truncated answer is an error, not its inner fragment.
+    5. Only with `repair=True`: the json-repair library; each fix is a warning.
 
-    The text need not be strict JSON: the last of duplicate keys wins; NaN, Infinity and -Infinity become
+    The text may deviate from strict JSON: the last of duplicate keys wins; NaN, Infinity and -Infinity become
     floats, which equal nothing. Each of these is a warning. Steps 1 to 4 take linear time on any text;
-    json-repair makes no such promise.
+    json-repair does not guarantee that.
 
     Args:
         text: a model's output; bytes are UTF-8.
-        want: "object" or "array" accepts nothing else, even if it comes first; None accepts any value.
-        repair: try step 5; needs `pip install "pytest-jsonmatch[repair]"`.
+        want: "object" or "array" ignores all other values, even if they come first; None accepts any value.
+        repair: whether to try step 5; needs `pip install "pytest-jsonmatch[repair]"`.
 
     Raises:
         JsonExtractionError: (a ValueError) no step succeeded; `reason` says why, `excerpt` shows the text.
@@ -102,7 +102,7 @@ def extract_json(
     if want not in (None, "object", "array"):
         raise ConfigurationError(f"want must be 'object', 'array' or None, got {want!r}")
     try:
-        body = strict.text_of(text)
+        body = strict.decode_text(text)
     except JsonParseError as error:
         raise JsonExtractionError(
             f"{error.reason} (line {error.line}, column {error.column})", excerpt=error.excerpt
@@ -112,12 +112,12 @@ def extract_json(
 
 _OPENERS: Final = {"{": "object", "[": "array"}
 _PATH: Final = re.compile(r"\s*[^\s{}\[\]\"]{1,250}\.\w{2,6}\s*")
-"""A text that may be the path of a file: one word with an extension."""
+"""Matches a text that looks like a path: one word with a file extension."""
 
 
 @final
 class _AnswerSearch:
-    """One extraction: the text, what is wanted, and what was found on the way, to explain a failure."""
+    """One extraction: the text, the requested kind, and the findings that explain a failure."""
 
     def __init__(self, text: str, want: Want | None) -> None:
         self._text = text
@@ -125,19 +125,19 @@ class _AnswerSearch:
         self._notes: list[str] = []
         self._wrong_kind: tuple[int, str] | None = None
         self._invalid: tuple[landmarks.Span, JsonParseError] | None = None
-        """The first fence or span that is not JSON."""
+        """The first fence or span that is not JSON, and its error."""
         self._landmarks: landmarks.Landmarks
 
     def run(self, *, repair: bool) -> Extraction:
-        """Return the first candidate of the wanted kind; raise JsonExtractionError if there is none."""
+        """Return the first candidate of the requested kind; raise JsonExtractionError if there is none."""
         for piece, method in self._candidates():
             extraction = self._attempt(piece, method)
             if extraction is not None:
-                notes = tuple(f"{note}; the JSON before it was taken" for note in self._notes)
+                notes = tuple(f"{note}; the JSON before it was used" for note in self._notes)
                 return replace(extraction, warnings=extraction.warnings + notes) if notes else extraction
-        reason = self._notes[0] if self._notes else self._reason()
+        reason = self._notes[0] if self._notes else self._explain()
         if repair:
-            extraction = self._repaired(reason)
+            extraction = self._repair(reason)
             if extraction is not None:
                 return extraction
             reason += "; json-repair could not repair it"
@@ -147,38 +147,42 @@ class _AnswerSearch:
         raise JsonExtractionError(reason, excerpt=shorten(beginning, strict.EXCERPT))
 
     def _candidates(self) -> Iterator[tuple[landmarks.Span, Method]]:
-        """Yield the pieces of the text that may be the answer, and the steps that find them."""
+        """Yield the pieces of the text that may be the answer, each with the step that found it."""
         yield (0, len(self._text)), "whole"
         self._landmarks = places = landmarks.Landmarks(self._text)
         if places.open_block is not None:
             start, tag = places.open_block
-            self._notes.append(f"output ends inside a <{tag}> block opened at line {self._line(start)}")
-        yield places.core(), "stripped"
-        outside = landmarks.balanced_spans(places.masked())
-        cut = self._cut(outside, places.bodies())
+            self._notes.append(f"output ends inside a <{tag}> block opened at line {self._get_line(start)}")
+        yield places.find_core(), "stripped"
+        outside = landmarks.find_balanced_spans(places.mask())
+        cut = self._find_cut(outside, places.list_bodies())
         if cut is not None:
-            self._notes.insert(0, self._unclosed_reason(cut))
+            self._notes.insert(0, self._explain_unclosed(cut))
             return
-        for body in places.bodies():
+        for body in places.list_bodies():
             yield body, "fence"
-            for span in landmarks.balanced_spans(self._text, within=body).largest:
+            for span in landmarks.find_balanced_spans(self._text, within=body).largest:
                 yield span, "fence"
         if outside.unclosed is not None:
-            self._notes.append(self._unclosed_reason(outside.unclosed))
+            self._notes.append(self._explain_unclosed(outside.unclosed))
         for span in outside.largest:
             yield span, "span"
 
-    def _cut(self, outside: landmarks.Spans, bodies: Iterable[landmarks.Span]) -> landmarks.Unclosed | None:
-        """Return the object or array in which the text ends, if it opens after the last complete one."""
+    def _find_cut(
+        self, outside: landmarks.Spans, bodies: Iterable[landmarks.Span]
+    ) -> landmarks.Unclosed | None:
+        """Return the object or array in which the text ends, if no complete one follows its opening."""
         end, last = 0, None
-        for spans in chain([outside], (landmarks.balanced_spans(self._text, within=body) for body in bodies)):
+        for spans in chain(
+            [outside], (landmarks.find_balanced_spans(self._text, within=body) for body in bodies)
+        ):
             end = max(end, spans.end)
             if spans.unclosed is not None and spans.unclosed.at_end:
                 last = spans.unclosed if last is None else max(last, spans.unclosed)
         return last if last is not None and end <= last.start else None
 
     def _attempt(self, piece: landmarks.Span, method: Method) -> Extraction | None:
-        """Read one piece of the text; return None if it is not JSON, or not of the wanted kind."""
+        """Read one piece of the text; return None if it is not JSON or not of the requested kind."""
         start, end = piece
         try:
             read = strict.read(self._text[start:end], strict=False)
@@ -191,77 +195,77 @@ class _AnswerSearch:
             self._wrong_kind = self._wrong_kind or (start, kind)
             return None
         warnings = [
-            f"line {self._line(start + fault.pos)}: {fault.reason}; {fault.tolerated}"
+            f"line {self._get_line(start + fault.pos)}: {fault.reason}; {fault.tolerated}"
             for fault in read.tolerated
         ]
         start = landmarks.skip_spaces(self._text, start)
         end = start + len(self._text[start:end].rstrip(strict.SPACES))
         return Extraction(read.value, method, (start, end), tuple(warnings))
 
-    def _worth_repair(self) -> Iterator[landmarks.Span]:
-        """Yield the pieces that look like damaged JSON: fences, the cut-off answer, spans, loose brackets."""
-        text, last = self._text, self._landmarks.core()[1]
-        for start, end in self._landmarks.bodies():
+    def _find_repairable(self) -> Iterator[landmarks.Span]:
+        """Yield the pieces that look like damaged JSON: fences, the truncated answer, loose brackets."""
+        text, last = self._text, self._landmarks.find_core()[1]
+        for start, end in self._landmarks.list_bodies():
             opening = landmarks.skip_spaces(text, start)
             if text[opening] in _OPENERS:
                 yield opening, end
-        loose = landmarks.balanced_spans(self._landmarks.masked(), landmarks.LOOSE_OPENER)
+        loose = landmarks.find_balanced_spans(self._landmarks.mask(), landmarks.LOOSE_OPENER)
         if loose.unclosed is not None:
             yield loose.unclosed.start, last
         yield from loose.largest
 
-    def _repaired(self, reason: str) -> Extraction | None:
+    def _repair(self, reason: str) -> Extraction | None:
         try:
             from json_repair import repair_json
         except ImportError:
             raise ConfigurationError(
                 'repair=True needs the json-repair library; run: pip install "pytest-jsonmatch[repair]"'
             ) from None
-        for start, end in self._worth_repair():
+        for start, end in self._find_repairable():
             piece = self._text[start:end]
             try:
                 value, log = repair_json(piece, return_objects=True, skip_json_loads=True, logging=True)
                 value = to_json_value(value)
-            except Exception:  # noqa: BLE001, S112 - any failure of the library on hostile text: no JSON
+            except Exception:  # noqa: BLE001, S112 - whatever the library raises on hostile text: no JSON
                 continue
             kind = json_type(value)
-            # If the kind differs from the opening bracket's, the library has combined several values.
+            # If the kind is not that of the opening bracket, the library has combined several values.
             if kind == _OPENERS[piece[0]] and self._want in {None, kind}:
                 fixes = [f"{fix['text']} (near {fix['context']!r})" for fix in log[: strict.MAX_WARNINGS]]
-                warnings = tuple(f"repaired: {told}" for told in (reason, *fixes))
+                warnings = tuple(f"repaired: {note}" for note in (reason, *fixes))
                 return Extraction(value, "repair", (start, end), warnings)
         return None
 
-    # Why there is no JSON, in words.
+    # The reasons why there is no JSON.
 
-    def _reason(self) -> str:
-        start, end = self._landmarks.core()
+    def _explain(self) -> str:
+        start, end = self._landmarks.find_core()
         if start == end:
             return "the text contains only reasoning" if self._landmarks.blocks else "the text is empty"
         if self._text[start] in _OPENERS and self._invalid is None:
-            self._attempt((start, end), "span")  # to learn what is wrong with it
+            self._attempt((start, end), "span")  # to note the error in it
         if self._invalid is not None:
-            return self._invalid_reason(*self._invalid)
+            return self._explain_invalid(*self._invalid)
         if self._wrong_kind is not None:
             start, kind = self._wrong_kind
-            return f"expected an {self._want}, got {add_article(kind)} (line {self._line(start)})"
+            return f"expected an {self._want}, got {add_article(kind)} (line {self._get_line(start)})"
         return f"there is no {self._want or 'object or array'} in the text"
 
-    def _invalid_reason(self, piece: landmarks.Span, error: JsonParseError) -> str:
+    def _explain_invalid(self, piece: landmarks.Span, error: JsonParseError) -> str:
         start = landmarks.skip_spaces(self._text, piece[0])
-        is_fence = piece in self._landmarks.bodies()
-        what = "fence" if is_fence else _OPENERS[self._text[start]]
-        line, column = strict.line_and_column(self._text, piece[0])
+        is_fence = piece in self._landmarks.list_bodies()
+        place = "fence" if is_fence else _OPENERS[self._text[start]]
+        line, column = strict.find_line_and_column(self._text, piece[0])
         column = error.column + (column - 1 if error.line == 1 else 0)
-        why = f"{error.reason} (line {line + error.line - 1}, column {column})"
-        return f"the {what} at line {self._line(start)} is not JSON: {why}"
+        reason = f"{error.reason} (line {line + error.line - 1}, column {column})"
+        return f"the {place} at line {self._get_line(start)} is not JSON: {reason}"
 
-    def _unclosed_reason(self, unclosed: landmarks.Unclosed) -> str:
-        opened = f"an {_OPENERS[self._text[unclosed.start]]} opened at line {self._line(unclosed.start)}"
+    def _explain_unclosed(self, unclosed: landmarks.Unclosed) -> str:
+        opened = f"an {_OPENERS[self._text[unclosed.start]]} opened at line {self._get_line(unclosed.start)}"
         if unclosed.wrong is None:
             return f"output ends inside {opened}"
         wrong = self._text[unclosed.wrong]
-        return f"the brackets of {opened} do not match: {wrong!r} at line {self._line(unclosed.wrong)}"
+        return f"the brackets of {opened} do not match: {wrong!r} at line {self._get_line(unclosed.wrong)}"
 
-    def _line(self, pos: int) -> int:
-        return strict.line_and_column(self._text, pos)[0]
+    def _get_line(self, pos: int) -> int:
+        return strict.find_line_and_column(self._text, pos)[0]

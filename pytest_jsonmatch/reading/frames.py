@@ -1,14 +1,14 @@
-"""Data frames of pandas and polars as records."""
+"""Convert data frames of pandas and polars to records."""
 
 from __future__ import annotations
 
 from typing import Any
 
 
-def rows_of(records: Any) -> Any:
-    """Return the rows of a data frame as a list of dicts, with null for missing cells; all else as it is.
+def to_rows(records: Any) -> Any:
+    """Return the rows of a data frame as dicts, with None for missing cells; return anything else unchanged.
 
-    >>> rows_of([{"a": 1}])
+    >>> to_rows([{"a": 1}])
     [{'a': 1}]
     """
     if type(records).__name__ != "DataFrame":

@@ -1,7 +1,7 @@
-"""Find where JSON may be in a model's answer: outside reasoning blocks, in fences, in balanced brackets.
+"""Find the places in a model's answer that may be JSON: fences and balanced brackets outside reasoning.
 
-All scans use regular expressions that look at each character a bounded number of times, so hostile text
-costs linear time.
+All scans use regular expressions that visit each character a bounded number of times, so hostile text
+takes linear time.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from heapq import heappush, heapreplace
 from typing import Final, NamedTuple, TypeAlias, final
 
 Span: TypeAlias = tuple[int, int]
-"""Where a piece of the text starts and ends."""
+"""The start and end of a piece of the text."""
 
 _SPACES: Final = re.compile(r"[ \t\n\r]*")
 
 
 def skip_spaces(text: str, pos: int = 0) -> int:
-    """Return where JSON white space that begins at `pos` ends."""
+    """Return the end of the JSON white space that begins at `pos`."""
     found = _SPACES.match(text, pos)
     return pos if found is None else found.end()
 
@@ -29,8 +29,8 @@ _OPENER: Final = re.compile(
     r'|\[(?=[ \t\n\r]*(?:["{\[\]]|-?[0-9]|(?:true|false|null|NaN|-?Infinity)\b))'
 )
 LOOSE_OPENER: Final = re.compile(r"""\{(?=\s*["'}A-Za-z_“])|\[(?=\s*["'{\[\]0-9“-])""")
-"""Opens possibly damaged JSON, including objects as JavaScript and Python write them."""
-# At most 256 escapes are matched at once: `re` remembers each, so a long string would take gigabytes.
+"""Matches the start of possibly damaged JSON, including objects in the notation of JavaScript and Python."""
+# At most 256 escapes are matched at a time: `re` stores each, so a long string would take gigabytes.
 _TOKEN: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*){0,256}("?)|[\[{]+|[\]}]+', re.DOTALL)
 _REST_OF_STRING: Final = re.compile(r'[^"\\]*(?:\\.[^"\\]*){0,4096}("?)', re.DOTALL)
 _CLOSER: Final = re.compile(r"[\]}]")
@@ -38,16 +38,16 @@ _CLOSERS: Final = str.maketrans("[{", "]}")
 
 
 class Unclosed(NamedTuple):
-    """A span that opens at `start` and never closes, or meets the wrong bracket at `wrong`."""
+    """A span that opens at `start` and never closes, or has a wrong closing bracket at `wrong`."""
 
     start: int
     wrong: int | None = None
     at_end: bool = True
-    """Whether the whole text ends inside it, not only a closed fence."""
+    """Whether the whole text ends inside the span, not only a closed fence."""
 
 
-def span_end(text: str, start: int, last: int) -> int | Unclosed:
-    """Return where the span that opens at `start` ends, before `last`; brackets in strings do not count."""
+def find_span_end(text: str, start: int, last: int) -> int | Unclosed:
+    """Return the end of the span that opens at `start`, before `last`; brackets in strings do not count."""
     if _CLOSER.search(text, start, last) is None:
         return Unclosed(start)  # a shortcut, ten times faster, for the most common hostile text
     closers: list[str] = []
@@ -76,8 +76,8 @@ def span_end(text: str, start: int, last: int) -> int | Unclosed:
     return Unclosed(start)
 
 
-MOST_SPANS: Final = 1000
-"""Of the balanced spans of a text, at most this many are kept, the largest."""
+MAX_SPANS: Final = 1000
+"""The maximum number of balanced spans of a text to keep; the largest are kept."""
 
 
 @final
@@ -85,14 +85,14 @@ class Spans(NamedTuple):
     """The balanced top-level spans of a text up to the first that does not close."""
 
     largest: list[Span]
-    """Up to `MOST_SPANS` of them, the largest first, of equal ones the last first."""
+    """Up to `MAX_SPANS` spans, the largest first; of equally large ones the last first."""
     end: int
-    """Where the last one ends; 0 if there is none."""
+    """The end of the last span; 0 if there is none."""
     unclosed: Unclosed | None
-    """The one that does not close."""
+    """The span that does not close; None if all close."""
 
 
-def balanced_spans(text: str, opener: re.Pattern[str] = _OPENER, *, within: Span | None = None) -> Spans:
+def find_balanced_spans(text: str, opener: re.Pattern[str] = _OPENER, *, within: Span | None = None) -> Spans:
     """Return the balanced top-level spans up to the first that does not close.
 
     Args:
@@ -101,17 +101,17 @@ def balanced_spans(text: str, opener: re.Pattern[str] = _OPENER, *, within: Span
         within: the part of the text to search; None for all of it.
     """
     first, last = within or (0, len(text))
-    by_size: list[tuple[int, int]] = []  # sizes and starts: a heap, the least first
+    by_size: list[tuple[int, int]] = []  # a heap of sizes and starts, the smallest first
     last_end, unclosed = 0, None
     match = opener.search(text, first, last)
     while match is not None:
         start = match.start()
-        end = span_end(text, start, last)
+        end = find_span_end(text, start, last)
         if isinstance(end, Unclosed):
             unclosed = end._replace(at_end=end.wrong is None and last == len(text))
             break
         size = end - start
-        if len(by_size) < MOST_SPANS:
+        if len(by_size) < MAX_SPANS:
             heappush(by_size, (size, start))
         elif size >= by_size[0][0]:
             heapreplace(by_size, (size, start))
@@ -146,15 +146,15 @@ _JSON_TAGS: Final = frozenset({"json", "jsonc", "json5"})
 _FINAL: Final = re.compile(r"<\|channel\|>final<\|message\|>|assistantfinal")
 
 
-def _answer_start(text: str) -> int:
-    """Return where the last mark of a final answer ends, after the reasoning; 0 without one."""
-    start = done = quotes = 0
+def _find_answer_start(text: str) -> int:
+    """Return the end of the last mark that begins a final answer after the reasoning; 0 without one."""
+    start = position = quotes = 0
     for mark in _FINAL.finditer(text):
-        newline = text.rfind("\n", done, mark.start())
+        newline = text.rfind("\n", position, mark.start())
         if newline >= 0:
-            quotes, done = 0, newline
-        quotes += text.count('"', done, mark.start()) - text.count('\\"', done, mark.start())
-        done = mark.start()
+            quotes, position = 0, newline
+        quotes += text.count('"', position, mark.start()) - text.count('\\"', position, mark.start())
+        position = mark.start()
         # The word may also occur in a JSON string.
         if mark[0] != "assistantfinal" or quotes % 2 == 0:
             start = mark.end()
@@ -165,8 +165,8 @@ def _answer_start(text: str) -> int:
 class Landmarks:
     """The reasoning blocks and fences of a text, found in one pass from left to right.
 
-    Inside a block only its closing tag counts, inside a fence only its closing line. A tag within quotes on
-    its line is text and opens no block, since JSON strings may mention `<think>`.
+    Inside a block only its closing tag is recognised, inside a fence only its closing line. A tag within
+    quotes on its line is text and opens no block, since JSON strings may contain `<think>`.
 
     Attributes:
         blocks: the spans of the reasoning blocks.
@@ -174,38 +174,38 @@ class Landmarks:
     """
 
     def __init__(self, text: str) -> None:
-        # The tags of some models, written like those of the others, which have the same length.
+        # Replace the tags of some models by the usual ones, which have the same length.
         self._text = text.replace("◁think▷", "<think>").replace("◁/think▷", "</think>")
-        start = _answer_start(text)
+        start = _find_answer_start(text)
         self.blocks: list[Span] = [(0, start)] if start else []
         self._bodies: list[tuple[bool, Span]] = []
         self._fenced: list[Span] = []
         self.open_block: tuple[int, str] | None = None
-        # Where the last landmark ended, whether what follows counts as a line's start, and the number of
-        # quotes on its line so far. Recounting them would make an endless line cost quadratic time.
-        self._done = start
-        self._fresh = True
+        # The end of the last landmark, whether a line is considered to start there, and the number of quotes
+        # on its line so far. Recounting them would take quadratic time on an endless line.
+        self._position = start
+        self._at_line_start = True
         self._quotes = 0
         self._find(start)
 
-    def masked(self) -> str:
-        """Return the text with blocks and fences blanked out, and every other character at its place."""
+    def mask(self) -> str:
+        """Return the text with blocks and fences blanked out; all other characters keep their positions."""
         parts: list[str] = []
-        done = 0
+        position = 0
         for start, end in sorted([*self.blocks, *self._fenced]):
-            parts += (self._text[done:start], "\0" * (end - start))
-            done = end
-        return "".join((*parts, self._text[done:]))
+            parts += (self._text[position:start], "\0" * (end - start))
+            position = end
+        return "".join((*parts, self._text[position:]))
 
-    def bodies(self) -> list[Span]:
+    def list_bodies(self) -> list[Span]:
         """Return the bodies of fences in the order to try them: JSON-tagged ones first, later ones first.
 
-        Blank ones are left out. The body of a fence that never closes ends with the text.
+        Blank bodies are left out. The body of a fence that never closes ends with the text.
         """
         return [body for tagged in (True, False) for is_json, body in self._bodies[::-1] if is_json is tagged]
 
-    def core(self) -> Span:
-        """Return what is left without a byte-order mark, white space and blocks at both ends."""
+    def find_core(self) -> Span:
+        """Return the span without the byte-order mark, white space and blocks at both ends."""
         text = self._text
         start, end = 0, len(text)
         for block_start, block_end in self.blocks:
@@ -221,53 +221,53 @@ class Landmarks:
 
     def _find(self, start: int) -> None:
         text = self._text
-        lost: set[str] = set()
+        unclosed_tags: set[str] = set()
         mark = _LANDMARK.search(text, start)
         while mark is not None:
             start, end = mark.span()
             at_line_start = self._look_back(start)
             tag = (mark["tag"] or "").lower()
-            self._fresh = False
+            self._at_line_start = False
             if not tag:
                 if at_line_start:
-                    end = self._fence(start, end)
+                    end = self._add_fence(start, end)
             elif at_line_start or self._quotes % 2 == 0:
                 if mark["closing"]:
                     if at_line_start or _AFTER_REASONING.match(text, end):
                         self.blocks = [(0, end)]
                         self._fenced, self._bodies = [], []
-                        self._fresh = True
-                elif tag not in lost:
+                        self._at_line_start = True
+                elif tag not in unclosed_tags:
                     closing = _CLOSING_TAG[tag].search(text, end)
                     if closing is not None:
                         end = closing.end()
                         self.blocks.append((start, end))
-                        self._fresh = True
+                        self._at_line_start = True
                     elif at_line_start:
                         self.open_block = (start, tag)
                         self.blocks.append((start, len(text)))
                         return
                     else:
-                        lost.add(tag)
-            self._quotes = 0 if self._fresh else self._quotes + text.count('"', start, end)
-            self._done = end
+                        unclosed_tags.add(tag)
+            self._quotes = 0 if self._at_line_start else self._quotes + text.count('"', start, end)
+            self._position = end
             mark = _LANDMARK.search(text, end)
 
     def _look_back(self, pos: int) -> bool:
-        """Bring the count of quotes up to `pos`; tell whether only white space precedes it on its line."""
-        text, start = self._text, self._done
+        """Count quotes up to `pos`; return whether only white space precedes `pos` on its line."""
+        text, start = self._text, self._position
         newline = text.rfind("\n", start, pos)
         if newline >= 0:
             start = newline + 1
             self._quotes = 0
         self._quotes += text.count('"', start, pos) - text.count('\\"', start, pos)
-        return (newline >= 0 or self._fresh) and _BLANK.fullmatch(text, start, pos) is not None
+        return (newline >= 0 or self._at_line_start) and _BLANK.fullmatch(text, start, pos) is not None
 
-    def _fence(self, start: int, end: int) -> int:
-        """Note the fence that text[start:end] opens; return where it ends, or `end` if it is not a fence."""
+    def _add_fence(self, start: int, end: int) -> int:
+        """Add the fence that text[start:end] opens; return its end, or `end` if it is not a fence."""
         text = self._text
         size = end - start
-        # Search no newline beyond another backtick: otherwise an endless line would be read many times.
+        # Search no newline beyond another backtick, so that an endless line is not read many times.
         tick = text.find("`", end) if text[start] == "`" else -1
         newline = text.find("\n", end, tick if tick >= 0 else len(text))
         if newline < 0 <= tick:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_jsonmatch.engine.value.convert import MAX_DEPTH, MISSING
 from pytest_jsonmatch.engine.value.errors import JsonParseError
 from pytest_jsonmatch.engine.value.paths import ELEMENT
-from pytest_jsonmatch.reading.strict import levels, parse_json
+from pytest_jsonmatch.reading.strict import count_levels, parse_json
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.compile import Plan
@@ -16,32 +16,32 @@ if TYPE_CHECKING:
 
 
 def parse_nested_texts(plan: Plan, value: JsonValue) -> JsonValue:
-    """Return a document in which the texts that a plan reads as JSON are replaced by their values.
+    """Return a document with the texts that a plan reads as JSON replaced by their values.
 
-    A text that is not strict JSON, or that would make the document too deep, is kept. The document itself is
-    never changed.
+    A text that is not strict JSON, or that would make the document too deep, is kept. The document itself
+    is not changed.
 
     >>> from pytest_jsonmatch.engine.plan.compile import compile_plan
     >>> plan = compile_plan("leaf_f1", {"fields": {"calls[].arguments": {"transform": "parse_json"}}})
     >>> parse_nested_texts(plan, {"calls": [{"name": "1", "arguments": '{"city": "Rome"}'}]})
     {'calls': [{'name': '1', 'arguments': {'city': 'Rome'}}]}
     """
-    return _read(plan.root, value, 0) if plan.reads_texts else value
+    return _parse_texts(plan.root, value, 0) if plan.reads_texts else value
 
 
-def _read(node: PlanNode, value: JsonValue, depth: int) -> JsonValue:
-    """Return the value at a place, with `depth` containers around it."""
+def _parse_texts(node: PlanNode, value: JsonValue, depth: int) -> JsonValue:
+    """Return a value with its texts replaced; `depth` is the number of containers around it."""
     node = node.choose(value, MISSING)
     if node.rules.reads_text and type(value) is str:
         try:
             inner = parse_json(value)
         except JsonParseError:
             return value
-        if depth + levels(inner) > MAX_DEPTH:
+        if depth + count_levels(inner) > MAX_DEPTH:
             return value
         value, node = inner, node.choose(inner, MISSING)
     if type(value) is dict:
-        return {key: _read(node.children[key], item, depth + 1) for key, item in value.items()}
+        return {key: _parse_texts(node.children[key], item, depth + 1) for key, item in value.items()}
     if type(value) is list:
-        return [_read(node.children[ELEMENT], item, depth + 1) for item in value]
+        return [_parse_texts(node.children[ELEMENT], item, depth + 1) for item in value]
     return value

@@ -1,4 +1,4 @@
-"""Read JSON text with the decoder of the standard library, within our limits and with errors that explain."""
+"""Read JSON text with the standard library's decoder, within our limits and with helpful errors."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 MAX_WARNINGS: Final = 20
-"""An answer has at most this many warnings of a kind."""
+"""The maximum number of warnings of a kind for one answer."""
 SPACES: Final = " \t\n\r"
-"""The white space of JSON."""
+"""The white-space characters of JSON."""
 EXCERPT: Final = 60
-"""A message shows at most this many characters of a text."""
+"""The maximum number of characters of a text that a message shows."""
 _WORD: Final = re.compile(r"\w+")
 _COLON: Final = re.compile(r"[ \t\n\r]*:")
-# What can be wrong in a text that the decoder accepts begins with one of these.
+# Every fault in a text that the decoder accepts begins with one of these.
 _MARK: Final = re.compile(r'["\[\]{}]|NaN|-?Infinity|-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?')
 _NON_FINITE: Final = ("NaN", "Infinity", "-Infinity")
 _OPENED: Final = {"{": "an object", "[": "an array"}
@@ -34,20 +34,20 @@ _HINTS: Final = {
     "/": "JSON has no comments; remove it",
     "#": "JSON has no comments; remove it",
 }
-"""For common mistakes, by the character at which the decoder stops."""
+"""Hints for common mistakes, by the character at which the decoder stops."""
 
 
 def parse_json(text: str | bytes | bytearray) -> JsonValue:
-    """Read a whole text as strict JSON.
+    """Parse a whole text as strict JSON.
 
-    Nothing beyond RFC 8259 passes: no NaN or Infinity, no comments, no trailing commas, no duplicate keys.
+    Only RFC 8259 is accepted: no NaN or Infinity, no comments, no trailing commas, no duplicate keys.
     One leading byte-order mark is skipped, as section 8.1 of the RFC allows. Lone surrogate escapes are kept.
 
     Args:
-        text: JSON text; bytes are UTF-8. At most 128 levels, and integers of 4,300 digits.
+        text: JSON text with at most 128 levels and integers of at most 4,300 digits; bytes are UTF-8.
 
     Returns:
-        None, bool, str, list, dict, an exact int, the nearest float, or Decimal for what overflows it.
+        None, bool, str, list, dict, an exact int, the nearest float, or a Decimal if a float would overflow.
 
     Raises:
         JsonParseError: (a ValueError) with `reason`, and `line` and `column` counted from 1.
@@ -58,11 +58,11 @@ def parse_json(text: str | bytes | bytearray) -> JsonValue:
     Traceback (most recent call last):
     pytest_jsonmatch.JsonParseError: not valid JSON...
     """
-    return read(text_of(text).removeprefix("\ufeff"), strict=True).value
+    return read(decode_text(text).removeprefix("\ufeff"), strict=True).value
 
 
-def text_of(text: str | bytes | bytearray) -> str:
-    """Return text as it is, and bytes decoded as UTF-8; a byte-order mark is kept.
+def decode_text(text: str | bytes | bytearray) -> str:
+    """Return text unchanged, and bytes decoded as UTF-8; a byte-order mark is kept.
 
     Raises:
         JsonParseError: the bytes are not UTF-8; the message says where.
@@ -74,22 +74,22 @@ def text_of(text: str | bytes | bytearray) -> str:
     try:
         return text.decode("utf-8")
     except UnicodeDecodeError as error:
-        whole = text.decode("utf-8", "backslashreplace")
+        decoded = text.decode("utf-8", "backslashreplace")
         reason = (
             f"byte 0x{text[error.start]:02x} is not valid UTF-8; decode the bytes, or save the text as UTF-8"
         )
-        raise _error(whole, len(text[: error.start].decode("utf-8")), reason) from None
+        raise _make_error(decoded, len(text[: error.start].decode("utf-8")), reason) from None
 
 
-def line_and_column(text: str, pos: int) -> tuple[int, int]:
+def find_line_and_column(text: str, pos: int) -> tuple[int, int]:
     """Return the line and column of an offset, both counted from 1."""
     return text.count("\n", 0, pos) + 1, pos - text.rfind("\n", 0, pos)
 
 
-def levels(value: JsonValue) -> int:
-    """Return how many levels of arrays and objects a value has; beyond our limit it is not counted further.
+def count_levels(value: JsonValue) -> int:
+    """Return the number of levels of arrays and objects in a value; counting stops beyond `MAX_DEPTH`.
 
-    >>> levels(1), levels([]), levels({"a": [1, {}]})
+    >>> count_levels(1), count_levels([]), count_levels({"a": [1, {}]})
     (0, 1, 3)
     """
     containers, depth = [value] if type(value) in CONTAINERS else [], 0
@@ -106,76 +106,82 @@ def levels(value: JsonValue) -> int:
 
 @final
 class TextFault(NamedTuple):
-    """Something in a text that the decoder accepts, and JSON or we do not."""
+    """Something in a text that the decoder accepts, but that is not JSON or exceeds our limits."""
 
     pos: int
     reason: str
     remedy: str
     tolerated: str | None = None
-    """What becomes of it in a model's answer; None: it is refused there too."""
+    """How it is treated in a model's answer; None if it is an error there, too."""
 
 
 @final
 class ReadText(NamedTuple):
-    """The value of a text, and what was tolerated in it."""
+    """The value of a text, and the tolerated faults in it."""
 
     value: JsonValue
     tolerated: list[TextFault]
-    """The first of them, up to `MAX_WARNINGS`."""
+    """The first faults, up to `MAX_WARNINGS`."""
 
 
 def read(text: str, *, strict: bool) -> ReadText:
     """Read a whole text as JSON; if not `strict`, duplicate keys, NaN and infinities are tolerated.
 
     Raises:
-        JsonParseError: it is not JSON, or exceeds our limits.
+        JsonParseError: the text is not JSON, or it exceeds our limits.
     """
     try:
-        return ReadText(_decoded(text, _PLAIN if _integer_limit() == MAX_DIGITS else _CAREFUL), [])
+        return ReadText(_decode(text, _PLAIN if _integer_limit() == MAX_DIGITS else _CAREFUL), [])
     except json.JSONDecodeError as error:
-        raise _syntax_error(text, error) from None
+        raise _make_syntax_error(text, error) from None
     except (ValueError, RecursionError):
         pass
     tolerated: list[TextFault] = []
     try:
-        for fault in _faults(text):
+        for fault in _find_faults(text):
             if strict or fault.tolerated is None:
-                raise _error(text, fault.pos, f"{fault.reason}; {fault.remedy}")
+                raise _make_error(text, fault.pos, f"{fault.reason}; {fault.remedy}")
             if len(tolerated) < MAX_WARNINGS:
                 tolerated.append(fault)
-        return ReadText(_decoded(text, _LENIENT), tolerated)
+        return ReadText(_decode(text, _LENIENT), tolerated)
     except json.JSONDecodeError as error:
-        raise _syntax_error(text, error) from None
+        raise _make_syntax_error(text, error) from None
     except RecursionError:
         raise JsonParseError("it is nested too deep for the stack that the program has left") from None
 
 
-def _unique(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
-    fresh = dict(pairs)
-    if len(fresh) != len(pairs):
+def _check_unique(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
         raise ValueError
-    return fresh
+    return members
 
 
 def _refuse(_: str) -> NoReturn:
     raise ValueError
 
 
-_PLAIN: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_float=read_real, parse_constant=_refuse)
-# For programs that have changed Python's limit of integer digits.
+_PLAIN: Final = json.JSONDecoder(
+    object_pairs_hook=_check_unique, parse_float=read_real, parse_constant=_refuse
+)
+# For programs that have changed Python's limit on integer digits.
 _CAREFUL: Final = json.JSONDecoder(
-    object_pairs_hook=_unique, parse_float=read_real, parse_int=parse_number, parse_constant=_refuse
+    object_pairs_hook=_check_unique, parse_float=read_real, parse_int=parse_number, parse_constant=_refuse
 )
 _LENIENT: Final = json.JSONDecoder(parse_float=read_real, parse_int=parse_number)
 _integer_limit: Final[Callable[[], int]] = getattr(sys, "get_int_max_str_digits", lambda: 0)
 
 
-def _decoded(text: str, decoder: json.JSONDecoder) -> JsonValue:
-    """Decode a whole text; a ValueError other than JSONDecodeError means that `_faults` knows why."""
+def _decode(text: str, decoder: json.JSONDecoder) -> JsonValue:
+    """Decode a whole text; for a ValueError other than JSONDecodeError, `_find_faults` yields the reason."""
     value, end = decoder.raw_decode(text, 0 if text[:1] > " " else skip_spaces(text))
     if end < len(text) and (end := skip_spaces(text, end)) < len(text):
         raise json.JSONDecodeError("Extra data", text, end)
-    if text.count("[") + text.count("{") > MAX_DEPTH and not _is_flat(text) and levels(value) > MAX_DEPTH:
+    if (
+        text.count("[") + text.count("{") > MAX_DEPTH
+        and not _is_flat(text)
+        and count_levels(value) > MAX_DEPTH
+    ):
         raise ValueError(TOO_DEEP)
     return value
 
@@ -184,9 +190,10 @@ _NO_MARKS: Final = bytes(set(range(256)).difference(b'[]{}"'))
 
 
 def _is_flat(text: str) -> bool:
-    """Tell from the brackets of valid JSON that it is not too deep; False where strings contain any.
+    """Return whether the brackets of valid JSON show that it is not too deep; False if strings contain any.
 
-    It is faster than `levels`, most of all for texts with few strings. Each round removes at most two levels.
+    This is faster than `count_levels`, above all for texts with few strings. Each round removes at most two
+    levels.
     """
     marks = text.encode("utf-8", "surrogatepass").translate(None, _NO_MARKS).replace(b'""', b"")
     for _ in range(MAX_DEPTH // 2):
@@ -194,7 +201,7 @@ def _is_flat(text: str) -> bool:
     return not marks and ("\\" not in text or '\\"' not in text)
 
 
-def _faults(text: str) -> Iterator[TextFault]:
+def _find_faults(text: str) -> Iterator[TextFault]:
     """Yield the faults of a text that the decoder accepts, or accepts up to where it is too deep."""
     objects: list[set[str] | None] = []  # the keys of each open object; None for an array
     pos = 0
@@ -205,7 +212,7 @@ def _faults(text: str) -> Iterator[TextFault]:
             keys = objects[-1] if objects else None
             if keys is not None and _COLON.match(text, pos):
                 if string in keys:
-                    reason = f"the key {_shown(string)} occurs twice in one object"
+                    reason = f"the key {_quote(string)} occurs twice in one object"
                     yield TextFault(start, reason, "keep one", "the last one counts")
                 keys.add(string)
         elif mark in {"[", "{"}:
@@ -225,9 +232,9 @@ def _faults(text: str) -> Iterator[TextFault]:
                 yield TextFault(start, reason, remedy)
 
 
-def _syntax_error(text: str, error: json.JSONDecodeError) -> JsonParseError:
-    """Return our error for one of the decoder's: in its words, with hints for the most common mistakes."""
-    pos = error.pos + error.msg.startswith("Illegal trailing comma")  # of newer versions of Python
+def _make_syntax_error(text: str, error: json.JSONDecodeError) -> JsonParseError:
+    """Return our error for an error of the decoder: in its words, with hints for the most common mistakes."""
+    pos = error.pos + error.msg.startswith("Illegal trailing comma")  # in newer versions of Python
     is_in_string = error.msg.startswith(("Unterminated", "Invalid"))
     if not is_in_string:
         pos = skip_spaces(text, pos)
@@ -244,14 +251,14 @@ def _syntax_error(text: str, error: json.JSONDecodeError) -> JsonParseError:
         reason = f"nothing between a comma and {head!r}; remove the comma"
     elif word is not None and word[0].lower() in {"true", "false", "null", "none"}:
         reason = f"{word[0]} is not JSON, which writes true, false and null in lower case"
-    return _error(text, pos, reason if is_in_string else _HINTS.get(head, reason))
+    return _make_error(text, pos, reason if is_in_string else _HINTS.get(head, reason))
 
 
-def _error(text: str, pos: int, reason: str) -> JsonParseError:
-    line, column = line_and_column(text, pos)
+def _make_error(text: str, pos: int, reason: str) -> JsonParseError:
+    line, column = find_line_and_column(text, pos)
     return JsonParseError(reason, line=line, column=column, excerpt=text[max(0, pos - 20) : pos + 20])
 
 
-def _shown(text: str) -> str:
-    """Quote a piece of the text; repr() keeps control characters and lone surrogates out of messages."""
+def _quote(text: str) -> str:
+    """Return a quoted excerpt; repr() keeps control characters and lone surrogates out of messages."""
     return repr(shorten(text, EXCERPT))

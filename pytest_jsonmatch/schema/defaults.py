@@ -8,7 +8,7 @@ from pytest_jsonmatch.engine.plan.options import read_spec
 from pytest_jsonmatch.engine.plan.registry import note_change
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
-from pytest_jsonmatch.reading.frames import rows_of
+from pytest_jsonmatch.reading.frames import to_rows
 from pytest_jsonmatch.schema.documents import plain_copy
 from pytest_jsonmatch.schema.keywords import COMPARATORS
 
@@ -120,7 +120,7 @@ def annotate_xeval(schema: dict[str, Any], gold: Iterable[object] | None = None)
     if gold is not None:
         from pytest_jsonmatch.schema.proposals import propose_rules
 
-        records = enumerate(rows_of(gold), 1)
+        records = enumerate(to_rows(gold), 1)
         propose_rules(schema, [(at, to_json_value(record, side="expected")) for at, record in records])
     _annotate(schema)
     return schema

@@ -9,7 +9,7 @@ from pytest_jsonmatch.engine.plan.compile import compile_plan
 from pytest_jsonmatch.engine.value.convert import fits_types, to_json_value
 from pytest_jsonmatch.engine.value.errors import GoldValidationError, JsonMatchWarning, did_you_mean
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
-from pytest_jsonmatch.reading.frames import rows_of
+from pytest_jsonmatch.reading.frames import to_rows
 from pytest_jsonmatch.reading.nested import parse_nested_texts
 from pytest_jsonmatch.schema.parsing import parse_eval_schema
 
@@ -69,7 +69,7 @@ list it, or add it with "x-eval-skip": true
     plan = compile_plan("leaf_f1", {"schema": node})
     ignored = frozenset() if id_field is None else frozenset({id_field})
     noted: dict[tuple[str, str], list[Any]] = {}
-    for number, record in enumerate(rows_of(gold), 1):
+    for number, record in enumerate(to_rows(gold), 1):
         value = parse_nested_texts(plan, to_json_value(record, side="expected"))
         record_id = number if id_field is None else _record_id(value, number, id_field)
         for problem in _problems(node, value, (), ignored):

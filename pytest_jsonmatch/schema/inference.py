@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from pytest_jsonmatch.engine.value.convert import json_type, to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.reading.frames import rows_of
+from pytest_jsonmatch.reading.frames import to_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,7 +48,7 @@ def infer_schema(instances: Iterable[object]) -> dict[str, Any]:
     {'type': 'object', 'properties': {'id': {'type': 'number'}, 'tags': {'type': 'array', \
 'items': {'type': ['string', 'null']}}}, 'required': ['id', 'tags']}
     """
-    instances = rows_of(instances)
+    instances = to_rows(instances)
     if isinstance(instances, (Mapping, str, bytes)) or hasattr(instances, "model_dump"):
         raise ConfigurationError(
             f"infer_schema needs a list of instances, got one {type(instances).__name__}; write [instance]"
