@@ -1,1 +1,1 @@
-"""Repetition results into text: failure messages, summaries and reports. Knows the engine, never pytest."""
+"""Render results as text: failure messages, summaries and reports. Imports the engine, never pytest."""

@@ -1,4 +1,4 @@
-"""Two runs of the same cases side by side: which is better, by which figures, and in which cases."""
+"""Compare runs of the same cases: which one is better, by which statistics, and in which cases."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.verdict import round_up
 from pytest_jsonmatch.report.blocks import AnyCell, ReportBlock, Table, TableCell, Text
 from pytest_jsonmatch.report.formatting import change_text, commit_text, dash, score_text
-from pytest_jsonmatch.report.tables import spent_of
+from pytest_jsonmatch.report.tables import grouped_cost_blocks
 from pytest_jsonmatch.results.comparison import MOST_KEPT, comparisons_of
 
 if TYPE_CHECKING:
@@ -28,40 +28,42 @@ _MAX_CASES: Final = 100
 _MAX_ANSWERS: Final = 5
 _MOST_ROWS: Final = 20
 _LEAST_ROWS: Final = 6
-"""Of several runs, fewer rows each are shown, but not fewer than this."""
+"""The least number of rows of each run if several runs are compared."""
 THIS: Final = "this run"
-"""The name of a run against its baseline."""
+"""The name of the current run in a comparison with its baseline."""
 _INDEX: Final = re.compile(r"\[(\d+)\]")
 _TONES: Final = {"worse": "bad", "better": "good", "no worse": "good"}
 
 
 def contest_blocks(contests: Sequence[Contest], noun: str = "run") -> Iterator[ReportBlock]:
-    """Yield what there is to say of runs against the first of them, all verdicts first.
+    """Yield blocks that compare runs with the first of them, all verdicts first.
 
     Args:
-        contests: each of the other runs against the first.
-        noun: what they are: runs, or values of a parametrized fixture.
+        contests: the comparison of each other run with the first.
+        noun: the noun for what is compared: "run", or the name of a parametrized fixture.
     """
     yield from map(_verdict, contests)
     for contest in contests:
-        yield from _tables(contest, max(_MOST_ROWS // len(contests), _LEAST_ROWS))
+        yield from _contest_tables(contest, max(_MOST_ROWS // len(contests), _LEAST_ROWS))
     runs = {contest.before: contest.diff.before for contest in contests[:1]}
     runs |= {contest.after: contest.diff.after for contest in contests}
-    yield from spent_of({name: comparisons_of(results.cases) for name, results in runs.items()}, noun)
+    yield from grouped_cost_blocks(
+        {name: comparisons_of(results.cases) for name, results in runs.items()}, noun
+    )
 
 
-def _tables(contest: Contest, most: int) -> Iterator[ReportBlock]:
+def _contest_tables(contest: Contest, most: int) -> Iterator[ReportBlock]:
     diff = contest.diff
-    rows: list[list[AnyCell]] = [[each.case, each.difference] for each in diff.mismatches]
+    rows: list[list[AnyCell]] = [[mismatch.case, mismatch.difference] for mismatch in diff.mismatches]
     if rows:
         yield Table(("scored differently", "then, and now"), rows, "", "case", _MOST, text={"then, and now"})
         return
-    yield replace(_figure_table(contest), most=most // 2)
+    yield replace(_statistic_table(contest), most=most // 2)
     yield replace(_case_table(contest), most=most)
     lists = ("new", diff.new), ("not run" if _is_incomplete(diff.after) else "vanished", diff.vanished)
     for what, ids in lists:
         title = "new cases" if what == "new" else f"cases {what}"
-        yield Table([""], [[each] for each in ids], title, "case", _MOST)
+        yield Table([""], [[case_id] for case_id in ids], title, "case", _MOST)
 
 
 def _is_incomplete(results: RunResult) -> bool:
@@ -76,61 +78,63 @@ def _change_cell(change: float) -> TableCell:
 
 
 @final
-class _Contested(NamedTuple):
-    """A figure of two runs: its name, and how a sentence names it, with {} for data."""
+class _NamedChange(NamedTuple):
+    """The change of a statistic between two runs: its name, and how a sentence names it, with {} for data."""
 
     name: str
     where: str
     change: Change
 
 
-def _figures_of(proven: RunChange) -> Iterator[_Contested]:
-    """Yield the figures that both runs have; the pass rate only if a case did not pass."""
-    yield _Contested("mean score", "in mean score", proven.scores)
-    if {proven.outcomes.current, proven.outcomes.baseline} - {1.0, None}:
-        yield _Contested("pass rate", "in pass rate", proven.outcomes)
-    others = [_Contested(name, "for {}", change) for name, change in proven.tags.items()]
-    others += [_Contested(name, "on {}", change) for name, change in proven.fields.items()]
-    yield from sorted(others, key=lambda each: (not _is_proven(each.change), -abs(each.change.delta or 0.0)))
+def _list_changes(run_change: RunChange) -> Iterator[_NamedChange]:
+    """Yield the changes of statistics that both runs have; of the pass rate only if a case did not pass."""
+    yield _NamedChange("mean score", "in mean score", run_change.scores)
+    if {run_change.outcomes.current, run_change.outcomes.baseline} - {1.0, None}:
+        yield _NamedChange("pass rate", "in pass rate", run_change.outcomes)
+    others = [_NamedChange(name, "for {}", change) for name, change in run_change.tags.items()]
+    others += [_NamedChange(name, "on {}", change) for name, change in run_change.fields.items()]
+    yield from sorted(
+        others, key=lambda named: (not _is_significant(named.change), -abs(named.change.delta or 0.0))
+    )
 
 
-def _is_proven(change: Change) -> bool:
+def _is_significant(change: Change) -> bool:
     return change.kind in {"better", "worse"}
 
 
 def _verdict(contest: Contest) -> Text:
-    """Return in which figures a run is significantly better or worse, and what could go undetected."""
+    """Return in which statistics a run is significantly better or worse, and what could go undetected."""
     if not contest.diff.is_comparable:
         number = count(len(contest.diff.mismatches), "case")
         text = f"{number} scored differently in {{}}: no comparison is made"
         return Text(text, "bad", [contest.before])
     if contest.change is None:
         return Text("")
-    scores, figures = contest.change.scores, [*_figures_of(contest.change)]
+    scores, changes = contest.change.scores, [*_list_changes(contest.change)]
     who, names = (THIS, []) if contest.after == THIS else ("{}", [contest.after])
-    told: list[str] = []
+    parts_by_kind: list[str] = []
     if scores.kind == "no case":
         return Text(
             "no case is in both {} and {}: cases are paired by their ids",
             "bad",
             [contest.before, contest.after],
         )
-    kinds = [kind for kind in ("better", "worse") if any(each.change.kind == kind for each in figures)]
+    kinds = [kind for kind in ("better", "worse") if any(named.change.kind == kind for named in changes)]
     for kind in kinds:
-        of_kind = [each for each in figures if each.change.kind == kind]
-        shown = of_kind[:_MAX_NAMED]
-        names += [each.name for each in shown if "{}" in each.where]
-        places = [f"{each.where} ({change_text(each.change.delta or 0.0)})" for each in shown]
-        places += [f"{count(len(of_kind) - _MAX_NAMED)} more"] if of_kind[_MAX_NAMED:] else []
-        told.append(f"{kind} {_and(places)}")
-    parts = [f"{who} is significantly {_and(told)}"] if told else []
+        same_kind = [named for named in changes if named.change.kind == kind]
+        shown = same_kind[:_MAX_NAMED]
+        names += [named.name for named in shown if "{}" in named.where]
+        places = [f"{named.where} ({change_text(named.change.delta or 0.0)})" for named in shown]
+        places += [f"{count(len(same_kind) - _MAX_NAMED)} more"] if same_kind[_MAX_NAMED:] else []
+        parts_by_kind.append(f"{kind} {_join_parts(places)}")
+    parts = [f"{who} is significantly {_join_parts(parts_by_kind)}"] if parts_by_kind else []
     if scores.kind == "no worse":
         parts.append(f"{scores.verdict} in mean score")
     if not parts:
         parts, names = ["no significant change from {}"], [*names, contest.before]
-    elif any(each.change.kind in {"not shown", "too few"} for each in figures):
+    elif any(named.change.kind in {"not shown", "too few"} for named in changes):
         parts.append("no other significant change")
-    text = ("" if told or who == THIS else "{}: ") + ", ".join(parts)
+    text = ("" if parts_by_kind or who == THIS else "{}: ") + ", ".join(parts)
     number = count(scores.cases, "case")
     if scores.clusters < scores.cases:
         number += f" in {count(scores.clusters, 'cluster')}"
@@ -145,35 +149,35 @@ def _verdict(contest: Contest) -> Text:
     return Text(text, tone, names)
 
 
-def _and(parts: Sequence[str]) -> str:
+def _join_parts(parts: Sequence[str]) -> str:
     last = ", and " if any(" and " in part for part in parts) else " and "
     return f"{', '.join(parts[:-1])}{last}{parts[-1]}" if len(parts) > 1 else parts[0]
 
 
-def _figure_table(contest: Contest) -> Table:
-    """Return the figures of both runs; of corpora with only some records, without intervals."""
-    diff, proven = contest.diff, contest.change
+def _statistic_table(contest: Contest) -> Table:
+    """Return the statistics of both runs; without intervals if a corpus keeps only some records."""
+    diff, run_change = contest.diff, contest.change
     parts = diff.before.created[:10], commit_text(diff.before.commit)
     made = ", ".join(filter(None, parts)) if diff.before.created != diff.after.created else ""
-    of = f"mean of {count(len(diff.cases), 'case')} in both"
+    coverage = f"mean of {count(len(diff.cases), 'case')} in both"
     if diff.of_corpora:
-        of = f"{count(diff.after.total_records, 'record')}, then {count(diff.before.total_records)}"
-        of += ", over all fields"
-    title, names = f"{{}} against {{}}{' ({})' if made else ''}, {of}", [contest.after, contest.before]
+        coverage = f"{count(diff.after.total_records, 'record')}, then {count(diff.before.total_records)}"
+        coverage += ", over all fields"
+    title, names = f"{{}} against {{}}{' ({})' if made else ''}, {coverage}", [contest.after, contest.before]
     names += [made] if made else []
     columns = ["statistic", contest.before, contest.after, "difference"]
     rows: list[list[AnyCell]] = []
-    if proven is None:
+    if run_change is None:
         means = [] if diff.score is None else [diff.score._replace(name="mean score")]
-        for each in (*means, *(each for each in diff.fields if each.change)):
-            texts = score_text(each.before), score_text(each.after)
-            rows.append([each.name, *texts, _change_cell(each.change)])
+        for delta in (*means, *(delta for delta in diff.fields if delta.change)):
+            texts = score_text(delta.before), score_text(delta.after)
+            rows.append([delta.name, *texts, _change_cell(delta.change)])
         return Table(columns, rows, title, "statistic", names=names, text={"verdict"})
-    if proven.scores.interval is None:
+    if run_change.scores.interval is None:
         return Table(columns, rows)
-    columns += [f"{proven.scores.interval.confidence * 100:.3g} % interval", "verdict"]
-    figures = _figures_of(proven)
-    for name, _, change in (next(figures), *(each for each in figures if each.change.delta)):
+    columns += [f"{run_change.scores.interval.confidence * 100:.3g} % interval", "verdict"]
+    changes = _list_changes(run_change)
+    for name, _, change in (next(changes), *(named for named in changes if named.change.delta)):
         tone = _TONES.get(change.kind, "")
         cells = (TableCell(text, tone) for text in (*change.signed, change.verdict))
         rows.append([name, score_text(change.baseline), score_text(change.current), *cells])
@@ -184,17 +188,17 @@ def _figure_table(contest: Contest) -> Table:
 
 
 def _case_table(contest: Contest) -> Table:
-    """Return the cases whose score has changed, each with the answers that differ below it."""
+    """Return the cases whose score has changed, each followed by the values that differ in its answers."""
     runs = contest.diff.before, contest.diff.after
     before, after = ({case.id: case for case in results.cases} for results in runs)
-    changed = [each for each in contest.diff.cases if each.change]
-    changed.sort(key=lambda each: (-abs(each.change), each.change, each.name))
+    changed = [delta for delta in contest.diff.cases if delta.change]
+    changed.sort(key=lambda delta: (-abs(delta.change), delta.change, delta.name))
     rows: list[list[AnyCell]] = []
-    for each in changed[:_MAX_CASES]:
+    for delta in changed[:_MAX_CASES]:
         rows.append(
-            [each.name, _change_cell(each.change), "", score_text(each.before), score_text(each.after)]
+            [delta.name, _change_cell(delta.change), "", score_text(delta.before), score_text(delta.after)]
         )
-        answers = [*_answers(before[each.name], after[each.name])]
+        answers = [*_answers(before[delta.name], after[delta.name])]
         rows += answers[:_MAX_ANSWERS]
         if more := answers[_MAX_ANSWERS:]:
             rows.append([f"  {count(len(more))} more", "", "", "", ""])
@@ -206,7 +210,7 @@ def _case_table(contest: Contest) -> Table:
 
 
 def _answers(before: Case, after: Case) -> Iterator[list[AnyCell]]:
-    """Yield a row for each value that is wrong in one of two answers, or wrong in other ways."""
+    """Yield a row for each value that is wrong in only one of two answers, or wrong in different ways."""
     errors = [next((run.error for run in case.runs if run.error), "") for case in (before, after)]
     if any(errors):
         yield ["  no answer", "", "", *(TableCell(error, "bad") for error in errors)]
@@ -217,10 +221,10 @@ def _answers(before: Case, after: Case) -> Iterator[list[AnyCell]]:
     keys = {key: None for side in sides for key in side.values if key.row not in missing}
     for key in sorted(keys, key=lambda key: _in_order(key.row)):
         found = [side.values.get(key, []) for side in sides]
-        if [each.actual for each in found[0]] != [each.actual for each in found[1]]:
+        if [difference.actual for difference in found[0]] != [difference.actual for difference in found[1]]:
             expected = (found[0] or found[1])[0].expected
             right = TableCell(dash(True) if expected is None else expected, "good")
-            texts = [", ".join(each.actual or "missing" for each in side) for side in found]
+            texts = [", ".join(difference.actual or "missing" for difference in side) for side in found]
             cells = (
                 TableCell(text, "bad") if text else TableCell("") if error or key.field in fields else right
                 for text, error, fields in zip(texts, errors, unknown)
@@ -233,7 +237,7 @@ def _row_lines(sides: Sequence[_Wrong], incomplete: Sequence[bool]) -> Iterator[
 
     Args:
         sides: what is wrong in the two answers.
-        incomplete: whether more than that may be wrong.
+        incomplete: whether each answer may have further mistakes, which are not kept.
     """
     for row in sorted({row for side in sides for row in side.missing}, key=_in_order):
         lacking = [side.missing.get(row, []) for side in sides]
@@ -242,19 +246,21 @@ def _row_lines(sides: Sequence[_Wrong], incomplete: Sequence[bool]) -> Iterator[
         cells = []
         for side, is_missing, may_be_wrong in zip(sides, lacking, incomplete):
             wrong = (
-                (key.path, each.actual)
+                (key.path, difference.actual)
                 for key, found in side.values.items()
                 if key.row == row
-                for each in found
+                for difference in found
             )
             text = "missing" if is_missing else _row_text(wrong, row) or ("" if may_be_wrong else "found")
             cells.append(TableCell(text, "good" if text == "found" else "bad"))
-        expected = _row_text(((path, each.expected) for path, each in lacking[0] or lacking[1]), row)
+        expected = _row_text(
+            ((path, difference.expected) for path, difference in lacking[0] or lacking[1]), row
+        )
         yield [f"  {row}", "", expected, *cells]
     texts: list[dict[str, str]] = [{}, {}]
     for side, rows in zip(sides, texts):
         for row, found in side.extra.items():
-            rows[_row_text(((path, each.actual) for path, each in found), row)] = row
+            rows[_row_text(((path, difference.actual) for path, difference in found), row)] = row
     for number, (own, other) in enumerate((texts, texts[::-1])):
         for text, row in own.items():
             if text not in other:
@@ -264,71 +270,75 @@ def _row_lines(sides: Sequence[_Wrong], incomplete: Sequence[bool]) -> Iterator[
 
 
 def _row_text(values: Iterable[tuple[str, str | None]], row: str) -> str:
-    """Return the members of a row with their values."""
+    """Return the members of a row with their values as text."""
     named = ((_below_row(path, row).removeprefix("."), value or "missing") for path, value in values)
     return ", ".join(f"{name} {value}" if name else value for name, value in named)
 
 
 def _below_row(path: str, row: str) -> str:
-    """Return the rest of a schema path below a row: `.n` for `lines[].n` and `lines[2]`."""
+    """Return the part of a schema path below a row, such as `.n` for `lines[].n` and `lines[2]`."""
     return path.split("[]", len(_INDEX.findall(row)))[-1]
 
 
 def _in_order(row: str) -> list[tuple[str, int]]:
-    """Return the sort key of a row's path: `[10]` comes after `[9]`."""
+    """Return the sort key of a row's path, in which `[10]` comes after `[9]`."""
     parts = _INDEX.split(row)
     return [(name, int(number)) for name, number in zip(parts[::2], [*parts[1::2], "0"])]
 
 
 @final
 class _Key(NamedTuple):
-    """A value of a case: its row (none for extra elements), field, schema path and expected value."""
+    """The key of a wrong value: its row (none for extra elements), field, schema path and expected value."""
 
     row: str
     field: str
     path: str
     expected: str | None
-    """Values that were cut are one."""
+    """As JSON text; "…" for all values that were cut."""
 
 
 @final
 class _Wrong(NamedTuple):
-    """What is wrong in a case."""
+    """The mistakes in a case."""
 
     values: dict[_Key, list[Difference]]
     """The differences outside of missing and extra rows."""
     missing: dict[str, list[tuple[str, Difference]]]
     """The schema paths and values of missing rows, by the row's path in expected."""
     extra: dict[str, list[tuple[str, Difference]]]
-    """Those of extra rows, by their path in actual."""
+    """The schema paths and values of extra rows, by the row's path in actual."""
 
 
 def _wrong(case: Case) -> _Wrong:
-    """Return the differences in a case."""
+    """Return the mistakes in a case, without those that are not kept."""
     wrong = _Wrong({}, {}, {})
     for compared in comparisons_of([case]):
         for field in {**compared.fields, **compared.differences}:
-            for each in compared.differences.get(field, ()):
-                path = each.at or field
-                short = "…" if each.expected is not None and "…" in each.expected else each.expected
-                for row in each.rows or ("",):
+            for difference in compared.differences.get(field, ()):
+                path = difference.at or field
+                short = (
+                    "…"
+                    if difference.expected is not None and "…" in difference.expected
+                    else difference.expected
+                )
+                for row in difference.rows or ("",):
                     is_element = not _below_row(path, row)
-                    if is_element and each.expected is None:
-                        wrong.values.setdefault(_Key("", field, path, short), []).append(each)
-                    elif is_element or row not in each.unpaired:
-                        wrong.values.setdefault(_Key(row, field, path, short), []).append(each)
+                    if is_element and difference.expected is None:
+                        wrong.values.setdefault(_Key("", field, path, short), []).append(difference)
+                    elif is_element or row not in difference.unpaired:
+                        wrong.values.setdefault(_Key(row, field, path, short), []).append(difference)
                     else:
-                        rows = wrong.missing if each.actual is None else wrong.extra
-                        rows.setdefault(row, []).append((path, each))
+                        rows = wrong.missing if difference.actual is None else wrong.extra
+                        rows.setdefault(row, []).append((path, difference))
     return wrong
 
 
 def _not_kept(case: Case) -> set[str]:
-    """Return the fields of which not all differences are kept: what is not there may be wrong, too."""
+    """Return the fields of which not all differences are kept, so that other values may be wrong, too."""
     return {
         path
         for compared in comparisons_of([case])
-        for path, figures in compared.fields.items()
-        if figures.matches < figures.total
+        for path, aggregation in compared.fields.items()
+        if aggregation.matches < aggregation.total
         and len(compared.differences.get(path, ())) not in range(1, MOST_KEPT)
     }

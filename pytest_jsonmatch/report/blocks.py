@@ -1,4 +1,4 @@
-"""Blocks: what a report consists of. They are built once, and rendered as text, Markdown and HTML."""
+"""The blocks of a report. They are built once, and rendered as text, Markdown and HTML."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias, final
 from pytest_jsonmatch.report.formatting import score_text, tone_of
 
 Level: TypeAlias = Literal["brief", "normal", "all"]
-"""How much of a report is shown: a line or two, what needs attention, or everything (on a page)."""
+"""The amount of a report that is shown: a line or two, what needs attention, or everything (on a page)."""
 _MOST_ROWS: Final = 20
 
 
@@ -21,7 +21,7 @@ class Heading(NamedTuple):
 
 
 class Text(NamedTuple):
-    """A sentence or a paragraph; if there are names, the text has a `{}` for each of them."""
+    """A sentence or a paragraph. The text has a `{}` for each of the names, if there are any."""
 
     text: str
     tone: str = ""
@@ -29,12 +29,12 @@ class Text(NamedTuple):
     level: Level = "normal"
 
     def quoting(self, quoted: Callable[[str], str] = "`{}`".format) -> str:
-        """Return the whole text, with quoted names."""
+        """Return the text with quoted names."""
         return self.text.format(*map(quoted, self.names)) if self.names else self.text
 
 
 class Statistic(NamedTuple):
-    """A single statistic: its name, its value, and a note, such as its interval."""
+    """A single statistic: its name, its value as text, and a note such as its interval."""
 
     name: str
     value: str
@@ -44,7 +44,7 @@ class Statistic(NamedTuple):
 
 
 class Statistics(NamedTuple):
-    """Statistics of the same things, which the title names: cards on a page, lines in a terminal."""
+    """Statistics of one population, which the title names: cards on a page, lines in a terminal."""
 
     statistics: Sequence[Statistic]
     title: str = ""
@@ -55,7 +55,7 @@ class Statistics(NamedTuple):
 
 
 class TableCell(NamedTuple):
-    """A cell of text with a tone, sorted by its value if it has one."""
+    """A cell: text with a tone; columns are sorted by the value of cells that have one."""
 
     text: str
     tone: str = ""
@@ -78,7 +78,7 @@ def score_cell(score: float | None) -> TableCell:
 
 
 class ShownDifference(NamedTuple):
-    """An expected and an actual value that differ, as JSON text; None for a side that is not there."""
+    """An expected and an actual value that differ, as JSON text; None for a missing side."""
 
     path: str
     status: str
@@ -93,16 +93,16 @@ class ShownDifference(NamedTuple):
 @final
 @dataclass(frozen=True, slots=True)
 class RowDetail:
-    """What a row of a table unfolds to.
+    """The details of a table row, which are shown when it is unfolded.
 
     Args:
-        title: what it is about, such as "run 2 of 3".
+        title: the title of the details, such as "run 2 of 3".
         differences: the values that differ.
         more: how many differences were left out.
         message: the failure message of a test.
         texts: titles and texts, such as the input and the raw answer.
         notes: errors and warnings.
-        documents: expected and actual as JSON text; None for a side that is not there.
+        documents: expected and actual as JSON text; None for a missing side.
     """
 
     title: str = ""
@@ -120,28 +120,28 @@ class Table:
     """A table. The first column has names, such as paths of fields.
 
     Args:
-        columns: the title of each; at least one. If all are empty, the rows are a list without a header.
-        rows: each with one cell per column, in the order in which they are shown.
+        columns: the titles of the columns, at least one. If all are empty, it is a list without header.
+        rows: the rows in the order in which they are shown, each with one cell per column.
         title: the text above the table, with a `{}` for each of the names.
-        noun: what a row is, for "… 280 more fields".
+        noun: the noun for a row, for "… 280 more fields".
         most: how many rows are shown at first.
         text: columns that hold text, not numbers: left-aligned, and cut where room is short.
         spare: columns that a narrow terminal may leave out, the one with the greatest number first.
-        not_in_terminal: columns that a terminal never shows: pytest has shown these places.
+        not_in_terminal: columns that a terminal never shows, since pytest has shown these places.
         bars: columns of numbers from 0 to 1 for which a page draws bars.
-        hidden: how many further rows were left out before.
+        hidden: how many further rows were left out when the table was built.
         total: the last row, below a rule, with the statistics of all rows.
         note: a sentence on the rows, right below them.
-        fine: how many rows at the end have nothing wrong in them.
-        fine_level: the level from which these are shown.
-        details: what each row unfolds to; shorter than the rows if the last ones have no details.
-        details_of: what the details cover, if that is not everything.
-        filters: what rows can be filtered by: a title, and the values of each row.
-        names: what the title quotes.
-        brief: the sentence that stands for the table in a brief report.
-        node_ids: whether the first column has node ids, which a terminal shows as pytest takes them.
-        uncut: whether texts are never cut: node ids are there to be copied.
-        level: the level from which it is shown.
+        fine: how many rows at the end have no mistakes.
+        fine_level: the level from which rows without mistakes are shown.
+        details: the details of each row; shorter than the rows if the last ones have no details.
+        details_of: a suffix of the title of the details if they do not cover everything.
+        filters: the titles of the filters, and the values of each row by which they filter.
+        names: the names that the title quotes.
+        brief: the sentence that replaces the table in a brief report.
+        node_ids: whether the first column has node ids, which a terminal shows in a form that pytest accepts.
+        uncut: whether texts are never cut, so that node ids can be copied.
+        level: the level from which the table is shown.
     """
 
     columns: Sequence[str]
@@ -168,7 +168,7 @@ class Table:
     level: Level = "normal"
 
     def titled(self, quoted: Callable[[str], str] = str) -> str:
-        """Return the title, with quoted names."""
+        """Return the title with quoted names."""
         return self.title.format(*map(quoted, self.names)) if self.names else self.title
 
     def is_text(self, column: int) -> bool:
@@ -183,9 +183,9 @@ class Series(NamedTuple):
     """A line of a chart, or a row of a heat map.
 
     Args:
-        name: its name in the legend.
-        points: places from left to right; y None is a gap.
-        is_guide: whether it is only a reference, such as a diagonal: dashed, and not in terminals.
+        name: the name in the legend.
+        points: x and y of the points from left to right; y None is a gap.
+        is_guide: whether the line is only a reference, such as a diagonal: dashed, and not in terminals.
     """
 
     name: str
@@ -202,11 +202,11 @@ class Chart:
         title: the text above the chart.
         x: the label of the horizontal axis.
         y: the label of the vertical axis.
-        series: what is drawn; a terminal shows the points of the first line in a table.
-        kind: lines; bars, as of a histogram; or a heat map, with a series for each of its rows.
-        names: of the columns of a heat map.
-        marks: places on the horizontal axis to be marked, such as a threshold, with their labels.
-        level: the level from which it is shown.
+        series: the lines or rows; a terminal shows the points of the first line in a table.
+        kind: lines, the bars of a histogram, or a heat map with a series for each row.
+        names: the names of the columns of a heat map.
+        marks: positions on the horizontal axis to be marked, such as a threshold, with their labels.
+        level: the level from which the chart is shown.
     """
 
     title: str
@@ -227,15 +227,15 @@ ReportBlock: TypeAlias = "Heading | Text | Statistics | Table | Chart"
 @final
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A case that failed: how, and where to look.
+    """A case that failed, with the location and the message of the failure.
 
     Args:
-        case: the case's id.
-        score: its score, the mean of its runs.
-        path: the file in which it failed, from the root of the repository; empty if that is unknown.
+        case: the id of the case.
+        score: the score of the case, the mean of its runs.
+        path: the file in which it failed, relative to the root of the repository; empty if unknown.
         line: the line in that file, counted from 1.
         message: the failure message of the test, unchanged.
-        note: the run that is shown, such as "run 2 of 3"; empty for a case that runs once.
+        note: which run is shown, such as "run 2 of 3"; empty for a case that runs once.
     """
 
     case: str
@@ -249,20 +249,20 @@ class Failure:
 @final
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A report of a run or of a study: blocks, in the order verdict, failing cases, fields, statistics.
+    """A report of a run or a study: blocks in the order verdict, failed cases, fields, statistics.
 
     Args:
         title: the title of a page, such as "jsonmatch plan".
-        about: what the report covers, in a line.
-        blocks: from top to bottom; those without content are left out.
+        about: a line on what the report covers.
+        blocks: the blocks from top to bottom; blocks without content are not rendered.
         verdict: "passed", "failed", "undecided", or "" if nothing could fail.
         headline: the verdict in words; empty for a study.
         reasons: the reasons for the verdict; those that count against the run have the tone "bad".
         failures: the cases that failed, the lowest score first.
-        origin: when and from which commit the run was made, as far as that is known.
+        origin: the time and the commit of the run, as far as known.
         is_clean: whether nothing failed and nothing is undecided.
-        is_perfect: whether all scores are 1, too.
-        made_by: the versions that the run was made with.
+        is_perfect: whether the report is clean and all scores are 1.
+        made_by: the versions of the packages that made the run.
 
     >>> from pytest_jsonmatch.report.terminal_style import TerminalStyle
     >>> from pytest_jsonmatch.report.terminal import report_lines

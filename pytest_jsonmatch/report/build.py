@@ -1,4 +1,4 @@
-"""A run becomes a report: verdict, failing cases, fields, statistics. Nothing is computed after this."""
+"""Build the report of a run: verdict, failed cases, fields, statistics. Renderers compute nothing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pytest_jsonmatch.report.blocks import (
     Text,
 )
 from pytest_jsonmatch.report.case_tables import (
-    Told,
+    LocateFailure,
     failed_cases,
     failed_table,
     repeat_blocks,
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 _SAME: Final = 1e-9
 _MOST_RIVALS: Final = 8
-"""If a parametrized fixture has more values, they are not compared with the first."""
+"""The values of a parametrized fixture are compared with the first value if there are at most this many."""
 TITLES_OF: Final = {name: "F1" if name == "f1" else name for name in SCORES}
 """The titles of statistics by their names."""
 
@@ -66,7 +66,7 @@ def build(
     confidence: float = 0.95,
     has_intervals: bool = False,
     by: Sequence[str] = (),
-    told: Told | None = None,
+    locate_failure: LocateFailure | None = None,
     page: PageExtra | None = None,
     others_failed: int = 0,
     left_out: Sequence[tuple[str, int]] = (),
@@ -79,46 +79,46 @@ def build(
     Args:
         results: the run.
         title: the title of the report.
-        gates: the gates and other checks of the whole run.
-        baseline: the name of the run that it is compared with; empty without one.
-        contest: the run against that; None if there is no such run yet.
-        rivals: other runs against each other or this one, if these are not parts of it.
+        gates: the gates and other checks of the run.
+        baseline: the name of the baseline; empty without one.
+        contest: the comparison with the baseline; None if there is no such run yet.
+        rivals: comparisons of further runs, which are not parts of this run.
         confidence: the confidence of intervals and tests.
         has_intervals: whether statistics get their confidence intervals, which are costly.
         by: the names of tags by which statistics are shown.
-        told: returns where a run of a case failed, and the test's message; None if that is not known.
-        page: what a page shows beyond the rest; None without a page.
+        locate_failure: returns the location and the message of a failed run of a case; None if unknown.
+        page: the content that only a page shows; None without a page.
         others_failed: how many tests that compare nothing failed.
-        left_out: how many tests do not count, by reason.
+        left_out: the reasons for which tests do not count, and the number of tests for each.
         notes: further notes.
-        also: further things to say beside the verdict.
-        link: the base of links to lines, to which a file and `#L12` are appended; empty if there is none.
+        also: further sentences in the line of the verdict.
+        link: the base of links to lines, to which a file and `#L12` are appended; empty without links.
     """
-    failed, metrics = failed_cases(results, told), fields_of(results)
+    failed, metrics = failed_cases(results, locate_failure), fields_of(results)
     repeated = repeats(results.cases)
-    pending = [each for each in repeated_checks(results) if each.passed is not True]
-    pending.sort(key=lambda each: each.passed is None)
+    pending = [check for check in repeated_checks(results) if check.passed is not True]
+    pending.sort(key=lambda check: check.passed is None)
     is_judged = _is_judged(results, [*gates, *pending])
-    refused = any(each.passed is False for each in (*gates, *pending))
+    refused = any(check.passed is False for check in (*gates, *pending))
     fails = refused or bool(failed and not results.is_of_records and not results.has_only_gates)
     verdict, headline = _verdict(results, is_judged=is_judged, fails=fails)
     statistics = statistics_blocks(
         results, metrics, confidence, is_judged=is_judged, has_intervals=has_intervals
     )
-    has_intervals = any(each.interval for block in statistics for each in block.statistics)
+    has_intervals = any(statistic.interval for block in statistics for statistic in block.statistics)
     reasons = [
         *_reasons(results, gates, failed, is_judged=is_judged, others_failed=others_failed),
         *(Text(f"not counted: {count(number)} {reason}") for reason, number in left_out),
         *map(Text, also),
-        *_against(baseline, contest),
+        *_baseline_reasons(baseline, contest),
     ]
     before = _scores_before(contest)
     blocks: list[ReportBlock] = [
         gate_table(gates, extent(results)),
         repeated_table(pending),
-        *_cases(results, failed, page, link, is_judged=is_judged),
+        *_case_blocks(results, failed, page, link, is_judged=is_judged),
         *field_blocks(results, metrics, before),
-        *_sides(results, contest, rivals, by, confidence),
+        *_comparison_blocks(results, contest, rivals, by, confidence),
         *repeat_blocks(repeated),
         *statistics,
         *(Text(note, "open", level="brief") for note in _notes(results)),
@@ -128,7 +128,7 @@ def build(
     ]
     origin = results.created.replace("T", " "), commit_text(results.commit)
     is_clean = not fails and not failed and not pending
-    is_perfect = is_clean and all(each.is_perfect for each in metrics) and not repeated.is_mixed
+    is_perfect = is_clean and all(metric.is_perfect for metric in metrics) and not repeated.is_mixed
     return Report(
         title,
         extent(results),
@@ -136,7 +136,7 @@ def build(
         verdict,
         headline,
         reasons,
-        tuple(each.failure for each in failed) if not results.has_only_gates else (),
+        tuple(failed_case.failure for failed_case in failed) if not results.has_only_gates else (),
         is_clean=is_clean,
         is_perfect=is_perfect,
         origin=", ".join(filter(None, origin)),
@@ -145,7 +145,7 @@ def build(
     )
 
 
-def _cases(
+def _case_blocks(
     results: RunResult, failed: Sequence[FailedCase], page: PageExtra | None, link: str, *, is_judged: bool
 ) -> Iterator[Table]:
     if page is None:
@@ -157,29 +157,29 @@ def _cases(
 
 
 def _charts(results: RunResult, metrics: Sequence[MetricFields]) -> Iterator[Chart]:
-    """Yield the charts of a page; a picture of some records would look like one of all."""
+    """Yield the charts of a page; none if only some records are kept, since charts would suggest all."""
     if results.total_records > 1 and not results.is_partial:
         from pytest_jsonmatch.report.cases_page import heat_chart, score_chart
 
         yield score_chart(results)
-        yield heat_chart(results, list(dict.fromkeys(path for each in metrics for path in each.fields)))
+        yield heat_chart(results, list(dict.fromkeys(path for metric in metrics for path in metric.fields)))
 
 
 # -- the verdict -------------------------------------------------------------------------------------------
 
 
 def _is_judged(results: RunResult, checks: Sequence[Check]) -> bool:
-    """Return whether the run can pass or fail: two files may be compared without a threshold."""
+    """Return whether the run can pass or fail; files that are compared without a threshold cannot."""
     if checks:
         return True
     return not results.is_of_records and (
         any(case.verdict != "passed" for case in results.cases)
-        or any(each.threshold for each in results.comparisons)
+        or any(comparison.threshold for comparison in results.comparisons)
     )
 
 
 def _verdict(results: RunResult, *, is_judged: bool, fails: bool) -> tuple[str, str]:
-    """Return the kind of the run's verdict, and the words for it."""
+    """Return the verdict of the run as a keyword and in words."""
     if fails:
         return "failed", "failed"
     if not results.total_records:
@@ -201,8 +201,8 @@ def _reasons(
 ) -> Iterator[Text]:
     """Yield the reasons for the verdict; those against the run have the tone "bad"."""
     decided = [check for check in gates if check.passed is not None]
-    if lost := sum(not check.passed for check in decided):
-        yield Text(f"{lost} of {count(len(decided), 'gate')} failed", "bad")
+    if failed_gates := sum(not check.passed for check in decided):
+        yield Text(f"{failed_gates} of {count(len(decided), 'gate')} failed", "bad")
     elif decided:
         yield Text(f"{count(len(decided), 'gate')} passed")
     cases = count(len(results.cases), "case")
@@ -217,15 +217,19 @@ def _reasons(
         yield Text("no case failed" if is_judged else f"{cases}, without a threshold")
     if results.total_unanswered:
         yield Text(f"{count(results.total_unanswered)} unanswered")
-    before = [each for each in failed if not each.run.comparisons and not each.run.unanswered]
+    before = [
+        failed_case
+        for failed_case in failed
+        if not failed_case.run.comparisons and not failed_case.run.unanswered
+    ]
     if not results.is_of_records and (unscored := len(before)):
         yield Text(f"{count(unscored)} before comparing, which counts as 0")
     if others_failed:
         yield Text(f"{count(others_failed, 'test')} that compared nothing failed too")
 
 
-def _against(baseline: str, contest: Contest | None) -> Iterator[Text]:
-    """Yield what a reader has to know of the comparison with the baseline first."""
+def _baseline_reasons(baseline: str, contest: Contest | None) -> Iterator[Text]:
+    """Yield the result of the comparison with the baseline in a sentence."""
     if contest is None:
         if baseline:
             yield Text("there is no baseline {} yet", names=[baseline])
@@ -243,57 +247,57 @@ def _scores_before(contest: Contest | None) -> dict[tuple[str, str], float | Non
     """Return the scores of the fields in the baseline, by metric and path."""
     if contest is None or not contest.diff.is_comparable:
         return {}
-    return {(each.metric, each.name): each.before for each in contest.diff.fields}
+    return {(delta.metric, delta.name): delta.before for delta in contest.diff.fields}
 
 
-def _sides(
+def _comparison_blocks(
     results: RunResult,
     contest: Contest | None,
     rivals: Sequence[Contest],
     by: Sequence[str],
     confidence: float,
 ) -> Iterator[ReportBlock]:
-    """Yield comparisons with other runs and between parts of this one, and tables by tag and by model."""
+    """Yield comparisons with other runs and between parts of this run, and tables by tag and by model."""
     from pytest_jsonmatch.report.baseline_report import contest_blocks
-    from pytest_jsonmatch.report.tables import spent_blocks, tag_blocks
+    from pytest_jsonmatch.report.tables import cost_blocks, tag_blocks
 
     if contest is not None:
         yield Heading("Against the baseline", "all")
-        yield from (_brief(block, also=True) for block in contest_blocks([contest]))
-    of_fixtures = candidates(results)
-    parts = _contests(results, of_fixtures, by, confidence)
+        yield from (_as_brief(block, also=True) for block in contest_blocks([contest]))
+    fixture_values = candidates(results)
+    parts = _contests(results, fixture_values, by, confidence)
     for noun, several in ({"run": rivals} if rivals else parts).items():
         if several:
             yield Heading("Which is better", "all")
-        yield from (_brief(block, also=by) for block in contest_blocks(several, noun))
+        yield from (_as_brief(block, also=by) for block in contest_blocks(several, noun))
     is_first = True
-    for name in by or of_fixtures:
+    for name in by or fixture_values:
         for block in tag_blocks(results, name, fields=not parts.get(name)):
-            yield _brief(block, also=by or is_first)
+            yield _as_brief(block, also=by or is_first)
             is_first = False
     if not any(parts.values()):
-        yield from spent_blocks(results.cases)
+        yield from cost_blocks(results.cases)
 
 
-def _brief(block: ReportBlock, *, also: object) -> ReportBlock:
-    """Return a block that a brief report shows, too, if it is a sentence or `also` is true."""
+def _as_brief(block: ReportBlock, *, also: object) -> ReportBlock:
+    """Return a block at the level "brief" if it is a sentence, or a table and `also` is true."""
     if isinstance(block, Text):
         return block._replace(level="brief")
     return replace(block, level="brief") if also and isinstance(block, Table) else block
 
 
 def _contests(
-    results: RunResult, of_fixtures: Mapping[str, Sequence[str]], by: Sequence[str], confidence: float
+    results: RunResult, fixture_values: Mapping[str, Sequence[str]], by: Sequence[str], confidence: float
 ) -> Mapping[str, Sequence[Contest]]:
-    """Return the comparisons of its parts with each value of a parametrized fixture, by fixture."""
-    if not of_fixtures:
+    """Return the comparisons between the parts of a run by the values of each parametrized fixture."""
+    if not fixture_values:
         return {}
     from pytest_jsonmatch.gate.headlines import contests_of
 
     shown = {
         name: values
-        for name, values in of_fixtures.items()
-        if len(values) <= _MOST_RIVALS and name in (by or of_fixtures)
+        for name, values in fixture_values.items()
+        if len(values) <= _MOST_RIVALS and name in (by or fixture_values)
     }
     return contests_of(results, shown, confidence)
 
@@ -307,7 +311,7 @@ class _Value(NamedTuple):
     interval: Interval | None = None
 
     def texts(self, least: int = 2) -> tuple[str, str]:
-        """Return the value and its interval with the same decimals; without one its text is empty."""
+        """Return the value and its interval with the same number of decimals; "" without an interval."""
         if self.value is None or self.interval is None:
             return score_text(self.value, least), ""
         return interval_texts(self.value, self.interval.low, self.interval.high, least)
@@ -321,9 +325,9 @@ def statistics_blocks(
     is_judged: bool,
     has_intervals: bool,
 ) -> list[Statistics]:
-    """Return the statistics of the run: means over cases, and, for several cases, over all fields.
+    """Return the statistics of the run: means over cases and, for several cases, scores over all fields.
 
-    Precision, recall and F1 are left out if all equal the score; F1 also if it alone does.
+    Precision, recall and F1 are left out if all of them equal the score, and F1 if it equals the score.
     """
     if not results.total_records:
         return []
@@ -331,13 +335,13 @@ def statistics_blocks(
     if has_intervals and not results.is_partial and len(results.cases) > 1:
         from pytest_jsonmatch.gate.headlines import headlines
 
-        known = {each.name: each.interval for each in headlines(results, confidence)}
+        known = {headline.name: headline.interval for headline in headlines(results, confidence)}
     noun, note = results.noun, _confidence(results, known)
     means = _distinct([_Value(TITLES_OF[name], results.mean(name), known.get(name)) for name in SCORES])
     if results.total_records > 1 and (results.is_of_records or is_judged):
         means = [*means, _Value("pass rate", results.pass_rate, known.get("pass_rate"))]
-    of_cases = f"mean over {noun}s" if results.total_records > 1 else f"1 {noun}"
-    scopes = [(of_cases, means)]
+    scope = f"mean over {noun}s" if results.total_records > 1 else f"1 {noun}"
+    scopes = [(scope, means)]
     if results.total_records > 1:
         total = metrics[0].total if len(metrics) == 1 else results.over()
         values = (total.mean_score, total.precision, total.recall, total.f1)
@@ -346,20 +350,20 @@ def statistics_blocks(
             for name, value in zip(SCORES, values, strict=True)
         ]
         several = ", all metrics" if len(metrics) > 1 else ""
-        if any(each.value is not None for each in over):
+        if any(statistic.value is not None for statistic in over):
             scopes.append((f"{ALL_FIELDS}{several}", _distinct(over)))
-    # All have as many decimals as the one that needs most.
-    shown = [each for _, values in scopes for each in values if each.value is not None]
-    least = max((len(each.texts()[0].partition(".")[2]) for each in shown), default=2)
+    # All values get as many decimals as the one that needs most.
+    shown = [statistic for _, values in scopes for statistic in values if statistic.value is not None]
+    least = max((len(statistic.texts()[0].partition(".")[2]) for statistic in shown), default=2)
     blocks = [_block(title + note, values, least) for title, values in scopes]
-    # For a single case the row over all fields says the same.
+    # For a single case the row over all fields has the same values.
     return blocks if results.total_records > 1 else [block._replace(level="all") for block in blocks]
 
 
 def _distinct(values: Sequence[_Value]) -> list[_Value]:
     score, *others = values
     value = score.value or 0.0
-    is_other = [each.value is not None and abs(each.value - value) > _SAME for each in others]
+    is_other = [other.value is not None and abs(other.value - value) > _SAME for other in others]
     if not any(is_other):
         return [score]
     return [score, *(others if is_other[-1] else others[:-1])]
@@ -367,30 +371,30 @@ def _distinct(values: Sequence[_Value]) -> list[_Value]:
 
 def _block(title: str, values: Sequence[_Value], least: int) -> Statistics:
     statistics = []
-    for each in values:
-        text, note = each.texts(least)
+    for named_value in values:
+        text, note = named_value.texts(least)
         ends = None
-        if each.value is not None and each.interval is not None:
-            ends = each.interval.low, each.value, each.interval.high
-        statistics.append(Statistic(each.name, text, note, ends))
+        if named_value.value is not None and named_value.interval is not None:
+            ends = named_value.interval.low, named_value.value, named_value.interval.high
+        statistics.append(Statistic(named_value.name, text, note, ends))
     return Statistics(statistics, title)
 
 
 def _confidence(results: RunResult, known: Mapping[str, Interval]) -> str:
-    """Return the confidence of intervals, and the number of clusters, if any; empty without intervals."""
+    """Return a note on the confidence of intervals and the number of clusters; empty without intervals."""
     if not known:
         return ""
     first = next(iter(known.values()))
     by = f" in {count(first.clusters, 'cluster')}" if first.clusters < first.cases else ""
-    of = count(results.total_records, results.noun)
-    return f", with {first.confidence * 100:g} % confidence intervals ({of}{by})"
+    size = count(results.total_records, results.noun)
+    return f", with {first.confidence * 100:g} % confidence intervals ({size}{by})"
 
 
 # -- notes -------------------------------------------------------------------------------------------------
 
 
 def _notes(results: RunResult) -> Iterator[str]:
-    """Yield notes on the statistics: cases without an answer, what is left out, errors, warnings."""
+    """Yield notes on the statistics: unanswered cases, results that are left out, errors, warnings."""
     if note := unanswered_note(results):
         yield note
     if results.floor is not None:
@@ -404,24 +408,28 @@ def _notes(results: RunResult) -> Iterator[str]:
         )
     lists = {"violation": "violations", "comparator error": "errors", "warning": "warnings"}
     for noun, name in lists.items() if not results.is_of_records else ():
-        # That an answer has no JSON is the only warning of its case, which is listed with it.
-        told = [
-            each for each in comparisons_of(results.tabled) if name != "warnings" or each.parsed is not False
+        # An answer without JSON has no other warning, and its failed case is listed with it.
+        listed = [
+            comparison
+            for comparison in comparisons_of(results.tabled)
+            if name != "warnings" or comparison.parsed is not False
         ]
-        entries = [f"{entry} ({_name(each)})" for each in told for entry in getattr(each, name)]
+        entries = [
+            f"{entry} ({_name(comparison)})" for comparison in listed for entry in getattr(comparison, name)
+        ]
         if entries:
             first = ", the first: " if len(entries) > 1 else ": "
             yield f"{count(len(entries), noun)}{first}{entries[0]}"
 
 
 def _name(comparison: Comparison) -> str:
-    """Return the id of a comparison; if it is the test's first and has no name, the test's, to be copied."""
+    """Return the id of a comparison, or the node id of its test if it is the first and has no name."""
     nodeid = comparison.nodeid
     return nodeid if comparison.id == f"{nodeid}#1" else comparison.id
 
 
 def unanswered_note(results: RunResult) -> str:
-    """Return how many cases are unanswered, why, and what they do to the mean score; empty if nothing.
+    """Return how many cases are unanswered, why, and their effect on the mean score; empty if there is none.
 
     >>> from pytest_jsonmatch import compare_corpus
     >>> unanswered_note(compare_corpus([{"id": 1}], [{"id": 1}, {"id": 2}], id_field="id"))
@@ -431,16 +439,16 @@ def unanswered_note(results: RunResult) -> str:
     if not number:
         return ""
     why = ", ".join(f"{count(cases)} {name}" for name, cases in results.unanswered.items())
-    told = f"{count(number)} unanswered{f': {why}' if why else ''}"
+    note = f"{count(number)} unanswered{f': {why}' if why else ''}"
     mean, without = results.mean("score"), results.mean_of_answered("score")
     if without is None or score_text(mean) == score_text(without):
-        return told if why else ""
+        return note if why else ""
     them = "it" if number == 1 else "them"
-    return f"{told}; mean score {score_text(mean)} with {them} as 0, {score_text(without)} without"
+    return f"{note}; mean score {score_text(mean)} with {them} as 0, {score_text(without)} without"
 
 
 def left_out_note(results: RunResult) -> str:
-    """Return a note on what the statistics leave out; empty if they leave out nothing.
+    """Return a note on results that the statistics leave out; empty if there are none.
 
     >>> from pytest_jsonmatch.results.run import RunResult
     >>> left_out_note(RunResult.of_cases())
@@ -459,7 +467,7 @@ def left_out_note(results: RunResult) -> str:
 
 
 def extent(results: RunResult) -> str:
-    """Return what was evaluated.
+    """Return the number of cases or records that were evaluated, as text.
 
     >>> from pytest_jsonmatch.results.run import RunResult
     >>> extent(RunResult.of_cases(collected=3, narrowed=("-k",)))
@@ -467,6 +475,6 @@ def extent(results: RunResult) -> str:
     """
     if results.is_of_records:
         return count(results.total_records, "record")
-    there, of = len(results.cases), max(results.collected or 0, len(results.cases))
-    on = count(there, "case") if there == of else f"{count(there)} of {count(of, 'case')}"
+    present, total = len(results.cases), max(results.collected or 0, len(results.cases))
+    on = count(present, "case") if present == total else f"{count(present)} of {count(total, 'case')}"
     return f"{on} ({', '.join(results.narrowed)})" if results.narrowed else on

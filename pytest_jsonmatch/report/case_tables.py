@@ -1,4 +1,4 @@
-"""Cases in a report: which failed and why, repeated cases, and all of them for a page."""
+"""Tables of failed cases and of repeated cases."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pytest_jsonmatch.report.blocks import (
     score_cell,
 )
 from pytest_jsonmatch.report.escape import clip, mark, no_command
-from pytest_jsonmatch.report.formatting import compare_figures, dash, score_text, tone_of
+from pytest_jsonmatch.report.formatting import dash, limit_texts, score_text, tone_of
 from pytest_jsonmatch.results.comparison import (
     Case,
     CaseRun,
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 
 _MOST_NAMED: Final = 3
 """At most this many fields of a case are named."""
-# Our own colours in a failure message; those in the data have been escaped by then.
+# Colours that we added to a failure message; those in the data have been escaped.
 _COLORS: Final = re.compile(r"\x1b\[[0-9;]*m")
-Told = Callable[[Case, CaseRun], "tuple[str, int, str]"]
-"""Returns the file and the line at which a run of a case failed, and the test's message."""
+LocateFailure = Callable[[Case, CaseRun], "tuple[str, int, str]"]
+"""A function that returns the file and the line at which a run of a case failed, and the test's message."""
 
 
 # -- cases that failed -------------------------------------------------------------------------------------
@@ -55,73 +55,80 @@ class FailedCase(NamedTuple):
     failure: Failure
 
 
-def failed_cases(results: RunResult, told: Told | None = None) -> list[FailedCase]:
+def failed_cases(results: RunResult, locate_failure: LocateFailure | None = None) -> list[FailedCase]:
     """Return the cases that failed, the lowest score first.
 
-    Records with errors come last: many without an answer would hide the others. Without `told` only the
-    errors of comparators are known.
+    Records with errors come last, since many records without an answer would hide the others. Without
+    `locate_failure` only the errors of comparators are known.
     """
     found = []
     for case in results.cases:
         run = _failed_run(case)
         if run is not None:
-            errors = "\n".join(errors_of(run))
-            path, line, message = ("", 1, errors) if told is None else told(case, run)
+            errors = "\n".join(comparator_errors(run))
+            path, line, message = ("", 1, errors) if locate_failure is None else locate_failure(case, run)
             note = "" if case.of == 1 else f"run {run.number} of {case.of}"
             score = case.figure("score")
             failure = Failure(case.id, score, path, max(line, 1), message or run.error, note)
             found.append(FailedCase(case, run, failure))
 
-    def order(each: FailedCase) -> tuple[bool, float, str]:
-        return results.is_of_records and bool(errors_of(each.run)), each.failure.score, each.case.id
+    def order(failed_case: FailedCase) -> tuple[bool, float, str]:
+        return (
+            results.is_of_records and bool(comparator_errors(failed_case.run)),
+            failed_case.failure.score,
+            failed_case.case.id,
+        )
 
     return sorted(found, key=order)
 
 
 def _failed_run(case: Case) -> CaseRun | None:
-    """Return the run of a failed case to show: the one with the lowest score of those that did not pass.
+    """Return the run with the lowest score of those that did not pass.
 
-    None for a case that did not fail, or is not decided yet.
+    None for a case that did not fail or is not decided yet.
     """
-    is_judged_as_a_whole = case.min_pass_rate is not None and case.of > 1
-    if case.verdict != "failed" if is_judged_as_a_whole else case.passed:
+    is_judged_once = case.min_pass_rate is not None and case.of > 1
+    if case.verdict != "failed" if is_judged_once else case.passed:
         return None
     return min(
         (run for run in case.runs if not run.passed), key=lambda run: run.figure("score"), default=None
     )
 
 
-def errors_of(run: CaseRun) -> list[str]:
-    """Return the errors of the comparators of a run."""
-    return [error for each in run.comparisons for error in each.errors]
+def comparator_errors(run: CaseRun) -> list[str]:
+    """Return the errors that comparators raised in a run."""
+    return [error for comparison in run.comparisons for error in comparison.errors]
 
 
 def lowest_fields(case: Case) -> list[tuple[str, float]]:
     """Return the fields of a case that score below 1, the lowest score first."""
-    scores = ((path, figures.mean_score) for path, figures in merged_fields([case]).items())
+    scores = ((path, aggregation.mean_score) for path, aggregation in merged_fields([case]).items())
     wrong = [(path, score) for path, score in scores if score is not None and score < 1]
-    return sorted(wrong, key=lambda each: (each[1], each[0]))
+    return sorted(wrong, key=lambda field: (field[1], field[0]))
 
 
-def why_failed(run: CaseRun, score: float) -> TableCell:
-    """Return why a run of a case failed: a score below its limit, with enough decimals to see it."""
-    failed = [each for each in run.comparisons if not each.passed]
+def failure_cell(run: CaseRun, score: float) -> TableCell:
+    """Return why a run of a case failed: an error, or a score and its limit with enough decimals."""
+    failed = [comparison for comparison in run.comparisons if not comparison.passed]
     if run.error or not failed:
         return score_cell(score)
-    return min((_why(each) for each in failed), key=lambda why: (why.value is not None, why.value or 0.0))
+    return min(
+        (_comparison_cell(comparison) for comparison in failed),
+        key=lambda why: (why.value is not None, why.value or 0.0),
+    )
 
 
-def _why(comparison: Comparison) -> TableCell:
-    """Return why a comparison failed: what is below its limit (the score, else the lowest), or an error."""
-    missed = [each for each in _measured(comparison) if not each.is_reached]
+def _comparison_cell(comparison: Comparison) -> TableCell:
+    """Return why a comparison failed: the score below its limit, else the lowest other one, or an error."""
+    missed = [score_check for score_check in _check_scores(comparison) if not score_check.is_reached]
     if not comparison.has_figures:
         return TableCell("nothing but batch errors")
     if comparison.parsed is False:
         return TableCell("no JSON found")
     if missed:
         is_score = missed[0].name == "score"
-        found = missed[0] if is_score else min(missed, key=lambda each: each.value or 0.0)
-        value, limit = compare_figures(found.value or 0.0, found.limit)
+        found = missed[0] if is_score else min(missed, key=lambda score_check: score_check.value or 0.0)
+        value, limit = limit_texts(found.value or 0.0, found.limit)
         name = found.field or found.name
         what = {"score": "", "f1": "F1 "}.get(name, f"{name} ")
         text = f"{what}{dash(True) if found.value is None else value} < {limit}"
@@ -133,16 +140,16 @@ def _why(comparison: Comparison) -> TableCell:
     return score_cell(comparison.score)
 
 
-def _measured(comparison: Comparison) -> Iterator[ScoreCheck]:
+def _check_scores(comparison: Comparison) -> Iterator[ScoreCheck]:
     return check_scores(
         dict(comparison.threshold),
         partial(getattr, comparison),
-        lambda: {path: figures.mean_score for path, figures in comparison.fields.items()},
+        lambda: {path: aggregation.mean_score for path, aggregation in comparison.fields.items()},
     )
 
 
 def headline_of(message: str) -> str:
-    r"""Return the first line of a message, without the name of the exception that every failure has.
+    r"""Return the first line of a message without "AssertionError: ".
 
     >>> headline_of("AssertionError: m score 0.50 < 1.00\n2 fields")
     'm score 0.50 < 1.00'
@@ -167,14 +174,18 @@ def message_lines(message: str, most: int, *, width: int = 200, unicode: bool = 
 
 
 def failed_table(results: RunResult, failed: Sequence[FailedCase], link: str = "") -> Table:
-    """Return a table of the cases that failed; `link` is the base of links to lines."""
+    """Return a table of the failed cases; `link` is the base of links to lines."""
     noun = results.noun
-    have_places = any(each.failure.path for each in failed)
-    # Each error once: a service that is down fails all cases alike.
+    have_places = any(failed_case.failure.path for failed_case in failed)
+    # Each error is shown once, since a service that is down fails all cases with the same error.
     groups: dict[tuple[str, str], list[FailedCase]] = {}
-    for each in failed:
-        same = ("", each.failure.message) if not each.run.comparisons else (each.case.id, "")
-        groups.setdefault(same, []).append(each)
+    for failed_case in failed:
+        same = (
+            ("", failed_case.failure.message)
+            if not failed_case.run.comparisons
+            else (failed_case.case.id, "")
+        )
+        groups.setdefault(same, []).append(failed_case)
     rows = []
     for first, *others in groups.values():
         row = case_row(first, link, have_places=have_places)
@@ -184,32 +195,35 @@ def failed_table(results: RunResult, failed: Sequence[FailedCase], link: str = "
     return Table(
         (noun, "score", "lowest-scoring fields", *(["at"] if have_places else [])),
         rows,
-        title_of(results),
+        failed_title(results),
         noun,
         text={"lowest-scoring fields", "at"},
         spare={"lowest-scoring fields": 1},
         not_in_terminal={"at"},
-        details=[[RowDetail(each.failure.note, message=each.failure.message)] for each in failed],
+        details=[
+            [RowDetail(failed_case.failure.note, message=failed_case.failure.message)]
+            for failed_case in failed
+        ],
         node_ids=not results.is_of_records,
     )
 
 
-def case_row(each: FailedCase, link: str, *, have_places: bool) -> list[AnyCell]:
-    """Return the row of a case that failed."""
-    score = why_failed(each.run, each.failure.score)._replace(value=each.failure.score)
-    place = [_place(each.failure, link)] if have_places else []
-    return [_name(each), score, _complaint(each), *place]
+def case_row(failed_case: FailedCase, link: str, *, have_places: bool) -> list[AnyCell]:
+    """Return the table row of a failed case."""
+    score = failure_cell(failed_case.run, failed_case.failure.score)._replace(value=failed_case.failure.score)
+    place = [_place(failed_case.failure, link)] if have_places else []
+    return [_name(failed_case), score, _describe_fields(failed_case), *place]
 
 
-def title_of(results: RunResult) -> str:
-    """Return the title of the cases that failed."""
+def failed_title(results: RunResult) -> str:
+    """Return the title of the table of failed cases."""
     if results.is_of_records:
         return "lowest-scoring records, those with errors last"
     return "cases that did not pass" if results.has_only_gates else "failed cases"
 
 
-def _name(each: FailedCase) -> str:
-    return each.case.id + (f" ({each.failure.note})" if each.failure.note else "")
+def _name(failed_case: FailedCase) -> str:
+    return failed_case.case.id + (f" ({failed_case.failure.note})" if failed_case.failure.note else "")
 
 
 def _place(failure: Failure, link: str) -> TableCell:
@@ -221,18 +235,18 @@ def _place(failure: Failure, link: str) -> TableCell:
     return TableCell(f"{failure.path}:{failure.line}", link=target)
 
 
-def _complaint(each: FailedCase) -> str:
-    """Return the lowest-scoring fields of a case, or why it has no score."""
-    if errors := errors_of(each.run):
+def _describe_fields(failed_case: FailedCase) -> str:
+    """Return the lowest-scoring fields of a case as text, or why there are none."""
+    if errors := comparator_errors(failed_case.run):
         return errors[0]
-    fields = lowest_fields(Case(each.case.id, (each.run,)))
+    fields = lowest_fields(Case(failed_case.case.id, (failed_case.run,)))
     if not fields:
-        return headline_of(each.failure.message)
+        return headline_of(failed_case.failure.message)
     return named_fields(fields)
 
 
 def named_fields(fields: Sequence[tuple[str, float]]) -> str:
-    """Return the first fields with their scores, and the number of the others.
+    """Return the first three fields with their scores, and the number of the others.
 
     >>> named_fields([("a", 0.5), ("b", 0.0)])
     'a 0.50, b 0.00'
@@ -245,14 +259,14 @@ def named_fields(fields: Sequence[tuple[str, float]]) -> str:
 
 
 def repeated_checks(results: RunResult) -> tuple[Check, ...]:
-    """Return the checks of repeated cases that are judged as a whole, by all of their runs."""
+    """Return the checks of repeated cases that are judged by their pass rate over all runs."""
     if results.has_only_gates:
         return ()
     return tuple(found for case in results.cases if (found := check(case)) is not None)
 
 
 def repeat_blocks(repeated: Repeats) -> Iterator[Statistics | Table]:
-    """Yield the statistics over all repeated cases, and these cases."""
+    """Yield the statistics over all repeated cases, and a table of these cases."""
     if repeated:
         yield _repeat_statistics(repeated)
         yield _repeat_table(repeated)
@@ -271,12 +285,12 @@ def _repeat_statistics(repeated: Repeats) -> Statistics:
 
 
 def _repeat_table(repeated: Repeats) -> Table:
-    """Return the repeated cases, those that passed least often first."""
+    """Return a table of the repeated cases, the lowest pass rate first."""
     cases = sorted(repeated.cases, key=lambda case: (case.pass_rate, case.id))
     rows: list[list[AnyCell]] = []
     for case in cases:
-        of_runs = [run.figure("score") for run in case.runs]
-        ends = dict.fromkeys(map(score_text, (min(of_runs), max(of_runs))))
+        scores = [run.figure("score") for run in case.runs]
+        ends = dict.fromkeys(map(score_text, (min(scores), max(scores))))
         passed = f"{count(case.passed_runs)} of {count(len(case.runs))}"
         rows.append([case.id, TableCell(passed, tone_of(case.pass_rate), case.pass_rate), " to ".join(ends)])
     return Table(

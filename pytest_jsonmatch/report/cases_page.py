@@ -1,4 +1,4 @@
-"""What only a page shows of cases: all of them with their details, and charts of their scores."""
+"""The parts of a report that only a page shows: all cases with their details, and charts of scores."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pytest_jsonmatch.report.blocks import AnyCell, Chart, RowDetail, Series, Ta
 from pytest_jsonmatch.report.case_tables import (
     FailedCase,
     case_row,
-    errors_of,
+    comparator_errors,
     lowest_fields,
     named_fields,
 )
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 _MOST_LISTED: Final = 2_000
 """A page lists at most this many cases."""
-_ROOM: Final = 20_000_000
-"""The most characters for inputs, answers, values and documents: a page must open."""
+_MAX_CHARACTERS: Final = 20_000_000
+"""The most characters of inputs, answers, values and documents, so that a browser can open the page."""
 _BARS: Final = 20
 _MOST_MARKS: Final = 3
 _HEAT_CASES: Final = 40
@@ -35,27 +35,27 @@ _HEAT_FIELDS: Final = 30
 def case_table(
     results: RunResult, failed: Sequence[FailedCase], extra: PageExtra, link: str = "", *, is_judged: bool
 ) -> Table:
-    """Return all cases of a page: those that failed first, and of the others the lowest score first."""
-    failing = {each.case.id: each for each in failed}
+    """Return a table of all cases: failed cases first, then the others by score, the lowest first."""
+    failing = {failed_case.case.id: failed_case for failed_case in failed}
     others = [case for case in results.cases if case.id not in failing]
     others.sort(key=lambda case: (case.figure("score"), case.id))
-    cases = [*(each.case for each in failed), *others][:_MOST_LISTED]
-    have_places = bool(extra.sources) or any(each.failure.path for each in failed)
-    room = _Room(extra)
+    cases = [*(failed_case.case for failed_case in failed), *others][:_MOST_LISTED]
+    have_places = bool(extra.sources) or any(failed_case.failure.path for failed_case in failed)
+    budget = _DetailBudget(extra)
     rows: list[list[AnyCell]] = []
     details: list[list[RowDetail]] = []
     for case in cases:
-        each = failing.get(case.id)
-        if each is None:
+        failed_case = failing.get(case.id)
+        if failed_case is None:
             score = case.figure("score")
             place = [extra.place(case) or dash(True)] if have_places else []
             fields = named_fields(lowest_fields(case))
             rows.append([case.id, score_cell(score if case.has_figures else None), fields, *place])
         else:
-            rows.append(case_row(each, link, have_places=have_places))
-            if have_places and not each.failure.path:
+            rows.append(case_row(failed_case, link, have_places=have_places))
+            if have_places and not failed_case.failure.path:
                 rows[-1][-1] = extra.place(case) or dash(True)
-        details.append(list(room.details(case, "" if each is None else each.failure.message)))
+        details.append(list(budget.details(case, "" if failed_case is None else failed_case.failure.message)))
     filters: dict[str, list[Collection[str]]] = {}
     if is_judged and not results.is_of_records:
         filters["status"] = [[case.verdict] for case in cases]
@@ -65,8 +65,8 @@ def case_table(
     noun = results.noun
     note = ""
     if len(cases) < len(results.cases):
-        of = count(len(results.cases))
-        note = f"only the {count(len(cases))} {noun}s with the lowest scores are listed, of {of}"
+        total = count(len(results.cases))
+        note = f"only the {count(len(cases))} {noun}s with the lowest scores are listed, of {total}"
     return Table(
         (noun, "score", "lowest-scoring fields", *(["at"] if have_places else [])),
         rows,
@@ -87,18 +87,22 @@ def case_table(
 
 def _title(results: RunResult, failed: Sequence[FailedCase]) -> str:
     if results.is_of_records or not failed:
-        last = ", those with errors last" if any(errors_of(each.run) for each in failed) else ""
+        last = (
+            ", those with errors last"
+            if any(comparator_errors(failed_case.run) for failed_case in failed)
+            else ""
+        )
         return f"{results.noun}s, the lowest scores first{last}"
     what = "did not pass" if results.has_only_gates else "failed"
     return f"cases: {count(len(failed))} of {count(len(results.cases))} {what}"
 
 
 class CaseText(NamedTuple):
-    """What is known about a test beyond what it compared.
+    """The location, input and answer of a test; empty if unknown.
 
     Args:
-        place: where it is written, as "file:line".
-        input: the input that was to be answered, as text.
+        place: where the case is written, as "file:line".
+        input: the input of the system under test, as text.
         answer: the raw answer, if it is text.
     """
 
@@ -110,18 +114,18 @@ class CaseText(NamedTuple):
 @final
 @dataclass(frozen=True, slots=True)
 class PageExtra:
-    """What only a page shows of cases.
+    """The data of cases that only a page shows.
 
     Args:
-        details: what `details_of` returned, by (node id, id) of the comparison.
-        sources: what is known about tests, by node id.
+        details: the results of `details_of`, by (node id, id) of the comparison.
+        sources: location, input and answer of tests, by node id.
     """
 
     details: Mapping[tuple[str, str], str] = field(default_factory=dict)
     sources: Mapping[str, CaseText] = field(default_factory=dict)
 
     def source(self, case: Case, run: CaseRun) -> CaseText:
-        """Return what is known about the test of a run."""
+        """Return location, input and answer of the test of a run."""
         nodeid = run.comparisons[0].nodeid if run.comparisons else case.id
         return self.sources.get(nodeid, CaseText())
 
@@ -131,39 +135,40 @@ class PageExtra:
 
 
 @final
-class _Room:
-    """Makes the details of cases, as long as there is room for them: a page must open."""
+class _DetailBudget:
+    """Returns the details of cases until the limit of characters is reached."""
 
     def __init__(self, extra: PageExtra) -> None:
         self._extra = extra
-        self._left = _ROOM
+        self._remaining = _MAX_CHARACTERS
 
     def details(self, case: Case, message: str) -> Iterator[RowDetail]:
-        """Yield the details of a case: of each comparison, after what belongs to its run."""
+        """Yield the details of each run of a case, followed by those of its comparisons."""
         for run in case.runs:
             source = self._extra.source(case, run)
             number = f"run {run.number} of {case.of}: " if case.of > 1 else ""
             title = f"{number}{'passed' if run.passed else 'failed'}" if number else ""
             texts = [(name, text) for name, text in zip(("input", "answer"), source[1:], strict=True) if text]
-            texts = [each for each in texts if self._take(each[1])]
+            texts = [named_text for named_text in texts if self._reserve(named_text[1])]
             if run.error or texts or title or message:
                 yield RowDetail(title, message=message, texts=texts, notes=[run.error] if run.error else ())
                 message = ""
             for comparison in run.comparisons:
                 yield self._comparison(comparison, is_only=len(run.comparisons) == 1)
 
-    def _comparison(self, of: Comparison, *, is_only: bool) -> RowDetail:
-        title = "" if is_only else f"{of.id.removeprefix(of.nodeid).lstrip('#') or of.id}: {of.metric}"
+    def _comparison(self, comparison: Comparison, *, is_only: bool) -> RowDetail:
+        title = ""
         if not is_only:
-            title += f", score {score_text(of.score)}"
-        text = self._extra.details.get((of.nodeid, of.id), "")
-        if not self._take(text):
-            text = text.partition("\n")[0] if self._left > -_ROOM else ""
-        return detail_from(text, title, (*of.errors, *of.warnings, *of.violations))
+            name = comparison.id.removeprefix(comparison.nodeid).lstrip("#") or comparison.id
+            title = f"{name}: {comparison.metric}, score {score_text(comparison.score)}"
+        text = self._extra.details.get((comparison.nodeid, comparison.id), "")
+        if not self._reserve(text):
+            text = text.partition("\n")[0] if self._remaining > -_MAX_CHARACTERS else ""
+        return detail_from(text, title, (*comparison.errors, *comparison.warnings, *comparison.violations))
 
-    def _take(self, text: str) -> bool:
-        self._left -= len(text)
-        return self._left > 0
+    def _reserve(self, text: str) -> bool:
+        self._remaining -= len(text)
+        return self._remaining > 0
 
 
 def score_chart(results: RunResult) -> Chart:
@@ -171,7 +176,7 @@ def score_chart(results: RunResult) -> Chart:
     bars = [0] * _BARS
     for case in results.scored:
         bars[min(int(case.figure("score") * _BARS), _BARS - 1)] += 1
-    limits = {each.threshold.get("score") for each in results.comparisons}
+    limits = {comparison.threshold.get("score") for comparison in results.comparisons}
     marks = [(float(limit), f"threshold {limit:g}") for limit in sorted(filter(None, limits))[:_MOST_MARKS]]
     points = [((at + 0.5) / _BARS, float(number)) for at, number in enumerate(bars)]
     noun = f"{results.noun}s"
@@ -185,7 +190,9 @@ def heat_chart(results: RunResult, paths: Sequence[str]) -> Chart:
     scores = [case.scores_by_field() for case in cases]
     series = []
     for path in paths:
-        points = [(float(at), mean_of(of[path])) for at, of in enumerate(scores) if path in of]
+        points = [
+            (float(at), mean_of(by_field[path])) for at, by_field in enumerate(scores) if path in by_field
+        ]
         if points:
             series.append(Series(path, points))
     which = f"the {count(len(cases), f'lowest-scoring {results.noun}')}, from left to right"

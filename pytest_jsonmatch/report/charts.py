@@ -1,4 +1,4 @@
-"""Charts as coordinates for the template of a page: lines, bars and heat maps."""
+"""Compute the coordinates of charts for the template of a page: lines, bars and heat maps."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ _TICKS: Final = 5
 _CELL: Final = 20
 """The width and the height of a cell of a heat map."""
 _NAMES: Final = 230
-"""The room for the names of its rows."""
+"""The width of the names of its rows."""
 _SHADES: Final = 10
 
 
 def chart_data(chart: Chart) -> dict[str, object]:
-    """Return what the template draws of a chart; empty if there is nothing to draw."""
+    """Return the data of a chart for the template; empty if there is nothing to draw."""
     if not any(y is not None for series in chart.series for _, y in series.points):
         return {}
     if chart.kind == "heat":
         return _heat(chart)
-    every = [x for series in chart.series for x, y in series.points if y is not None]
-    first, last = (0.0, 1.0) if chart.kind == "bars" else (min(every), max(every))
+    xs = [x for series in chart.series for x, y in series.points if y is not None]
+    first, last = (0.0, 1.0) if chart.kind == "bars" else (min(xs), max(xs))
     span = last - first or 1.0
-    # No ticks between whole numbers, such as those of runs or cases.
+    # Whole numbers, such as numbers of runs or cases, get no ticks between them.
     counts = [y for series in chart.series for _, y in series.points if y is not None]
-    least = float(all(x == int(x) for x in every)), float(all(y == int(y) for y in counts))
+    least = float(all(x == int(x) for x in xs)), float(all(y == int(y) for y in counts))
     top = highest(chart) if chart.kind == "lines" else max(counts)
 
     def across(x: float) -> float:
@@ -45,26 +45,26 @@ def chart_data(chart: Chart) -> dict[str, object]:
         return round(_BOTTOM - (_BOTTOM - _TOP) * min(max(y, 0.0), top) / top, 1)
 
     coloured = [series for series in chart.series if not series.is_guide]
-    kinds = ["guide" if each.is_guide else f"s{coloured.index(each) % _COLOURS}" for each in chart.series]
+    kinds = ["guide" if line.is_guide else f"s{coloured.index(line) % _COLOURS}" for line in chart.series]
     is_bars = chart.kind == "bars"
     return {
         "kind": chart.kind,
         "box": {"left": _LEFT, "right": _RIGHT, "top": _TOP, "bottom": _BOTTOM},
-        "legend": [(kind, each.name) for kind, each in zip(kinds, chart.series, strict=True) if each.name],
+        "legend": [(kind, line.name) for kind, line in zip(kinds, chart.series, strict=True) if line.name],
         "x_ticks": [(across(x), place_text(x)) for x in _round_numbers(first, last, least[0])],
         "y_ticks": [(up(y), place_text(y)) for y in _round_numbers(0.0, top, least[1] * is_bars)],
         "marks": [(across(x), text) for x, text in chart.marks],
         "bars": _bars(chart.series[0], across, up) if is_bars else [],
         "lines": []
         if is_bars
-        else [_series(each, kind, across, up) for kind, each in zip(kinds, chart.series, strict=True)],
+        else [_series(line, kind, across, up) for kind, line in zip(kinds, chart.series, strict=True)],
     }
 
 
 def _series(series: Series, kind: str, across: Any, up: Any) -> dict[str, object]:
     places = [(across(x), None if y is None else up(y)) for x, y in series.points]
     known = [(x, y) for x, y in series.points if y is not None]
-    # Where points are close together, dots would hide the line.
+    # Where there are many points, dots would hide the line.
     dots = known if len(known) <= _MOST_DOTS and not series.is_guide else []
     return {
         "kind": kind,
@@ -74,7 +74,7 @@ def _series(series: Series, kind: str, across: Any, up: Any) -> dict[str, object
 
 
 def _bars(series: Series, across: Any, up: Any) -> list[dict[str, object]]:
-    """Return bars; the last one is of the value 1 alone."""
+    """Return the bars of a histogram with their coordinates and labels."""
     wide = across(1 / len(series.points)) - across(0.0)
     drawn = []
     for at, (_, y) in enumerate(series.points):
@@ -117,12 +117,12 @@ def _heat(chart: Chart) -> dict[str, object]:
 
 
 def _shade(score: float | None) -> str:
-    """Return the shade of a score: h10 is only for 1."""
+    """Return the CSS class of a score; h10 is only for 1."""
     return "none" if score is None else f"h{floor(score * _SHADES)}"
 
 
 def _polylines(places: Sequence[tuple[float, float | None]]) -> Iterator[str]:
-    """Yield the lines between gaps."""
+    """Yield the points of each line between two gaps, as SVG coordinates."""
     run: list[tuple[float, float]] = []
     for x, y in [*places, (0.0, None)]:
         if y is not None:
@@ -140,5 +140,5 @@ def _round_numbers(first: float, last: float, least: float = 0.0) -> list[float]
     """
     rough = max((last - first) / _TICKS, least) or 1.0
     unit = 10.0 ** floor(log10(rough))
-    step = next(each * unit for each in (1, 2, 5, 10) if each * unit >= rough * 0.999)
+    step = next(factor * unit for factor in (1, 2, 5, 10) if factor * unit >= rough * 0.999)
     return [round(at * step, 12) for at in range(ceil(first / step - 1e-9), floor(last / step + 1e-9) + 1)]

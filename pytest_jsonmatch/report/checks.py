@@ -1,4 +1,4 @@
-"""What a run is judged by: gates and repeated cases as tables, and the last line of a run."""
+"""Tables of gates and of repeated cases, and the last line of a run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.blocks import Table, TableCell
-from pytest_jsonmatch.report.formatting import change_text, compare_figures, dash
+from pytest_jsonmatch.report.formatting import change_text, dash, limit_texts
 from pytest_jsonmatch.report.styled import BOLD, RED, StyledLine
 from pytest_jsonmatch.report.terminal_style import TerminalStyle
 
@@ -24,17 +24,17 @@ JUDGED: Final = "intervals do not account for the judge's errors; `jsonmatch stu
 
 
 def gate_table(checks: Sequence[Check], on: str) -> Table:
-    """Return the gates of a run or a study.
+    """Return a table of the gates of a run or a study.
 
     Args:
-        checks: the gates.
-        on: what they were evaluated on, such as "12 of 80 cases (-k)".
+        checks: the gates with their results.
+        on: the cases they were evaluated on, such as "12 of 80 cases (-k)".
     """
     return _check_table(checks, "gate", "value", f"gates, on {on}" if on else "gates")
 
 
 def repeated_table(checks: Sequence[Check]) -> Table:
-    """Return the repeated cases that failed or are not decided; node ids are there to be copied."""
+    """Return a table of the repeated cases that failed or are not decided."""
     return _check_table(checks, "case", "pass rate", "repeated cases that did not pass")
 
 
@@ -50,7 +50,7 @@ def _check_table(
             [
                 check.subject,
                 _VERDICTS[check.passed],
-                *(text or dash(True) for text in check_figures(check)),
+                *(text or dash(True) for text in check_texts(check)),
                 check.note,
             ]
             for check in checks
@@ -66,31 +66,31 @@ def _check_table(
 
 
 def failed_line(gates: Sequence[Check], repeated: Sequence[Check], style: TerminalStyle) -> StyledLine:
-    """Return the line that names the gates and repeated cases that failed; empty if none did."""
+    """Return a line that names the failed gates and failed repeated cases; empty if there are none."""
     parts = []
-    for noun, every in (("gate", gates), ("repeated case", repeated)):
-        failed = [check for check in every if check.passed is False]
+    for noun, checks in (("gate", gates), ("repeated case", repeated)):
+        failed = [check for check in checks if check.passed is False]
         if failed:
             names = [style.printable(named(check, unicode=style.unicode)) for check in failed[:_MOST_NAMED]]
             names += [f"{count(len(failed) - _MOST_NAMED)} more"] if failed[_MOST_NAMED:] else []
-            decided = sum(check.passed is not None for check in every)
+            decided = sum(check.passed is not None for check in checks)
             parts.append(f"{count(len(failed))} of {count(decided, noun)} failed: {', '.join(names)}")
     return [(f"jsonmatch: {'; '.join(parts)}", {**RED, **BOLD})] if parts else []
 
 
 def named(check: Check, *, unicode: bool = True) -> str:
-    """Return a check's subject with its value, or with its note if there is no value."""
-    value = check_figures(check, unicode=unicode)[0]
+    """Return the subject of a check with its value, or with its note if there is no value."""
+    value = check_texts(check, unicode=unicode)[0]
     return f"{check.subject} ({value})" if value else ", ".join(filter(None, (check.subject, check.note)))
 
 
-def check_figures(check: Check, *, unicode: bool = True) -> tuple[str, str, str]:
-    """Return a check's value, limit and margin, with enough decimals to distinguish them.
+def check_texts(check: Check, *, unicode: bool = True) -> tuple[str, str, str]:
+    """Return the value, limit and margin of a check with enough decimals to distinguish value and limit.
 
-    Value and margin are empty where there is no value.
+    Value and margin are empty if there is no value.
     """
     if check.value is None or check.margin is None:
         return "", f"{check.limit:g}", ""
     if isinstance(check.value, int):
         return count(check.value), f"{check.limit:g}", f"{check.margin:+g}" if check.margin else "0"
-    return *compare_figures(check.value, check.limit), change_text(check.margin, unicode=unicode)
+    return *limit_texts(check.value, check.limit), change_text(check.margin, unicode=unicode)

@@ -1,4 +1,4 @@
-"""Workflow commands for GitHub Actions: lines of a log that become annotations on a pull request."""
+"""Workflow commands for GitHub Actions: log lines that become annotations on a pull request."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def _escaped(text: str) -> str:
 
 
 def workflow_commands(report: Report, gates: Iterable[Check], *, unicode: bool = True) -> Iterator[str]:
-    """Yield a command for all failed gates, and one for each failed case; at most ten.
+    """Yield one command for all failed gates and one for each failed case, at most ten errors.
 
     Args:
-        report: of the run.
+        report: the report of the run.
         gates: the gates of the run.
-        unicode: False keeps to ASCII.
+        unicode: whether characters beyond ASCII are allowed.
     """
     failed = [check for check in gates if check.passed is False]
     if failed:

@@ -1,4 +1,4 @@
-"""A corpus as reports show it: its kept records as cases, what they show of each, and its page."""
+"""The details and the page of a corpus."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.run import RunResult
 
 _DETAILED: Final = 1_000
-"""At most this many of the worst records get their documents, and alternative pairs."""
+"""At most this many of the lowest-scoring records get their documents."""
 
 
 def write_page(run: RunResult, path: Path) -> None:
-    """Write a corpus as a page, with the records that `keep` kept.
+    """Write a corpus as an HTML page, with the records that `keep` kept.
 
     Raises:
         ConfigurationError: jinja2 is not installed.
@@ -38,20 +38,20 @@ def write_page(run: RunResult, path: Path) -> None:
     write_file(path, page.encode("utf-8", "backslashreplace"))
 
 
-def worst_indices(run: RunResult) -> set[int]:
-    """Return the indices of the kept records that get details: the worst ones."""
+def detailed_indices(run: RunResult) -> set[int]:
+    """Return the indices of the lowest-scoring kept records, which get their documents."""
     kept = [record for record in _kept(run) if record.score is not None]
     rank = attrgetter("score", "f1", "index")
     return {record.index for record in nsmallest(_DETAILED, kept, key=rank)}
 
 
 def details_of_records(run: RunResult) -> dict[tuple[str, str], str]:
-    """Return what a page shows of each kept record; it has no room for the documents of all of them."""
-    closely = worst_indices(run)
+    """Return the details of each kept record for a page; only the lowest-scoring ones have documents."""
+    with_documents = detailed_indices(run)
     details = {}
     for record in _kept(run):
         name, detail = str(record.record_id), details_of(_match(record))
-        details[name, name] = detail if record.index in closely else detail.partition("\n")[0]
+        details[name, name] = detail if record.index in with_documents else detail.partition("\n")[0]
     return details
 
 

@@ -1,4 +1,4 @@
-"""What a page shows of one comparison beyond its scores: the values that differ, and both documents."""
+"""The details of a comparison for a page: the values that differ, and both documents."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 MAX_LEAVES: Final = 50
 """Keep at most this many leaves of a comparison."""
 _MAX_TEXT: Final = 1000
-# For all values of a comparison together: thousands of comparisons must fit into memory.
+# The characters of all values of a comparison: thousands of comparisons must fit into memory.
 _MAX_TEXTS: Final = 20_000
 _MAX_PATH: Final = 500
 _MAX_REASON: Final = 200
-# For each side; less for a perfect comparison, which is rarely looked at.
+# The characters of each side; fewer for a perfect comparison, whose details are rarely needed.
 _MAX_DOCUMENT: Final = 6000
 _MAX_PERFECT: Final = 1500
 _WELL: Final = frozenset({"match", "skipped"})
@@ -34,10 +34,10 @@ _EVIDENT: Final = frozenset({"missing", "not in expected"})
 
 
 def details_of(result: MatchResult) -> str:
-    r"""Return two lines of ASCII JSON: what is wrong in a result (empty for nothing), and its documents.
+    r"""Return two lines of ASCII JSON: the differences in a result (empty if none), and its documents.
 
-    The number of leaves is limited, and long values and documents are clipped: the text must travel between
-    processes, and fit on a page.
+    The number of leaves is limited, and long values and documents are clipped, since the text is sent between
+    processes and must fit on a page.
 
     >>> from pytest_jsonmatch import compare_json
     >>> details_of(compare_json({"a": 1}, {"a": 1})).splitlines()
@@ -51,7 +51,7 @@ def details_of(result: MatchResult) -> str:
 
 
 def detail_from(text: str, title: str = "", notes: Iterable[str] = ()) -> RowDetail:
-    """Return the detail of a row that `details_of` describes; its documents may have been left out."""
+    """Return the row detail from the text of `details_of`, whose second line may be left out."""
     wrong, _, documents = text.partition("\n")
     found = json.loads(wrong) if wrong else {"leaves": []}
     expected, actual = json.loads(documents) if documents else (None, None)
@@ -65,7 +65,7 @@ def detail_from(text: str, title: str = "", notes: Iterable[str] = ()) -> RowDet
 
 
 def _leaves(results: Iterable[FieldResult]) -> dict[str, object]:
-    """Return the leaves that differ, and how many more there was no room for."""
+    """Return the leaves that differ up to a limit, and the number of the others."""
     kept: list[ShownDifference] = []
     more, room = 0, _MAX_TEXTS
     for leaf in results:
@@ -78,9 +78,9 @@ def _leaves(results: Iterable[FieldResult]) -> dict[str, object]:
 
 
 def _differing(result: MatchResult) -> list[FieldResult]:
-    """Return the leaves that differ, and the rows that one side lacks in place of their leaves."""
-    found = (each for each in result.field_results if each.status not in _WELL)
-    leaves = (leaf for each in found for leaf in each.differences or (each,))
+    """Return the leaves that differ; a missing or extra row replaces its leaves."""
+    found = (field for field in result.field_results if field.status not in _WELL)
+    leaves = (leaf for field in found for leaf in field.differences or (field,))
     return collapse_rows(leaves, result.documents)
 
 
@@ -102,7 +102,7 @@ def _text(value: JsonValue) -> str | None:
 
 
 def _documents(result: MatchResult, *, is_perfect: bool) -> str:
-    """Return both documents as text; actual is null if it is missing, and 0 if both are the same."""
+    """Return both documents as JSON text; a missing side is null, and an actual equal to expected is 0."""
     limit = _MAX_PERFECT if is_perfect else _MAX_DOCUMENT
     expected, actual = (
         None if document is MISSING else _document(document, limit) for document in result.documents
@@ -111,7 +111,7 @@ def _documents(result: MatchResult, *, is_perfect: bool) -> str:
 
 
 def _document(value: JsonValue, limit: int) -> str:
-    """Return a JSON value as indented text; a line with "…" replaces what is beyond the limit."""
+    """Return a JSON value as indented text; a line with "…" replaces the text beyond the limit."""
     text, plain = "", map_scalars(value, to_file_form)
     for part in json.JSONEncoder(indent=2, ensure_ascii=False, default=str).iterencode(plain):
         text += part

@@ -1,4 +1,4 @@
-"""Make any text safe for a terminal: nothing in it moves the cursor, is hidden, or reorders text."""
+"""Make any text safe for a terminal: no character moves the cursor, is invisible, or reorders text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MAX_MARKS: Final = 4
 # A printed character has at most this many code points: itself and its marks.
 _POINTS_PER_COLUMN: Final = 1 + _MAX_MARKS
 _COMMANDS: Final = ("::", "##[", "##vso[")
-"""How lines begin that GitHub Actions and Azure Pipelines take for commands."""
+"""The starts of lines that GitHub Actions and Azure Pipelines take for commands."""
 
 
 def printable(text: str, *, ascii_only: bool = False) -> str:
@@ -26,8 +26,8 @@ def printable(text: str, *, ascii_only: bool = False) -> str:
 
     Control characters (ANSI sequences too), bidi controls, zero-width characters, line and paragraph
     separators, unusual spaces, lone surrogates and unassigned code points become `\n`, `\x1b`, `\u202e` ...;
-    with `ascii_only` all other non-ASCII characters, too. The result is for people: existing backslashes stay
-    as they are.
+    with `ascii_only` all other non-ASCII characters, too. Existing backslashes are not escaped, so the result
+    cannot be decoded.
 
     >>> print(printable("red \x1b[31m, wide\u200b, two\nlines"))
     red \x1b[31m, wide\u200b, two\nlines
@@ -54,7 +54,7 @@ def _atoms(text: str, ascii_only: bool) -> list[str]:
     if text.isascii() and text.isprintable():
         return list(text)
     atoms: list[str] = []
-    marks = _MAX_MARKS  # a mark at the very start would sit on a character that is not ours
+    marks = _MAX_MARKS  # a mark at the very start would combine with the character before the text
     for character in text:
         if " " <= character <= "~":
             atoms.append(character)
@@ -85,7 +85,7 @@ def _escape(character: str) -> str:
 
 
 def display_width(text: str) -> int:
-    """Return the columns that printable text takes in a terminal.
+    """Return the number of columns of printable text in a terminal.
 
     >>> display_width("abc"), display_width("日本")
     (3, 4)
@@ -112,9 +112,9 @@ def pad(text: str, width: int, *, right: bool = False) -> str:
 
 
 def clip(text: str, width: int, *, unicode: bool = True, head: float = 1.0) -> str:
-    """Return `text`, printable, in at most `width` columns; a mark replaces what is cut.
+    """Return `text`, printable, in at most `width` columns; an ellipsis replaces what is cut.
 
-    `head` is the share of the room that the start of the text gets: 1 cuts at the end, 0 at the start.
+    `head` is the share of the columns that the start of the text gets: 1 cuts at the end, 0 at the start.
 
     >>> clip("completed successfully", 10), clip("completed successfully", 10, head=0)
     ('completed…', '…cessfully')
@@ -163,7 +163,7 @@ def fold(text: str, width: int, rows: int, *, unicode: bool = True) -> list[str]
 
 
 def mark(unicode: bool) -> str:
-    """Return the sign for text left out."""
+    """Return the ellipsis."""
     return "…" if unicode else "..."
 
 

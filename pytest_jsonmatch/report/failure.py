@@ -1,4 +1,4 @@
-"""The message of a failed comparison: what was required, what came, and the worst fields first."""
+"""The message of a failed comparison: the limit, the score, and the lowest-scoring fields first."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.escape import display_width, fold, pad
 from pytest_jsonmatch.report.fields import left_out
-from pytest_jsonmatch.report.formatting import STATUS_WORDS, compare_figures, score_text, tone_of
+from pytest_jsonmatch.report.formatting import STATUS_WORDS, limit_texts, score_text, tone_of
 from pytest_jsonmatch.report.styled import (
     BOLD,
     DIM,
@@ -41,7 +41,7 @@ _QUIET: Final = frozenset({"match", "skipped"})
 MARGIN: Final = 8
 """The columns reserved for that."""
 _INDENT: Final = 6
-# Paths and values line up within these shares of the width; longer ones stick out.
+# Paths and values are aligned within these shares of the width; longer ones are not.
 _PATH_COLUMN: Final = 0.33
 _VALUE_COLUMN: Final = 0.4
 _ALSO: Final = 3
@@ -49,12 +49,12 @@ _NOTES: Final = 2
 
 
 class _Volume(NamedTuple):
-    """How much is shown at one verbosity."""
+    """The amount of output at one verbosity."""
 
     lines: int
     fields: int
     value_lines: int | None
-    """None: everything, uncut."""
+    """None: whole values."""
 
 
 _VOLUMES: Final = (_Volume(25, 8, 0), _Volume(maxsize, 50, 5), _Volume(maxsize, maxsize, None))
@@ -70,32 +70,32 @@ def failure_message(
     name: str | None = None,
     locate: Callable[[FieldResult], str | None] | None = None,
 ) -> str:
-    """Return the message for a comparison below its threshold; its first line makes sense on its own.
+    """Return the message for a comparison that failed; its first line is complete without the others.
 
     Args:
-        result: what was scored.
-        style: how the lines may look; 8 columns are reserved for pytest's own margin.
-        threshold: all limits that were set, by figure; shown if no figure is too low (a comparator failed).
-        failures: the figures below their limits, the most important first.
-        verbosity: 0 shows the worst fields in at most 25 lines, 1 shows more of them, 2 all, uncut.
-        name: the comparison's name, if it has one.
+        result: the result of the comparison.
+        style: the style of the lines; 8 columns are reserved for pytest's own margin.
+        threshold: all limits; that of the score is shown if no score is too low (a comparator failed).
+        failures: the scores below their limits, the most important first.
+        verbosity: 0 shows the lowest-scoring fields in at most 25 lines, 1 shows more of them, 2 all, uncut.
+        name: the name of the comparison, if it has one.
         locate: returns ":line" or "file:line" of a field whose expected value is written in a file.
     """
     volume = _VOLUMES[min(max(verbosity, 0), len(_VOLUMES) - 1)]
     style = replace(style, width=max(style.width - MARGIN, 40))
     reach = None if volume.value_lines is None else volume.value_lines * style.width
-    # For a field that is scored as a whole, the places in it that differ are listed.
-    different = [len(collapse_rows(field.differences, result.documents)) for field in _found(result)]
+    # For an object or array that is scored as one field, the values in it that differ are listed.
+    different = [len(collapse_rows(field.differences, result.documents)) for field in _wrong_fields(result)]
     places = sum(number or 1 for number in different)
     head = _head(result, threshold, failures, name, style)
     head.append(_counts(result, style, f", in {count(places, 'place')}" if any(different) else ""))
-    errors = [f"comparator {each.comparator!r} at {each.path}: {each.reason}" for each in result.errors]
+    errors = [f"comparator {error.comparator!r} at {error.path}: {error.reason}" for error in result.errors]
     tail = _notes(errors, "error: ", RED, volume, style)
     tail += _notes(result.warnings, "note: ", DIM, volume, style)
     room = volume.lines - len(head) - len(tail)
-    worst = _worst(result, failures, volume.fields)
-    body = _fields(result, worst, places, volume, room, Space(style.less(_INDENT), reach), locate)
-    # pytest cuts the first line to fit its short summary, and would count or cut escape codes in it.
+    lowest = _lowest_scoring(result, failures, volume.fields)
+    body = _fields(result, lowest, places, volume, room, Space(style.less(_INDENT), reach), locate)
+    # No colour in the first line: pytest cuts it for its short summary, and would count or cut escape codes.
     rest = [*head[1:], *body, *tail]
     return "\n".join([line_text(head[0]), *(line_text(line, color=style.color) for line in rest)])
 
@@ -114,7 +114,7 @@ def _head(
     if failures:
         first += _below(failures[0], style)
         if len(failures) > 1:
-            first.append((f" and {count(len(failures) - 1, 'more figure')} too low", PLAIN))
+            first.append((f" and {count(len(failures) - 1, 'more score')} too low", PLAIN))
     else:
         limits = "" if "score" not in threshold else f" (limit {threshold['score']})"
         silent = left_out(1, not result.counts_extra)
@@ -127,15 +127,15 @@ def _head(
     lines = [first]
     lines += [[("also ", DIM), *_below(failure, style)] for failure in failures[1 : 1 + _ALSO]]
     if len(failures) > 1 + _ALSO:
-        lines.append([(f"{style.mark} and {count(len(failures) - 1 - _ALSO, 'more figure')}", DIM)])
+        lines.append([(f"{style.mark} and {count(len(failures) - 1 - _ALSO, 'more score')}", DIM)])
     return lines
 
 
 def _below(failure: ScoreCheck, style: TerminalStyle) -> StyledLine:
     what = style.middle("F1" if failure.name == "f1" else failure.name, style.width // 2)
     if failure.value is None:
-        return [(f"{what} has no figure, needs {compare_figures(0.0, failure.limit)[1]}", PLAIN)]
-    value, limit = compare_figures(failure.value, failure.limit)
+        return [(f"{what} is undefined, needs {limit_texts(0.0, failure.limit)[1]}", PLAIN)]
+    value, limit = limit_texts(failure.value, failure.limit)
     return [(f"{what} ", PLAIN), (value, TONES[tone_of(failure.value)]), (f" < {limit}", PLAIN)]
 
 
@@ -147,14 +147,14 @@ def _counts(result: MatchResult, style: TerminalStyle, places: str) -> StyledLin
     text = f"{count(sum(counts.values()), 'field')}: {parts}" if counts else "nothing to compare"
     text += places
     if result.score == result.f1 and result.precision != result.recall:
-        figures = f"; precision {score_text(result.precision)}, recall {score_text(result.recall)}"
-        if len(text) + len(figures) <= style.width:
-            text += figures
+        scores = f"; precision {score_text(result.precision)}, recall {score_text(result.recall)}"
+        if len(text) + len(scores) <= style.width:
+            text += scores
     return [(text, PLAIN)]
 
 
-def _found(result: MatchResult, causes: Container[str | None] = ()) -> list[FieldResult]:
-    """Return the fields that are not right, rows of one side as one each; causes come first."""
+def _wrong_fields(result: MatchResult, causes: Container[str | None] = ()) -> list[FieldResult]:
+    """Return the fields with mistakes, `causes` first; a missing or extra row is one field."""
     found = [field for field in result.field_results if field.status not in _QUIET]
     return collapse_rows(sorted(found, key=lambda field: field.path not in causes), result.documents)
 
@@ -163,7 +163,7 @@ def _found(result: MatchResult, causes: Container[str | None] = ()) -> list[Fiel
 
 
 class _Entry(NamedTuple):
-    """One thing to show: a field, or a leaf below a field that is scored as a whole."""
+    """An entry of the message: a field, or a leaf in an object or array that is scored as one field."""
 
     field: FieldResult
     score: float | None
@@ -171,27 +171,27 @@ class _Entry(NamedTuple):
 
 def _fields(
     result: MatchResult,
-    worst: Sequence[FieldResult],
+    lowest: Sequence[FieldResult],
     places: int,
     volume: _Volume,
     room: int,
     space: Space,
     locate: Callable[[FieldResult], str | None] | None,
 ) -> list[StyledLine]:
-    entries = _entries(worst, volume.fields, result)
+    entries = _entries(lowest, volume.fields, result)
     if not entries:
         return []
-    # Leaves of a field that is scored as a whole have no score; next to them, zeros add nothing.
+    # Leaves in an object or array that is scored as one field have no score; zeros next to them are left out.
     scores = [entry.score for entry in entries]
     are_scored = any(scores) or None not in scores
     rows = [_row(entry, result, volume, space, locate) for entry in entries]
-    whole = space.style.width + _INDENT
+    total_width = space.style.width + _INDENT
     columns = (
         max(len(row.score[0]) for row in rows) if are_scored else 0,
-        _column((display_width(row.path) for row in rows), int(whole * _PATH_COLUMN)),
+        _column((display_width(row.path) for row in rows), int(total_width * _PATH_COLUMN)),
         _column(
             (line_width(row.values[0]) for row in rows if len(row.values) == 1),
-            int(whole * _VALUE_COLUMN),
+            int(total_width * _VALUE_COLUMN),
         ),
     )
     lines: list[StyledLine] = [[(f"expected {space.style.arrow} actual:", PLAIN)]]
@@ -212,28 +212,28 @@ def _fields(
     return lines
 
 
-def _worst(result: MatchResult, failures: Sequence[ScoreCheck], limit: int) -> list[FieldResult]:
-    """Return the fields to show, the worst first."""
+def _lowest_scoring(result: MatchResult, failures: Sequence[ScoreCheck], limit: int) -> list[FieldResult]:
+    """Return the fields to show: those that failed a limit first, then by score, the lowest first."""
     causes = {failure.field for failure in failures}
     if None in causes:
-        causes = set()  # fields come first only if nothing else failed
+        causes = set()  # a field with a limit comes first only if no overall score is too low
     return heapq.nsmallest(
         limit,
-        _found(result, causes),
+        _wrong_fields(result, causes),
         key=lambda field: (field.path not in causes, not field.weight, field.score),
     )
 
 
 def first_field(result: MatchResult, failures: Sequence[ScoreCheck]) -> FieldResult | None:
-    """Return the field that the message shows first; None if all are right."""
-    entries = _entries(_worst(result, failures, 1), 1, result)
+    """Return the field that the message shows first; None if no field has a mistake."""
+    entries = _entries(_lowest_scoring(result, failures, 1), 1, result)
     return entries[0].field if entries else None
 
 
 def _entries(fields: Sequence[FieldResult], limit: int, result: MatchResult) -> list[_Entry]:
-    """Return what to show for the fields.
+    """Return the entries for the fields, at most `limit`.
 
-    Every field gets one entry; the room that remains goes to the leaves of the worst fields.
+    Every field gets at least one entry. The remaining entries go to the leaves of the lowest-scoring fields.
     """
     spare = limit - len(fields)
     entries: list[_Entry] = []
@@ -249,7 +249,7 @@ def _entries(fields: Sequence[FieldResult], limit: int, result: MatchResult) -> 
 
 
 class _Row(NamedTuple):
-    """An entry as text: score, path, expected → actual; why it is not right, and where it is written."""
+    """An entry as text: score, path, expected → actual, and as `tail` the reason and the location."""
 
     score: tuple[str, Markup]
     path: str
@@ -266,15 +266,15 @@ def _row(
 ) -> _Row:
     field, score = entry
     if field.status == "batch_error":
-        score = None  # it was never scored, and is in no figure
+        score = None  # it was never scored, and counts in no score
     style = space.style
     path = _path(field, result, style)
     path = style.middle(path, style.width - 24) if volume.lines < maxsize else style.printable(path)
     place = None if locate is None else locate(field)
     tail = [(_note(field, space), PLAIN), (style.printable(place or ""), DIM)]
-    figure = "" if entry.score is None else style.score(score)
+    shown_score = "" if entry.score is None else style.score(score)
     return _Row(
-        (figure, TONES[tone_of(score)]),
+        (shown_score, TONES[tone_of(score)]),
         path,
         _values(field, space),
         [part for note in tail if note[0] for part in (("  ", PLAIN), note)],
@@ -282,17 +282,17 @@ def _row(
 
 
 def _path(field: FieldResult, result: MatchResult, style: TerminalStyle) -> str:
-    """Return the path of a field; an index that is not the same on both sides is `[expected → actual]`.
+    """Return the path of a field; an index that differs between the sides is `[expected → actual]`.
 
-    Of an element of only one side it is that side's, as `[→ actual]` if expected has another element there.
+    An extra element has its index in actual, as `[→ actual]` if expected has an element at that index.
     """
-    path, trails = "", [get_instance_keys(field.place, side) for side in ("expected", "actual")]
-    for at, (expected, actual) in enumerate(zip(*trails, strict=True)):
+    path, keys = "", [get_instance_keys(field.place, side) for side in ("expected", "actual")]
+    for at, (expected, actual) in enumerate(zip(*keys, strict=True)):
         key = actual if expected is MISSING else expected
         if type(key) is not int:
             name = format_path((key,))
             path += name if name.startswith("[") or not path else f".{name}"
-        elif expected is MISSING and get_value(result.documents[0], (*trails[0][:at], actual)) is not MISSING:
+        elif expected is MISSING and get_value(result.documents[0], (*keys[0][:at], actual)) is not MISSING:
             path += f"[{style.arrow}{actual}]"
         else:
             path += f"[{key}]" if actual in {key, MISSING} else f"[{expected}{style.arrow}{actual}]"
@@ -300,10 +300,10 @@ def _path(field: FieldResult, result: MatchResult, style: TerminalStyle) -> str:
 
 
 def _note(field: FieldResult, space: Space) -> str:
-    """Return why a field is not right."""
+    """Return the note on a field: its status if the values do not show it, the reason, and weight 0."""
     if field.detail is not None and field.status in {"omission", "hallucination"} and field.detail.reason:
-        return ", ".join([field.detail.reason, *([] if field.weight else ["weight 0"])])  # it is a row
-    # A value that is missing is shown as such.
+        return ", ".join([field.detail.reason, *([] if field.weight else ["weight 0"])])  # a row
+    # A missing value is shown as "(missing)".
     parts = [] if field.status in {"mismatch", "omission"} else [STATUS_WORDS[field.status]]
     if field.error:
         parts.append("comparator failed")  # the error is shown below
@@ -316,29 +316,29 @@ def _note(field: FieldResult, space: Space) -> str:
 
 
 def _column(widths: Iterable[int], limit: int) -> int:
-    """Return the width in which most entries line up; a few long ones stick out."""
+    """Return the greatest width of at most `limit`; longer entries are not aligned."""
     return max((width for width in widths if width <= limit), default=0)
 
 
 def _draw(row: _Row, columns: tuple[int, int, int], space: Space) -> list[StyledLine]:
-    """Draw a row on one line if it fits, else with the values below the rest."""
-    figure, path, value = columns
+    """Return a row as one line if it fits, else with the values below the path."""
+    score_width, path_width, value_width = columns
     room = space.style.width + _INDENT
     lead: StyledLine = [("  ", PLAIN)]
-    if figure:
-        lead += [(pad(row.score[0], figure), row.score[1]), ("  ", PLAIN)]
-    lead.append((pad(row.path, path), BOLD))
+    if score_width:
+        lead += [(pad(row.score[0], score_width), row.score[1]), ("  ", PLAIN)]
+    lead.append((pad(row.path, path_width), BOLD))
     tail = row.tail
     if len(row.values) == 1:
         (values,) = row.values
         below: StyledLine = [(" " * _INDENT, PLAIN), *values, *tail]
-        for fill in (" " * (value - line_width(values)), ""):
+        for fill in (" " * (value_width - line_width(values)), ""):
             line: StyledLine = [*lead, ("  ", PLAIN), *values, (fill, PLAIN), *tail]
             if line_width(line) <= room:
                 return [line]
         if line_width(below) <= room:
             return [lead, below]
-    # As much of note and place as fits goes on the first line, the rest below the values.
+    # As much of note and location as fits goes on the first line, the rest below the values.
     kept = next(part for part in (tail, tail[:2], []) if line_width([*lead, *part]) <= room or not part)
     left: list[StyledLine] = [[part] for part in tail[len(kept) :] if part[0].strip()]
     return [[*lead, *kept], *([(" " * _INDENT, PLAIN), *line] for line in (*row.values, *left))]
@@ -355,7 +355,7 @@ def _values(field: FieldResult, space: Space) -> list[StyledLine]:
     raw = value_lines(expected, actual, space, marks=False)
     after = value_lines(*compared, Space(space.style.less(len(label)), space.reach))
     if space.reach == 0 and not any(map(has_marks, after)):
-        return raw  # a second pair of unmarked texts says little
+        return raw  # without marks, a second pair of texts would not help
     labels = [(label, DIM)] + [(" " * len(label), PLAIN)] * (len(after) - 1)
     return [*raw, *([lead, *line] for lead, line in zip(labels, after, strict=True))]
 

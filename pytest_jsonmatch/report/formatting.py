@@ -1,4 +1,4 @@
-"""Figures for people: as short as they can be without misleading."""
+"""Format scores, changes and amounts with as few decimals as possible without misleading."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def tone_of(score: float | None) -> str:
 def score_text(score: float | None, least: int = 2, *, unicode: bool = True) -> str:
     """Return a score with `least` decimals, or more where these would make it 0 or 1.
 
-    The sign of a figure below 0, such as a kappa, is kept as well.
+    A number below 0, such as a kappa, keeps its sign.
 
     >>> score_text(0.9545), score_text(0.9996), score_text(1.0), score_text(None)
     ('0.95', '0.9996', '1.00', '–')
@@ -57,9 +57,9 @@ def score_text(score: float | None, least: int = 2, *, unicode: bool = True) -> 
 
 
 def interval_texts(value: float, low: float | None, high: float | None, least: int = 2) -> tuple[str, str]:
-    """Return a figure and its interval with the same decimals, and so many that the ends differ if they do.
+    """Return a value and its interval with the same number of decimals, enough to distinguish the ends.
 
-    Without an interval its text is empty.
+    The text of the interval is empty if there is none.
 
     >>> interval_texts(0.99, 0.6816, 0.9987), interval_texts(0.99994, 0.99991, 0.99996)
     (('0.990', '0.682 to 0.999'), ('0.99994', '0.99991 to 0.99996'))
@@ -75,21 +75,21 @@ def interval_texts(value: float, low: float | None, high: float | None, least: i
     return texts[0], f"{texts[1]} to {texts[2]}"
 
 
-def compare_figures(value: float, limit: float) -> tuple[str, str]:
-    """Return both figures with enough decimals to see which is the lower one.
+def limit_texts(value: float, limit: float) -> tuple[str, str]:
+    """Return a value and its limit with enough decimals to show which is lower.
 
-    >>> compare_figures(0.9499, 0.95), compare_figures(0.5, 1), compare_figures(0.1, 0.975)
+    >>> limit_texts(0.9499, 0.95), limit_texts(0.5, 1), limit_texts(0.1, 0.975)
     (('0.9499', '0.95'), ('0.50', '1.00'), ('0.100', '0.975'))
     """
-    told = repr(float(limit))  # as its author wrote it, with at least two decimals
-    decimals = 2 if "e" in told else len(told.partition(".")[2])
-    told += "0" * (2 - decimals)
+    limit_text = repr(float(limit))  # as in the source, with at least two decimals
+    decimals = 2 if "e" in limit_text else len(limit_text.partition(".")[2])
+    limit_text += "0" * (2 - decimals)
     for digits in range(min(max(decimals, 2), _MAX_DIGITS), _MAX_DIGITS + 1):
         text = f"{value:.{digits}f}"
         shown = float(text)
         if _is_honest(value, text) and (shown > limit, shown < limit) == (value > limit, value < limit):
-            return text, told
-    return repr(float(value)), told
+            return text, limit_text
+    return repr(float(value)), limit_text
 
 
 def change_text(change: float, *, unicode: bool = True) -> str:
@@ -103,7 +103,7 @@ def change_text(change: float, *, unicode: bool = True) -> str:
 
 
 def amount_text(amount: float) -> str:
-    """Return an amount of anything, such as seconds or money, with at least three significant digits.
+    """Return an amount, such as seconds or money, with at least three significant digits.
 
     >>> amount_text(0.001234), amount_text(12.345), amount_text(12345.6)
     ('0.00123', '12.3', '12,346')
@@ -111,23 +111,8 @@ def amount_text(amount: float) -> str:
     return f"{amount:,.0f}" if amount >= _MANY else f"{amount:.3g}"
 
 
-def short_figure(value: float | None) -> float | None:
-    """Round a figure to the digits that a page needs; only an exact 0 or 1 becomes 0 or 1.
-
-    >>> short_figure(1 / 3), short_figure(1 - 1e-9)
-    (0.333333, 0.999999)
-    """
-    if value is None:
-        return None
-    short = round(value, _MAX_DIGITS)
-    least = 10.0**-_MAX_DIGITS
-    if short >= 1.0 > value:
-        return 1.0 - least
-    return least if short <= 0.0 < value else short
-
-
 def dash(unicode: bool) -> str:
-    """Return the sign for "no such figure" (0/0)."""
+    """Return the dash for a score that is undefined (0/0)."""
     return "–" if unicode else "-"
 
 
@@ -137,7 +122,7 @@ def _is_honest(score: float, text: str) -> bool:
 
 
 def commit_text(commit: str) -> str:
-    """Return the commit of a run, as far as it is known.
+    """Return the commit of a run as text; empty if it is unknown.
 
     >>> commit_text("0123456789abcdef+"), commit_text("")
     ('commit 0123456789 with changes', '')
@@ -147,7 +132,7 @@ def commit_text(commit: str) -> str:
 
 
 def answers_note(answers: AnswerCounts) -> str:
-    """Return a note on answers that are not valid, or have no JSON in them; empty if there are none.
+    """Return a note on answers that are invalid or contain no JSON; empty if there are none.
 
     >>> from pytest_jsonmatch.results.totals import AnswerCounts
     >>> answers_note(AnswerCounts(texts=4, parsed=3, valid=1, validated=2))

@@ -1,4 +1,4 @@
-"""A report as one self-contained HTML file: no network, no other file."""
+"""Render a report as one self-contained HTML file, which loads nothing."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ if TYPE_CHECKING:
 _MAX_TEXT: Final = 1000
 _MAX_TITLE: Final = 40
 _MAX_NAME: Final = 32
-"""The most characters of the name of a row of a heat map."""
+"""The most characters in the name of a heat map's row."""
 _SHORT: Final = 70
-"""Values with at most this many characters together are shown on a line."""
+"""Expected and actual are shown on one line if they have at most this many characters together."""
 _FEW_ROWS: Final = 8
-"""Tables with no more rows can't be filtered."""
+"""Tables with at most this many rows have no filters."""
 _TONES: Final = {"passed": "good", "failed": "bad", "undecided": "open"}
 
 
 def check_installed() -> None:
     """Raise `ConfigurationError` unless jinja2, which renders pages, is installed."""
     try:
-        import jinja2  # noqa: F401 - is it there?
+        import jinja2  # noqa: F401 - to see whether it is installed
     except ImportError:
         message = "an HTML report needs jinja2; install it with: pip install 'pytest-jsonmatch[html]'"
         raise ConfigurationError(message) from None
@@ -77,13 +77,13 @@ def html_page(report: Report) -> str:
 
 
 def blocks_html(blocks: Iterable[ReportBlock]) -> str:
-    """Return blocks as HTML for a page of others, such as a notebook, with a style but no script.
+    """Return blocks as HTML for a part of another page, such as a notebook, with a style but no script.
 
     Raises:
         ConfigurationError: jinja2 is not installed.
     """
     module: Any = _environment().get_template("blocks.html.jinja").module
-    drawn = [_without_script(each) for section in _sections(blocks) for each in section]
+    drawn = [_without_script(block) for section in _sections(blocks) for block in section]
     return f'<div class="jsonmatch"><style>{_nested_style()}</style>{module.section(drawn)}</div>'
 
 
@@ -92,11 +92,11 @@ _HOSTED: Final = {
     ':root[data-theme="dark"]': ':is([data-jp-theme-light="false"], .vscode-dark) &',
     ":root": "&",
 }
-"""What selectors of our themes become in notebooks, which have themes of their own."""
+"""The selectors of our themes, and what replaces them in notebooks, which have their own themes."""
 
 
 def _nested_style() -> str:
-    """Return the style of blocks for a part of a page; the id makes it win over the page's own style."""
+    """Return the style of blocks for a part of a page; the id gives it priority over the page's own style."""
     style = _file("blocks.css")
     for ours, theirs in _HOSTED.items():
         style = style.replace(ours, theirs)
@@ -142,14 +142,14 @@ def _policy(style: str, script: str) -> str:
 
 
 def _lines(text: str) -> Markup:
-    """Return a text of several lines, escaped and printable but for its line breaks."""
+    """Return a text of several lines, escaped and printable except for its line breaks."""
     from markupsafe import Markup, escape
 
     return Markup("\n").join(escape(printable(line)) for line in text.split("\n"))
 
 
 def _quoted(text: Text) -> str | Markup:
-    """Return a sentence with its names as code."""
+    """Return a sentence with its names marked as code."""
     from markupsafe import Markup
 
     if not text.names:
@@ -162,7 +162,7 @@ def _quoted(text: Text) -> str | Markup:
 
 
 def _sections(blocks: Iterable[ReportBlock]) -> list[list[dict[str, Any]]]:
-    """Return blocks as data for the template, in sections: a table or chart with a title begins one."""
+    """Return blocks as data for the template, in sections; each titled table, chart or heading starts one."""
     sections: list[list[dict[str, Any]]] = []
     for block in blocks:
         drawn = _drawn(block)
@@ -172,7 +172,7 @@ def _sections(blocks: Iterable[ReportBlock]) -> list[list[dict[str, Any]]]:
         above = sections[-1][-1]["type"] if sections else ""
         if not sections or begins or (isinstance(block, Statistics) and above != "Statistics"):
             sections.append([])
-        # Tables are named by their place, for labels and filters.
+        # Blocks are named by their position, for labels and filters.
         name = f"part-{sum(map(len, sections)) + 1}"
         sections[-1].append({"type": type(block).__name__, "id": name, "is_static": False, **drawn})
     return sections
@@ -185,7 +185,7 @@ def _drawn(block: ReportBlock) -> dict[str, Any]:
     if isinstance(block, Text):
         return {"text": _quoted(block), "tone": block.tone} if block.text else {}
     if isinstance(block, Statistics):
-        statistics = [_statistic(each) for each in block.statistics]
+        statistics = [_statistic(statistic) for statistic in block.statistics]
         return {"title": _capital(block.title), "statistics": statistics} if statistics else {}
     if isinstance(block, Chart):
         data = chart_data(block)
@@ -197,14 +197,14 @@ def _capital(text: str) -> str:
     return clip(f"{text[:1].upper()}{text[1:]}", _MAX_TEXT)
 
 
-def _statistic(of: Any) -> dict[str, Any]:
-    if of.interval is None:
-        return {"name": of.name, "value": of.value, "note": of.note, "low": None}
-    low, value, high = of.interval
+def _statistic(statistic: Any) -> dict[str, Any]:
+    if statistic.interval is None:
+        return {"name": statistic.name, "value": statistic.value, "note": statistic.note, "low": None}
+    low, value, high = statistic.interval
     return {
-        "name": of.name,
-        "value": of.value,
-        "note": of.note,
+        "name": statistic.name,
+        "value": statistic.value,
+        "note": statistic.note,
         "low": f"{low * 100:.1f}",
         "width": f"{max(high - low, 0.005) * 100:.1f}",
         "point": f"{value * 98.8:.1f}",
@@ -216,11 +216,13 @@ def _statistic(of: Any) -> dict[str, Any]:
 
 def _table(block: Table) -> dict[str, Any]:
     filters = block.filters if len(block.rows) > _FEW_ROWS else {}
-    options = {title: sorted({each for row in rows for each in row}) for title, rows in filters.items()}
+    options = {title: sorted({value for row in rows for value in row}) for title, rows in filters.items()}
     options = {title: found for title, found in options.items() if len(found) > 1}
     places = {
-        (title, each): place
-        for place, (title, each) in enumerate((title, each) for title in options for each in options[title])
+        (title, value): place
+        for place, (title, value) in enumerate(
+            (title, value) for title in options for value in options[title]
+        )
     }
     status = block.filters.get("status", ())
     rows = []
@@ -228,17 +230,19 @@ def _table(block: Table) -> dict[str, Any]:
         chip = next(iter(status[at]), "") if at < len(status) else ""
         rows.append(
             {
-                "cells": [_cell(each, block, column) for column, each in enumerate(row)],
+                "cells": [_cell(cell, block, column) for column, cell in enumerate(row)],
                 "marks": " ".join(
-                    str(places[title, each]) for title in options for each in filters[title][at]
+                    str(places[title, value]) for title in options for value in filters[title][at]
                 ),
                 "chip": chip,
                 "tone": _TONES.get(chip, ""),
-                "details": [_detail(each) for each in block.details[at]] if at < len(block.details) else [],
+                "details": [_detail(detail) for detail in block.details[at]]
+                if at < len(block.details)
+                else [],
             }
         )
     return {
-        # A title may begin with the name of a run, which stays as it is.
+        # A title may start with the name of a run, whose case must not change.
         "title": block.titled() if block.title.startswith("{") else _capital(block.titled()),
         "size": count(len(block.rows) + block.hidden, block.noun),
         "columns": [
@@ -250,9 +254,9 @@ def _table(block: Table) -> dict[str, Any]:
         "noun": block.noun,
         "can_filter": len(block.rows) > _FEW_ROWS,
         "filters": [
-            (title, [(places[title, each], each) for each in found]) for title, found in options.items()
+            (title, [(places[title, value], value) for value in found]) for title, found in options.items()
         ],
-        "total": [_cell(each, block, column) for column, each in enumerate(block.total)],
+        "total": [_cell(cell, block, column) for column, cell in enumerate(block.total)],
         "note": block.note,
         "below": [],
         "below_of": block.details_of,
@@ -262,24 +266,24 @@ def _table(block: Table) -> dict[str, Any]:
     }
 
 
-def _without_script(of: dict[str, Any]) -> dict[str, Any]:
-    """Return the data of a block as it is drawn where no script runs: details are below the table."""
-    if of["type"] != "Table":
-        return {**of, "is_static": True}
-    shown = of["rows"][: of["most"]]
-    left_out = len(of["rows"]) - len(shown)
+def _without_script(data: dict[str, Any]) -> dict[str, Any]:
+    """Return the data of a block for a page without a script, where details are below the table."""
+    if data["type"] != "Table":
+        return {**data, "is_static": True}
+    shown = data["rows"][: data["most"]]
+    left_out = len(data["rows"]) - len(shown)
     return {
-        **of,
+        **data,
         "is_static": True,
         "rows": [{**row, "details": []} for row in shown],
-        "left_out": count(left_out, f"more {of['noun']}") if left_out else "",
+        "left_out": count(left_out, f"more {data['noun']}") if left_out else "",
         "below": [detail for row in shown for detail in row["details"]],
         **dict.fromkeys(("can_filter", "can_open", "can_sort"), False),
     }
 
 
-def _cell(each: AnyCell, block: Table, column: int) -> dict[str, Any]:
-    cell = each if isinstance(each, TableCell) else TableCell(each)
+def _cell(content: AnyCell, block: Table, column: int) -> dict[str, Any]:
+    cell = content if isinstance(content, TableCell) else TableCell(content)
     kind = _kind(block, column)
     return {
         "text": clip(cell.text, _MAX_TEXT),
@@ -299,35 +303,37 @@ def _kind(block: Table, column: int) -> str:
     return "text" if block.is_text(column) else "number"
 
 
-def _detail(of: RowDetail) -> dict[str, Any]:
+def _detail(detail: RowDetail) -> dict[str, Any]:
     return {
-        "title": of.title,
-        "differences": [_difference(each) for each in of.differences],
-        "more": count(of.more, "more difference") if of.more else "",
-        "texts": of.texts,
-        "notes": [clip(note, _MAX_TEXT) for note in of.notes],
-        "documents": of.documents,
+        "title": detail.title,
+        "differences": [_difference(difference) for difference in detail.differences],
+        "more": count(detail.more, "more difference") if detail.more else "",
+        "texts": detail.texts,
+        "notes": [clip(note, _MAX_TEXT) for note in detail.notes],
+        "documents": detail.documents,
     }
 
 
-def _difference(of: ShownDifference) -> dict[str, Any]:
-    expected, actual = _sides(of.expected, of.actual)
+def _difference(difference: ShownDifference) -> dict[str, Any]:
+    expected, actual = _sides(difference.expected, difference.actual)
     return {
-        "path": of.path,
-        "status": of.status,
-        "times": f"{count(of.times)} times" if of.times > 1 else "",
-        "score": "" if of.score is None or of.status != "mismatch" else score_text(of.score),
-        "reason": of.reason,
-        "actual_path": of.actual_path,
+        "path": difference.path,
+        "status": difference.status,
+        "times": f"{count(difference.times)} times" if difference.times > 1 else "",
+        "score": ""
+        if difference.score is None or difference.status != "mismatch"
+        else score_text(difference.score),
+        "reason": difference.reason,
+        "actual_path": difference.actual_path,
         "expected": expected,
         "actual": actual,
-        "is_short": len(of.expected or "") + len(of.actual or "") <= _SHORT,
+        "is_short": len(difference.expected or "") + len(difference.actual or "") <= _SHORT,
     }
 
 
 def _sides(expected: str | None, actual: str | None) -> list[Sequence[DiffSpan] | None]:
-    """Return the texts of both sides as spans; in two strings, what only one has is marked."""
+    """Return the texts of both sides as spans; if both are strings, the parts of only one side are marked."""
     if expected is not None and actual is not None and expected[:1] == actual[:1] == '"':
         different = spans(expected, actual)
-        return [[each for each in different if each[0] in {"=", own}] for own in "-+"]
+        return [[span for span in different if span[0] in {"=", kind}] for kind in "-+"]
     return [None if text is None else [("=", text)] for text in (expected, actual)]

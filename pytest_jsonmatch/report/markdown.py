@@ -1,7 +1,7 @@
-"""A run as Markdown, for pull requests and job summaries: readable both as text and rendered.
+"""Render a report as Markdown for pull requests and job summaries: readable both as text and rendered.
 
-Everything that comes from data is in code spans or fences, escaped: it stays text, mentions no user, and
-can't break a table.
+Everything that comes from data is escaped in code spans or fences, so that it mentions no user and cannot
+break a table.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from pytest_jsonmatch.report.escape import clip_middle
 T = TypeVar("T")
 
 COMMENT_BYTES: Final = 65_000
-"""The most bytes of a report for a comment: GitHub accepts 65,536 characters."""
+"""The most bytes of a report for a comment; GitHub accepts 65,536 characters."""
 _OPEN: Final = 15
-"""How many rows of a list are always visible; the others are folded."""
+"""The number of rows of a table that are always visible; the others are folded."""
 _STEPS: Final = (10_000, 3_000, 1_000, 300, 100, 30, 10, 3, 1)
-"""The most rows of a list: the first of these numbers with which the whole report is short enough."""
+"""The limits of rows per table that are tried until the report is short enough."""
 _MARKS: Final = {"failed": "❌ ", "passed": "✅ ", "undecided": "⚠️ "}
 _SIGNS: Final = {"good": "✅ {}", "bad": "❌ **{}**", "open": "➖ {}"}
-"""How a verdict is written, by its tone."""
+"""The text of a verdict, by its tone."""
 _MESSAGES: Final = 50
 _MESSAGE_LINES: Final = 40
 _WIDTH: Final = 120
@@ -48,7 +48,7 @@ def markdown(report: Report, limit: int) -> str:
 
     Args:
         report: the report.
-        limit: the most bytes of UTF-8; lists are cut to their first entries, and a line says so.
+        limit: the most bytes of UTF-8; tables are cut to their first rows, and a line counts the others.
     """
     text = ""
     for most in _STEPS:
@@ -92,7 +92,7 @@ def _longest_ticks(text: str) -> int:
 
 
 def _prose(text: str, quote: Callable[[str, int], str] = cell) -> str:
-    """Return a note as it is, or as code if it may contain data."""
+    """Return a note unchanged, or as code if it may contain data."""
     return text if not text or _PLAIN.fullmatch(text) else quote(text, 200)
 
 
@@ -136,10 +136,10 @@ def _block(block: ReportBlock, most: int) -> Iterator[str]:
 def _statistics(block: Statistics) -> Iterator[str]:
     if block.title:
         yield from [f"### {_capital(block.title)}", ""]
-    rows = [[each.value for each in block.statistics]]
-    if any(each.note for each in block.statistics):
-        rows.append([each.note for each in block.statistics])
-    yield from _table([f"{each.name}:" for each in block.statistics], rows)
+    rows = [[statistic.value for statistic in block.statistics]]
+    if any(statistic.note for statistic in block.statistics):
+        rows.append([statistic.note for statistic in block.statistics])
+    yield from _table([f"{statistic.name}:" for statistic in block.statistics], rows)
 
 
 def _points(block: Chart, most: int) -> Iterator[str]:
@@ -149,7 +149,7 @@ def _points(block: Chart, most: int) -> Iterator[str]:
     yield from _rows(chart_table(block), most)
 
 
-# -- lists -------------------------------------------------------------------------------------------------
+# -- tables ------------------------------------------------------------------------------------------------
 
 
 def _headed(title: str, lines: Iterable[str]) -> Iterator[str]:
@@ -159,7 +159,7 @@ def _headed(title: str, lines: Iterable[str]) -> Iterator[str]:
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Yield a table; columns whose titles end in a colon hold figures."""
+    """Yield a table; columns whose titles end in a colon hold numbers."""
     yield f"| {' | '.join(title.removesuffix(':') for title in header)} |"
     yield f"| {' | '.join('---:' if title.endswith(':') else '---' for title in header)} |"
     for row in rows:
@@ -174,27 +174,27 @@ def _listed(
     most: int,
     noun: str,
     *,
-    of: str = "",
+    context: str = "",
     total: Sequence[str] | None = None,
 ) -> Iterator[str]:
-    """Yield a table of the first items, a folded one of the others, and a line that says what was cut."""
+    """Yield a table of the first items, a folded table of the others, and a line that counts those cut."""
     shown = items[: min(_OPEN, most)]
     yield from _table(header, [*map(row, shown), *([] if total is None else [total])])
     if more := items[len(shown) : most]:
         yield from _folded(f"{count(len(more))} more", _table(header, map(row, more)))
     if len(items) > most:
-        yield from _cut(f"{count(len(items) - most)} of {count(len(items), noun)}{of}")
+        yield from _cut(f"{count(len(items) - most)} of {count(len(items), noun)}{context}")
 
 
 def _rows(block: Table, most: int) -> Iterator[str]:
-    """Yield a table or a list, the rows with nothing wrong in them and the messages of rows folded."""
+    """Yield a table or a list; rows without mistakes and the messages of rows are folded."""
     rows = block.rows[: len(block.rows) - block.fine]
     fine = block.rows[len(rows) :] if block.fine_level != "all" else ()
     if not rows and not fine:
         return
     if not any(block.columns):
         yield from [f"{_capital(_titled(block))}:", ""]
-        yield from (f"- {' '.join(code(str(each)) for each in row)}" for row in rows[:most])
+        yield from (f"- {' '.join(code(str(table_cell)) for table_cell in row)}" for row in rows[:most])
         yield ""
         if len(rows) > most:
             yield from _cut(count(len(rows) - most))
@@ -203,10 +203,10 @@ def _rows(block: Table, most: int) -> Iterator[str]:
         yield from [f"### {_capital(_titled(block))}", ""]
 
     def cells(row: Sequence[AnyCell]) -> list[str]:
-        return [_cell(each, block, at) for at, each in enumerate(row)]
+        return [_cell(table_cell, block, at) for at, table_cell in enumerate(row)]
 
     columns = enumerate(block.columns)
-    header = [_prose(each) + ("" if block.is_text(at) else ":") for at, each in columns]
+    header = [_prose(title) + ("" if block.is_text(at) else ":") for at, title in columns]
     total = cells(block.total) if block.total else None
     yield from _listed(header, rows, cells, most, block.noun, total=total)
     yield from [_prose(block.note, code), ""] if block.note else []
@@ -218,7 +218,7 @@ def _rows(block: Table, most: int) -> Iterator[str]:
     for row, details in zip(rows[: min(most, _MESSAGES)], block.details):
         for detail in details:
             if detail.message:
-                # A summary is HTML, in which Markdown means nothing.
+                # A summary is HTML, in which Markdown is not rendered.
                 name = f"<code>{escape(clip_middle(_text(row[0]), _WIDTH))}</code>"
                 yield from _folded(name, _fenced(message_lines(detail.message, _MESSAGE_LINES)))
 
@@ -231,20 +231,20 @@ def _capital(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}"
 
 
-def _text(each: AnyCell) -> str:
-    return each.text if isinstance(each, TableCell) else each
+def _text(table_cell: AnyCell) -> str:
+    return table_cell.text if isinstance(table_cell, TableCell) else table_cell
 
 
-def _cell(each: AnyCell, block: Table, column: int) -> str:
-    text, tone = _text(each).lstrip(), each.tone if isinstance(each, TableCell) else ""
-    if block.columns[column] == "verdict":  # our own words
+def _cell(table_cell: AnyCell, block: Table, column: int) -> str:
+    text, tone = _text(table_cell).lstrip(), table_cell.tone if isinstance(table_cell, TableCell) else ""
+    if block.columns[column] == "verdict":  # never data
         return _SIGNS.get(tone, "{}").format(text)
     if not column and tone == "strong":
         return f"**{text}**"
     if not block.is_text(column) or not text or block.columns[column] == "note":
         return _prose(text)
     shown = cell(text) if column or not text else cell(text, 80)
-    return f"[{shown}]({each.link})" if isinstance(each, TableCell) and each.link else shown
+    return f"[{shown}]({table_cell.link})" if isinstance(table_cell, TableCell) and table_cell.link else shown
 
 
 def _cut(what: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""A run or a comparison as notebooks show it: its statistics and its fields, blocks of the usual report."""
+"""Render a run or a comparison for notebooks: its statistics and fields, as blocks of a report."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.blocks import ReportBlock
 
 _WIDTH: Final = 120
-"""The columns of text."""
+"""The width of text in columns."""
 _MOST_CASES: Final = 1_000
-"""Of more kept records, only the lowest-scoring ones become cases, to show differences: it takes time."""
+"""If more records are kept, only the lowest-scoring ones become cases, to save time."""
 
 
 def run_html(run: RunResult) -> str:
-    """Return a run as HTML; without jinja2, as text in HTML."""
+    """Return a run as HTML; if jinja2 is not installed, as text in HTML."""
     blocks = list(_blocks(run))
     try:
         return blocks_html(blocks)

@@ -31,14 +31,14 @@ _SGR: Final = {"bold": 1, "light": 2, "red": 31, "green": 32, "yellow": 33}
 
 
 def guarded(line: StyledLine) -> StyledLine:
-    """Return a line that no CI service takes for a command."""
+    """Return a line that CI services do not take for a command."""
     text = "".join(text for text, _ in line)
     shown = no_command(text)
     return line if shown == text else [(shown, line[0][1])]
 
 
 def line_text(line: Iterable[tuple[str, Markup]], *, color: bool = False) -> str:
-    r"""Return a styled line as text, with ANSI colours if `color`; no spaces at its end.
+    r"""Return a styled line as text without trailing spaces, with ANSI colours if `color`.
 
     >>> line_text([("score ", {}), ("0.5", {"red": True})]), line_text([("0.5", {"red": True})], color=True)
     ('score 0.5', '\x1b[31m0.5\x1b[0m')
@@ -54,5 +54,5 @@ def line_text(line: Iterable[tuple[str, Markup]], *, color: bool = False) -> str
 
 
 def line_width(line: Iterable[tuple[str, Markup]]) -> int:
-    """Return the columns that a styled line takes."""
+    """Return the number of columns of a styled line."""
     return sum(display_width(text) for text, _ in line)

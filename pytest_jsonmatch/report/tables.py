@@ -23,14 +23,20 @@ if TYPE_CHECKING:
 _MAX_ROWS: Final = 30
 _TITLES: Final = ("score", "precision", "recall", "F1", "pass rate")
 _SPARE: Final = {"F1": 3, "precision": 2, "recall": 1}
-_SPENT_TITLES: Final = dict(
+_COST_TITLES: Final = dict(
     zip(("seconds", "p95", "cost", "total cost", "tokens", "total tokens"), SPENT, strict=True)
 )
-"""The figure in each column of what answers took, by its title."""
+"""The statistic in each column of the table of cost and latency, by the title of the column."""
 
 
 def tag_blocks(results: RunResult, name: str, *, fields: bool = True) -> Iterator[ReportBlock]:
-    """Yield the figures of a run by the values of a tag, and those of `fields`; or why there are none."""
+    """Yield tables of scores by the values of a tag, or a sentence if nothing has that tag.
+
+    Args:
+        results: the run.
+        name: the name of the tag.
+        fields: whether to add a table of the scores of fields.
+    """
     parts = dict(by_tag(results, name))
     if not parts:
         known = {tag.partition("=")[0] for tag in results.tags}
@@ -56,18 +62,18 @@ def tag_blocks(results: RunResult, name: str, *, fields: bool = True) -> Iterato
 
 
 def _field_blocks(name: str, groups: Mapping[str, Sequence[Case]]) -> Iterator[ReportBlock]:
-    """Yield the scores of fields in groups of cases, side by side; a table for each metric."""
+    """Yield a table for each metric with the scores of fields in groups of cases."""
     by_group = {label: by_metric(cases) for label, cases in groups.items()}
     metrics = dict.fromkeys(metric for found in by_group.values() for metric in found)
     titles = [label or '""' for label in groups]
     for metric in metrics:
         scores = [field_scores(found.get(metric, ())) for found in by_group.values()]
-        paths = dict.fromkeys(path for each in scores for path in each if path)
-        rows = [(path, [each.get(path) for each in scores]) for path in paths]
+        paths = dict.fromkeys(path for by_path in scores for path in by_path if path)
+        rows = [(path, [by_path.get(path) for by_path in scores]) for path in paths]
         rows = [(path, values) for path, values in rows if any(value is not None for value in values)]
         rows.sort(
             key=lambda row: (
-                fsum(known := [each for each in row[1] if each is not None]) / len(known),
+                fsum(known := [value for value in row[1] if value is not None]) / len(known),
                 row[0],
             )
         )
@@ -77,40 +83,49 @@ def _field_blocks(name: str, groups: Mapping[str, Sequence[Case]]) -> Iterator[R
             "score of fields by {}" + (" ({})" if len(metrics) > 1 else ""),
             names=[name, metric][: 1 + (len(metrics) > 1)],
             most=_MAX_ROWS,
-            total=[TableCell(ALL_FIELDS, "strong"), *(score_cell(each[""]) for each in scores)],
+            total=[TableCell(ALL_FIELDS, "strong"), *(score_cell(by_path[""]) for by_path in scores)],
             spare={title: at for at, title in enumerate(titles)},
         )
 
 
-# -- what answers took -------------------------------------------------------------------------------------
+# -- cost and latency --------------------------------------------------------------------------------------
 
 
-def spent_blocks(cases: Iterable[Case]) -> Iterator[ReportBlock]:
-    """Yield what answers took, by model and in total, as `spent_of` does."""
+def cost_blocks(cases: Iterable[Case]) -> Iterator[ReportBlock]:
+    """Yield a table of the cost and latency of answers, by model and in total."""
     by_model: dict[str, list[Comparison]] = {}
-    for each in comparisons_of(cases):
-        if each.spent is not None and each.spent != Spent():
-            by_model.setdefault(each.spent.model or dash(True), []).append(each)
+    for comparison in comparisons_of(cases):
+        if comparison.spent is not None and comparison.spent != Spent():
+            by_model.setdefault(comparison.spent.model or dash(True), []).append(comparison)
     groups = dict(sorted(by_model.items()))
     if len(groups) > 1:
-        groups["all models"] = [each for group in groups.values() for each in group]
-    return spent_of(groups, "model")
+        groups["all models"] = [comparison for group in groups.values() for comparison in group]
+    return grouped_cost_blocks(groups, "model")
 
 
-def spent_of(groups: Mapping[str, Iterable[Comparison]], noun: str) -> Iterator[ReportBlock]:
-    """Yield what answers took, by group, if any answer says; others are in no row.
+def grouped_cost_blocks(groups: Mapping[str, Iterable[Comparison]], noun: str) -> Iterator[ReportBlock]:
+    """Yield a table of the cost and latency of answers by group, if any answer has these data.
 
-    Columns without any known value are left out. If only some answers have a value, the cell says how many.
+    Answers without any data are not counted. Columns without any known value are left out. If only some
+    answers have a value, the cell contains their number.
     """
     known = {
-        name: [each for each in group if each.spent is not None and each.spent != Spent()]
+        name: [
+            comparison for comparison in group if comparison.spent is not None and comparison.spent != Spent()
+        ]
         for name, group in groups.items()
     }
     if not any(known.values()):
         return
     columns = [
-        (title, [_spent_cell(figure, [each.spent or Spent() for each in group]) for group in known.values()])
-        for title, figure in _SPENT_TITLES.items()
+        (
+            title,
+            [
+                _cost_cell(statistic, [comparison.spent or Spent() for comparison in group])
+                for group in known.values()
+            ],
+        )
+        for title, statistic in _COST_TITLES.items()
     ]
     columns = [(title, cells) for title, cells in columns if set(cells) != {dash(True)}]
     rows: list[list[AnyCell]] = [
@@ -123,12 +138,12 @@ def spent_of(groups: Mapping[str, Iterable[Comparison]], noun: str) -> Iterator[
     yield Table(header, rows, f"answers by {noun}, means and totals", noun, spare=spare)
 
 
-def _spent_cell(figure: str, spent: Sequence[Spent]) -> str:
-    value, known = compute_statistic(figure, spent)
+def _cost_cell(statistic: str, spent: Sequence[Spent]) -> str:
+    value, known = compute_statistic(statistic, spent)
     if value is None:
         return dash(True)
     return amount_text(value) + (f" (of {count(known)})" if known < len(spent) else "")
 
 
 def _mean_score(group: Iterable[Comparison]) -> TableCell:
-    return score_cell(mean_of([each.score for each in group if each.has_figures]))
+    return score_cell(mean_of([comparison.score for comparison in group if comparison.has_figures]))

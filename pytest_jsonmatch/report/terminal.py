@@ -1,4 +1,4 @@
-"""A report as lines of text for a terminal."""
+"""Render a report as lines of text for a terminal."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ _GAPS: Final = 4
 
 
 def report_lines(report: Report, style: TerminalStyle) -> list[StyledLine]:
-    """Return a report as lines: what it covers, its verdict, and its blocks."""
-    lines = _told(", ".join(filter(None, (report.about, report.origin))), style, BOLD)
+    """Return a report as lines: its extent, its verdict, and its blocks."""
+    lines = _text_lines(", ".join(filter(None, (report.about, report.origin))), style, BOLD)
     if style.mode == "all" and report.headline:
-        lines += _told(report.made_by, style, DIM)
+        lines += _text_lines(report.made_by, style, DIM)
     if report.headline:
-        reasons = "; ".join(each.quoting() for each in report.reasons)
+        reasons = "; ".join(reason.quoting() for reason in report.reasons)
         text = f"{report.headline}: {reasons}" if reasons else report.headline
-        lines += _told(text, style, TONES[_VERDICT_TONES.get(report.verdict, "")])
+        lines += _text_lines(text, style, TONES[_VERDICT_TONES.get(report.verdict, "")])
     below = blocks_lines(report, style)
     return [*lines, *([[]] if lines and below else []), *below]
 
@@ -57,30 +57,34 @@ _VERDICT_TONES: Final = {"failed": "bad", "passed": "good", "undecided": "open"}
 
 
 def blocks_lines(report: Report, style: TerminalStyle, *, is_brief: bool | None = None) -> list[StyledLine]:
-    """Return the blocks of a report as lines: in mode "auto" of a clean run one line for each metric.
+    """Return the blocks of a report as lines.
+
+    In mode "auto" a report with nothing to fix is brief: one line for each metric.
 
     Args:
         report: the report.
-        style: how the lines may look; none is wider than the terminal, which has at least 20 columns.
-        is_brief: whether that line is enough if nothing failed; None: if also all scores are 1.
+        style: the style of the lines; none is wider than the terminal, or than 20 columns if it is narrower.
+        is_brief: whether to be brief if nothing failed; None: only if all scores are 1, too.
     """
     if style.mode == "none":
         return []
     style = replace(style, width=max(style.width, _MIN_WIDTH))
     if style.mode == "failed" and report.is_perfect:
-        return joined_blocks((each for each in report.blocks if each.level == "brief"), style)
+        return joined_blocks((block for block in report.blocks if block.level == "brief"), style)
     enough = report.is_perfect or (is_brief and report.is_clean)
     if style.mode == "auto" and is_brief is not False and enough:
         return joined_blocks(brief_blocks(report, has_intervals=is_brief is None), style)
-    every = is_brief is False or style.mode == "all"
-    shown = (each for each in report.blocks if each.level != "all" or (every and isinstance(each, Text)))
-    return joined_blocks(shown, style, every=every)
+    shows_all = is_brief is False or style.mode == "all"
+    shown = (
+        block for block in report.blocks if block.level != "all" or (shows_all and isinstance(block, Text))
+    )
+    return joined_blocks(shown, style, shows_all=shows_all)
 
 
 def brief_blocks(report: Report, *, has_intervals: bool = False) -> Iterator[ReportBlock]:
-    """Yield what a brief report shows: a sentence for each table, and what is always shown."""
+    """Yield the blocks of a brief report: a sentence for each table, and the blocks that are always shown."""
     for block in report.blocks:
-        is_sure = isinstance(block, Statistics) and any(each.note for each in block.statistics)
+        is_sure = isinstance(block, Statistics) and any(statistic.note for statistic in block.statistics)
         if block.level == "brief" or (has_intervals and is_sure):
             yield block
         elif isinstance(block, Table) and block.brief is not None:
@@ -88,56 +92,65 @@ def brief_blocks(report: Report, *, has_intervals: bool = False) -> Iterator[Rep
 
 
 def joined_blocks(
-    blocks: Iterable[ReportBlock], style: TerminalStyle, *, every: bool = False
+    blocks: Iterable[ReportBlock], style: TerminalStyle, *, shows_all: bool = False
 ) -> list[StyledLine]:
-    """Return blocks as lines, with an empty line between them, but not between lines of one kind.
+    """Return blocks as lines, with an empty line between blocks except for sentences and single lines.
 
-    With `every`, the differences of all rows of a table are shown, not only those of the first.
+    With `shows_all`, the differences in several rows of a table are shown, not only those in the first.
     """
     lines: list[StyledLine] = []
     above: tuple[type[ReportBlock], bool] | None = None
     for block in blocks:
-        if own := block_lines(block, style, every=every):
+        if block_text := block_lines(block, style, shows_all=shows_all):
             # Sentences follow each other without a gap, and so do statistics on a single line.
-            kind = type(block), isinstance(block, Text) or (isinstance(block, Statistics) and len(own) == 1)
-            lines += own if not lines or (kind == above and kind[1]) else [[], *own]
+            kind = (
+                type(block),
+                isinstance(block, Text) or (isinstance(block, Statistics) and len(block_text) == 1),
+            )
+            lines += block_text if not lines or (kind == above and kind[1]) else [[], *block_text]
             above = kind
     return lines
 
 
-def block_lines(block: ReportBlock, style: TerminalStyle, *, every: bool = False) -> list[StyledLine]:
+def block_lines(block: ReportBlock, style: TerminalStyle, *, shows_all: bool = False) -> list[StyledLine]:
     """Return a block as lines for a terminal."""
     if isinstance(block, Heading):
-        return _told(block.text, style, BOLD)
+        return _text_lines(block.text, style, BOLD)
     if isinstance(block, Text):
-        return _told(block.quoting(), style, TONES[block.tone])
+        return _text_lines(block.quoting(), style, TONES[block.tone])
     if isinstance(block, Statistics):
         return _statistics_lines(block, style)
     if isinstance(block, Table):
-        return _table_lines(block, style, every=every)
+        return _table_lines(block, style, shows_all=shows_all)
     return _chart_lines(block, style)
 
 
-def _told(text: str, style: TerminalStyle, markup: dict[str, bool]) -> list[StyledLine]:
+def _text_lines(text: str, style: TerminalStyle, markup: dict[str, bool]) -> list[StyledLine]:
     return style.folded(style.printable(text), _ROWS_OF_TEXT, markup) if text else []
 
 
 def _statistics_lines(block: Statistics, style: TerminalStyle) -> list[StyledLine]:
-    if not any(each.note for each in block.statistics) and block.title:
-        values = ", ".join(f"{each.name} {style.printable(each.value)}" for each in block.statistics)
-        return _told(f"{block.title}: {values}", style, PLAIN)
+    if not any(statistic.note for statistic in block.statistics) and block.title:
+        values = ", ".join(
+            f"{statistic.name} {style.printable(statistic.value)}" for statistic in block.statistics
+        )
+        return _text_lines(f"{block.title}: {values}", style, PLAIN)
     rows = [
-        [(each.name, PLAIN), (style.printable(each.value), BOLD), (style.printable(each.note), DIM)]
-        for each in block.statistics
+        [
+            (statistic.name, PLAIN),
+            (style.printable(statistic.value), BOLD),
+            (style.printable(statistic.note), DIM),
+        ]
+        for statistic in block.statistics
     ]
     lines = table_lines(rows, style, texts={0: 0.5, 1: 1, 2: 1}, indent="  ")
-    return [*_told(f"{block.title}:" if block.title else "", style, BOLD), *lines]
+    return [*_text_lines(f"{block.title}:" if block.title else "", style, BOLD), *lines]
 
 
 # -- tables ------------------------------------------------------------------------------------------------
 
 
-def _table_lines(block: Table, style: TerminalStyle, *, every: bool) -> list[StyledLine]:
+def _table_lines(block: Table, style: TerminalStyle, *, shows_all: bool) -> list[StyledLine]:
     rows = block.rows
     if style.mode == "failed" or (block.fine_level == "all" and style.mode != "all"):
         rows = rows[: len(rows) - block.fine]
@@ -163,8 +176,14 @@ def _table_lines(block: Table, style: TerminalStyle, *, every: bool) -> list[Sty
     more = [style.more(count(hidden, f"more {block.noun}"))] if hidden else []
     title = block.titled()
     title += ":" if title and not has_header else ""
-    below += _told(block.note, style, PLAIN)
-    return [*_told(title, style, BOLD), *lines, *more, *below, *_differences(block, style, every=every)]
+    below += _text_lines(block.note, style, PLAIN)
+    return [
+        *_text_lines(title, style, BOLD),
+        *lines,
+        *more,
+        *below,
+        *_differences(block, style, shows_all=shows_all),
+    ]
 
 
 def _cells(row: Sequence[AnyCell], block: Table, style: TerminalStyle) -> StyledLine:
@@ -176,45 +195,48 @@ def _cells(row: Sequence[AnyCell], block: Table, style: TerminalStyle) -> Styled
 
 
 def _cell(cell: AnyCell, style: TerminalStyle) -> tuple[str, dict[str, bool]]:
-    told = cell if isinstance(cell, TableCell) else TableCell(cell)
-    is_dash = told.text == score_text(None)
-    return style.score(None) if is_dash else style.printable(told.text), TONES[told.tone]
+    known = cell if isinstance(cell, TableCell) else TableCell(cell)
+    is_dash = known.text == score_text(None)
+    return style.score(None) if is_dash else style.printable(known.text), TONES[known.tone]
 
 
 # -- differences -------------------------------------------------------------------------------------------
 
 
-def _differences(block: Table, style: TerminalStyle, *, every: bool) -> list[StyledLine]:
-    """Return the most frequent differences in the first row that has any, or in all rows."""
-    # A page lists the differences of each case; in a terminal, its message has them.
+def _differences(block: Table, style: TerminalStyle, *, shows_all: bool) -> list[StyledLine]:
+    """Return the most frequent differences in the first row that has any, or in several rows."""
+    # A page lists the differences of each case; in a terminal, the failure message shows them.
     details = () if block.fine_level == "all" else block.details
-    with_any = [found for parts in details for each in parts if (found := each.differences)]
-    number = None if style.mode == "all" else _MOST_DIFFERING if every else 1
-    found = [each for several in with_any[:number] for each in several[:_DIFFERENCES]]
+    with_any = [found for parts in details for detail in parts if (found := detail.differences)]
+    number = None if style.mode == "all" else _MOST_DIFFERING if shows_all else 1
+    found = [difference for several in with_any[:number] for difference in several[:_DIFFERENCES]]
     if not found:
         return []
-    paths = [style.middle(each.path, style.width // 3) for each in found]
+    paths = [style.middle(difference.path, style.width // 3) for difference in found]
     room = max(style.width - max(map(display_width, paths)) - _GAPS, _MIN_WIDTH)
     rows: list[StyledLine] = [
-        [("" if path == above else path, PLAIN), (style.printable(difference_text(each, style, room)), PLAIN)]
-        for above, path, each in zip(["", *paths], paths, found, strict=False)
+        [
+            ("" if path == above else path, PLAIN),
+            (style.printable(difference_text(difference, style, room)), PLAIN),
+        ]
+        for above, path, difference in zip(["", *paths], paths, found, strict=False)
     ]
     title = f"differences, expected {style.arrow} actual{block.details_of}:"
     lines = table_lines(rows, style, texts={0: 0.5, 1: 1.0}, indent="  ")
-    return [[], *_told(title, style, BOLD), *lines]
+    return [[], *_text_lines(title, style, BOLD), *lines]
 
 
-def difference_text(of: ShownDifference, style: TerminalStyle, room: int) -> str:
-    """Return both values on at most this many columns, or the one that is there and what is wrong with it."""
-    times = f"  {'×' if style.unicode else 'x'}{count(of.times)}" if of.times > 1 else ""
+def difference_text(difference: ShownDifference, style: TerminalStyle, room: int) -> str:
+    """Return both values in at most `room` columns, or the only value and its status."""
+    times = f"  {'×' if style.unicode else 'x'}{count(difference.times)}" if difference.times > 1 else ""
     room -= len(times)
-    sides = [side for side in (of.expected, of.actual) if side is not None]
+    sides = [side for side in (difference.expected, difference.actual) if side is not None]
     if len(sides) == 1:
-        return f"{_side(sides[0], style, room - len(of.status) - 1)} {of.status}{times}"
+        return f"{_side(sides[0], style, room - len(difference.status) - 1)} {difference.status}{times}"
     room -= len(f" {style.arrow} ")
     limit = max(room // 2, room - min(map(len, sides)))
     if sum(map(len, sides)) > room:
-        cut = Difference(of.expected, of.actual).cut(limit - 2 * len(style.mark) + 2)
+        cut = Difference(difference.expected, difference.actual).cut(limit - 2 * len(style.mark) + 2)
         sides = [side or "" for side in cut[:2]]
     return f" {style.arrow} ".join(_side(side, style, limit) for side in sides) + times
 
@@ -239,7 +261,7 @@ def chart_table(chart: Chart) -> Table:
 
 
 def highest(chart: Chart) -> float:
-    """Return the top of a chart's scale: 1 for shares that reach more than half of it.
+    """Return the top of the vertical scale of a chart: 1 if the highest value is between 0.5 and 1.
 
     >>> from pytest_jsonmatch.report.blocks import Series
     >>> highest(Chart("", "x", "y", [Series("", [(0, 0.1), (1, 0.8)])]))
@@ -251,7 +273,7 @@ def highest(chart: Chart) -> float:
 
 
 def place_text(x: float) -> str:
-    """Return a place on an axis: a count, or up to three significant digits.
+    """Return a position on an axis as text: a whole number, or up to three significant digits.
 
     >>> place_text(1200), place_text(0.25), place_text(1.0)
     ('1,200', '0.25', '1')

@@ -1,4 +1,4 @@
-"""How lines of text may look, and the building blocks of all of them."""
+"""The style of lines for a terminal, and functions that lay them out."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ T = TypeVar("T")
 
 _LONGEST_TEXT: Final = 500
 _LEAST_TEXT: Final = 16
-"""No text is cut to fewer columns."""
+"""Texts are not cut to fewer columns than this."""
 _GAP: Final = 2
 _LAYOUTS: Final = ((_GAP, _LONGEST_TEXT), (1, _LONGEST_TEXT), (1, _LEAST_TEXT))
-"""The gap between columns, and the room for each text; if columns have to go, the next is tried."""
+"""The gap between columns and the width of texts; the next pair is tried if columns have to be left out."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class TerminalStyle:
-    """How text may look, and how much of it is wanted.
+    """The style and the amount of text for a terminal.
 
     Args:
-        color: whether there are ANSI colours.
-        unicode: False keeps to ASCII; other characters of the data become escapes.
-        width: columns of the terminal.
-        mode: "auto" shows the worst, "failed" only what is under 1 or below a limit, "all" everything,
-            however long, "none" nothing.
+        color: whether ANSI colours are used.
+        unicode: whether characters beyond ASCII are allowed; if not, they become escapes.
+        width: the number of columns of the terminal.
+        mode: "auto" shows the lowest-scoring rows, "failed" only what is below 1 or a limit, "all" everything
+            uncut, "none" nothing.
         hint: the option that shows what is left out.
-        node_id: returns a node id as it can be passed to pytest, from the folder in which it was started.
+        node_id: returns a node id in the form that pytest accepts in the folder in which it was started.
     """
 
     color: bool = False
@@ -53,20 +53,20 @@ class TerminalStyle:
 
     @property
     def mark(self) -> str:
-        """The sign for text left out."""
+        """The ellipsis."""
         return mark(self.unicode)
 
     @property
     def arrow(self) -> str:
-        """The sign between what was and what is."""
+        """The arrow between two values, such as expected and actual."""
         return "→" if self.unicode else "->"
 
     def less(self, columns: int) -> TerminalStyle:
-        """Return the look of lines that are this many columns narrower."""
+        """Return a style for lines that are this many columns narrower."""
         return replace(self, width=self.width - columns)
 
     def printable(self, text: str) -> str:
-        """Return text with an escape for every character that can't be shown."""
+        """Return text with escapes for the characters that can't be shown."""
         return printable(text, ascii_only=not self.unicode)
 
     def clip(self, text: str, width: int, head: float = 1.0) -> str:
@@ -90,26 +90,26 @@ class TerminalStyle:
         return self.line(text, BOLD)
 
     def more(self, what: str, indent: str = "  ") -> StyledLine:
-        """Return the line that says how much is left out, and how to see it."""
+        """Return a line on what is left out, with a hint on how to see it."""
         hint = f" ({self.hint})" if self.hint else ""
         return self.line(f"{indent}{self.mark} {what}{hint}", DIM)
 
     def cut(
         self, items: Sequence[T], number: int, noun: str = "", indent: str = "  "
     ) -> tuple[Sequence[T], list[StyledLine]]:
-        """Return the items of a list to show, and a line that counts the hidden ones, if there are any."""
+        """Return the first items of a list, and a line that counts the hidden ones, if there are any."""
         shown = items[: None if self.mode == "all" else number]
         hidden = len(items) - len(shown)
         what = count(hidden, f"more {noun}") if noun else f"{count(hidden)} more"
         return shown, [self.more(what, indent)] if hidden else []
 
     def folded(self, text: str, rows: int, markup: Markup = PLAIN, indent: str = "") -> list[StyledLine]:
-        """Return text on at most this many lines."""
+        """Return text folded into at most `rows` lines."""
         room = max(self.width - len(indent), 20)
         return [[(indent + line, markup)] for line in fold(text, room, rows, unicode=self.unicode)]
 
     def fitting(self, line: StyledLine) -> StyledLine:
-        """Return a line cut at its end, if it is too long."""
+        """Return a line, cut at its end if it is too long."""
         room = self.width
         parts: StyledLine = []
         for text, markup in line:
@@ -121,7 +121,7 @@ class TerminalStyle:
 
 
 def can_write(encoding: str) -> bool:
-    """Tell whether an encoding has the arrows and lines that tables are drawn with.
+    """Return whether an encoding has the arrows and lines of tables.
 
     >>> can_write("utf-8"), can_write("ascii")
     (True, False)
@@ -134,7 +134,7 @@ def can_write(encoding: str) -> bool:
 
 
 def joined(blocks: Iterable[Sequence[StyledLine]]) -> list[StyledLine]:
-    """Return the lines of all blocks that have any, with an empty line between two blocks.
+    """Return the lines of all blocks, with an empty line between two blocks that have lines.
 
     >>> joined([[[("a", {})]], [], [[("b", {})]]])
     [[('a', {})], [], [('b', {})]]
@@ -156,17 +156,17 @@ def table_lines(
     spare: Sequence[int] = (),
     indent: str = "",
 ) -> list[StyledLine]:
-    """Return rows as lines, with their cells in columns.
+    """Return rows as lines, with their cells aligned in columns.
 
-    Where there is too little room, columns move together, then those that can be spared are left out, and
-    then the longest texts are cut.
+    If the width is too small, gaps are reduced, then columns in `spare` are left out, then the longest texts
+    are cut.
 
     Args:
         rows: the cells of each line, the same number in every line.
-        style: how the lines may look.
-        texts: the columns of text, which are left-aligned and may be cut; the number is the `head` of `clip`.
-            All other columns hold figures, which are right-aligned.
-        spare: the columns that may be left out, the first one first.
+        style: the style of the lines.
+        texts: the columns of text, which are left-aligned and may be cut, with the `head` of `clip` for each.
+            All other columns hold numbers, which are right-aligned.
+        spare: the columns that may be left out, in the order in which they are.
         indent: the text before each line.
     """
     columns = {at: list(cells) for at, cells in enumerate(zip(*rows, strict=True))}
@@ -174,19 +174,19 @@ def table_lines(
         return []
     for at, head in texts.items():
         columns[at] = [(style.clip(text, _LONGEST_TEXT, head), markup) for text, markup in columns[at]]
-    every = {at: max(display_width(text) for text, _ in cells) for at, cells in columns.items()}
-    widths, gap = every, _GAP
+    full_widths = {at: max(display_width(text) for text, _ in cells) for at, cells in columns.items()}
+    widths, gap = full_widths, _GAP
 
     def lacking(longest: int = _LONGEST_TEXT) -> int:
-        wanted = (min(width, longest) if at in texts else width for at, width in widths.items())
-        return len(indent) + sum(wanted) + gap * (len(widths) - 1) - style.width
+        needed = (min(width, longest) if at in texts else width for at, width in widths.items())
+        return len(indent) + sum(needed) + gap * (len(widths) - 1) - style.width
 
     for gap, longest in _LAYOUTS if spare else _LAYOUTS[:1]:  # noqa: B007 - `lacking` reads the gap
-        widths = dict(every)
+        widths = dict(full_widths)
         for at in spare:
             if lacking(longest) > 0:
                 del widths[at]
-        if len(widths) == len(every):
+        if len(widths) == len(full_widths):
             break
     for _ in range(lacking()):
         widest = max(texts.keys() & widths, key=widths.__getitem__)
@@ -197,7 +197,7 @@ def table_lines(
         for (at, width), (text, markup) in zip(widths.items(), row, strict=True):
             shown = style.clip(text, width, texts[at]) if at in texts else text
             line.append(((" " * gap if line else indent) + pad(shown, width, right=at not in texts), markup))
-        # No white space at the end of a line, whichever cells are empty.
+        # Empty cells at the end must not leave trailing white space.
         while len(line) > 1 and not line[-1][0].strip():
             line.pop()
         line[-1] = line[-1][0].rstrip(), line[-1][1]

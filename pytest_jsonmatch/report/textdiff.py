@@ -1,4 +1,4 @@
-"""Where two strings differ, as spans, by words first and then by characters."""
+"""Find the differences between two strings, by words first and then by characters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ DiffSpan: TypeAlias = "tuple[Kind, str]"
 _Text = TypeVar("_Text", str, "list[str]")
 
 _WORD: Final = re.compile(r"\w+|\s+|[^\w\s]")
-# With more characters than this on either side, the part that differs is shown as one change: a matcher is
+# With more characters than this on either side, the part that differs is shown as one change: matching is
 # quadratic, and its result would be too long to read.
 _MAX_MIDDLE: Final = 2000
 # Equal islands shorter than this between two changes make a diff harder to read, not easier.
@@ -18,14 +18,14 @@ _MIN_ISLAND: Final = 3
 
 
 def spans(expected: str, actual: str) -> list[DiffSpan]:
-    """Split two strings into what they share ("="), what only expected has ("-") and only actual ("+").
+    """Split two strings into shared spans ("="), spans only in expected ("-") and only in actual ("+").
 
     Between two shared spans there is at most one "-" and then at most one "+".
 
     >>> spans("completed successfully", "completed sucessfully")
     [('=', 'completed suc'), ('-', 'c'), ('=', 'essfully')]
     """
-    # Imported here: only a run with a failure needs it. difflib would be cubic on hostile text.
+    # Imported here since only a run with a failure needs it. difflib would be cubic on hostile text.
     from rapidfuzz.distance import Postfix, Prefix
 
     head = Prefix.similarity(expected, actual)
@@ -50,7 +50,7 @@ def _by_words(expected: str, actual: str) -> list[DiffSpan]:
 
 
 def _by_characters(expected: str, actual: str) -> list[DiffSpan]:
-    """Look inside two words that differ; words that share too little are different words."""
+    """Split two different words into spans; words that share less than half are replaced as one change."""
     inside = _matched(expected, actual)
     shared = sum(len(left) for equal, left, _ in inside if equal)
     if 2 * shared < max(len(expected), len(actual)):
@@ -74,7 +74,7 @@ def _matched(expected: _Text, actual: _Text) -> list[tuple[bool, _Text, _Text]]:
 
 
 def _tidy(raw: list[DiffSpan]) -> list[DiffSpan]:
-    """Join neighbours, and short equal islands into the changes around them; "-" before "+"."""
+    """Join adjacent spans, merge short equal spans into the changes around them, and put "-" before "+"."""
     kinds: tuple[Kind, ...] = ("=", "-", "+")
     changes = [["", "", ""]]  # shared text, then what expected and actual have after it
     for kind, text in raw:

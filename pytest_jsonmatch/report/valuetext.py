@@ -1,4 +1,4 @@
-"""An expected and an actual value as lines of text that show where they differ."""
+"""Render an expected and an actual value as lines of text that show where they differ."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _MARKS: Final = {"-": ("[-", "-]", RED), "+": ("{+", "+}", GREEN)}
 _MAX_CHANGES: Final = 8  # a replacement counts as two: a removal and an addition
 # Render at most this many characters of a container, before it is cut around the first difference.
 _RENDER_LIMIT: Final = 20_000
-# Two texts with more characters than this per column of the line never fit on it.
+# Two texts with more characters than this per column of the line never fit on the line.
 _MAX_PAIR: Final = 5
 _CONTEXTS: Final = (40, 32, 26, 22, 18, 14, 11, 8, 5)
 
 
 class Space(NamedTuple):
-    """The room for values: the look of a line, and the columns for a value on several (None: no limit)."""
+    """The space for values: the style of a line, and the columns of a value on several (None: no limit)."""
 
     style: TerminalStyle
     reach: int | None
@@ -33,7 +33,7 @@ class Space(NamedTuple):
 def value_lines(
     expected: JsonValue, actual: JsonValue, space: Space, *, marks: bool = True
 ) -> list[StyledLine]:
-    """Return expected and actual on one line or two; strings that share much become one marked string.
+    """Return expected and actual on one or two lines; similar strings become one string with marks.
 
     >>> from pytest_jsonmatch.report.terminal_style import TerminalStyle
     >>> from pytest_jsonmatch.report.styled import line_text
@@ -52,9 +52,9 @@ def value_lines(
         room = space.style.width - len(sides) - len("(missing)")
         return [_side_by_side(*(_cut(text, 0, room, space) for text in texts), sign=sides)]
     if len(texts[0]) + len(texts[1]) <= _MAX_PAIR * space.style.width:
-        whole = [space.style.printable(text) for text in texts]
-        if sum(map(display_width, (*whole, sides))) <= space.style.width:
-            return [_side_by_side(*whole, sign=sides)]
+        printed = [space.style.printable(text) for text in texts]
+        if sum(map(display_width, (*printed, sides))) <= space.style.width:
+            return [_side_by_side(*printed, sign=sides)]
     from rapidfuzz.distance import Prefix
 
     shared = Prefix.similarity(*texts)
@@ -66,7 +66,7 @@ def value_lines(
 
 
 def has_marks(line: StyledLine) -> bool:
-    """Tell whether a line holds the marks for text that only one side has."""
+    """Return whether a line contains marks for text of only one side."""
     return any(text in {"[-", "{+"} for text, _ in line)
 
 
@@ -87,13 +87,13 @@ def _quoted(text: str) -> str:
 
 
 def _cut(text: str, shared: int, room: int, space: Space) -> str:
-    """Return `text` printable within the reach, cut so that the difference, at `shared`, is in view."""
+    """Return `text`, printable, cut to the reach around the first difference, which is at index `shared`."""
     if space.reach is None:
         return space.style.printable(text)
     reach = max(space.reach, room)
-    whole = space.style.printable(text) if len(text) <= reach else None
-    if whole is not None and display_width(whole) <= reach:
-        return whole
+    printed = space.style.printable(text) if len(text) <= reach else None
+    if printed is not None and display_width(printed) <= reach:
+        return printed
     if shared <= reach // 2:
         return space.style.clip(text, reach)
     before = space.style.clip(text[:shared], reach // 3, head=0)
@@ -101,7 +101,7 @@ def _cut(text: str, shared: int, room: int, space: Space) -> str:
 
 
 def _marked_line(expected: str, actual: str, space: Space) -> StyledLine | None:
-    """Return one string with the differences marked in it, or None if that would not read well."""
+    """Return one string with the differences marked in it, or None if that would be hard to read."""
     pieces = spans(expected, actual)
     changes = sum(1 for kind, _ in pieces if kind != "=")
     shared = sum(len(text) for kind, text in pieces if kind == "=")
@@ -111,7 +111,7 @@ def _marked_line(expected: str, actual: str, space: Space) -> StyledLine | None:
         or any(sign in text for text in (expected, actual) for sign in ("[-", "-]", "{+", "+}"))
     ):
         return None
-    # Two texts that look the same (é in one code point or two) must not be shown as the same.
+    # Texts that look equal (é as one code point or two) must be shown as different.
     same = unicodedata.normalize("NFC", expected) == unicodedata.normalize("NFC", actual)
     style = replace(space.style, unicode=space.style.unicode and not same)
     if space.reach is None:

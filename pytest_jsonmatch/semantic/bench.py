@@ -238,7 +238,7 @@ class Bench:
 def format_usage(usage: JudgeUsage) -> str:
     """Return the usage of judges as one line.
 
-    >>> usage_text(JudgeUsage(calls=2, items=30, cached=4, prompt_tokens=900, completion_tokens=80))
+    >>> format_usage(JudgeUsage(calls=2, items=30, cached=4, prompt_tokens=900, completion_tokens=80))
     'judge: 2 calls, 30 items, 4 from cache, 980 tokens'
     """
     tokens = usage.prompt_tokens + usage.completion_tokens

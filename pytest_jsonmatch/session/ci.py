@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.gate.check import Check
     from pytest_jsonmatch.report.blocks import Report
-    from pytest_jsonmatch.report.case_tables import Told
+    from pytest_jsonmatch.report.case_tables import LocateFailure
     from pytest_jsonmatch.results.comparison import Case, CaseRun
     from pytest_jsonmatch.results.run import RunResult
     from pytest_jsonmatch.session.finished import Crash
@@ -33,7 +33,7 @@ def link() -> str:
 # -- where cases failed ------------------------------------------------------------------------------------
 
 
-def told(session: Session) -> Told:
+def told(session: Session) -> LocateFailure:
     """Return a function that returns the place of a failure in the repository, and its message."""
     crashes, rootdir = session.finished.crashes, session.config.rootpath
     root = _repository(rootdir)

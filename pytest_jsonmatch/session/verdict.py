@@ -225,7 +225,7 @@ def _report(session: Session, results: RunResult) -> Report:
         confidence=settings.confidence,
         has_intervals=settings.asks_of_run or settings.reports,
         by=settings.by,
-        told=ci.told(session),
+        locate_failure=ci.told(session),
         page=page,
         others_failed=outcomes.failed_otherwise,
         # A test that failed before comparing is a case that counts as 0.

@@ -150,7 +150,7 @@ actual: {a: 1}\n  expected_file: nowhere.json | expected_file: nowhere.json => a
 actual_file: nowhere.txt\n  expected: 1 | actual_file: nowhere.txt => a.golden.yaml:3:3: actual_file 'nowhere.txt' can't be read: no such file*
 actual: {a: 1}\n  expected_file: broken.json | expected_file: broken.json => a.golden.yaml:4:3: expected_file is not JSON: broken.json:2:*
 actual: {a: 1}\n  expected_file: broken.yaml | expected_file: broken.yaml => a.golden.yaml:4:3: expected_file is not valid: broken.yaml:2:1: the key 'a' is already *
-actual: {a: 1}\n  expected: {a: 1}\n  threshold: {fields: {b: 1}} | expected: {a: 1} => leaf_f1 fields[[]"b"] has no figure, needs 1.00
+actual: {a: 1}\n  expected: {a: 1}\n  threshold: {fields: {b: 1}} | expected: {a: 1} => leaf_f1 fields[[]"b"] is undefined, needs 1.00
 """
 
 

@@ -132,11 +132,11 @@ def test_every_figure_that_is_too_low_is_named():
         ScoreCheck("score", 0.1, 0.3),
     ]
     assert lines(message({"a": 1}, {"a": 2}, failures=failures, name="x"))[:5] == lines("""
-field_match recall 0.94996 < 0.95 and 5 more figures too low (x)
+field_match recall 0.94996 < 0.95 and 5 more scores too low (x)
 also fields["items[].price"] 0.50 < 1.00
 also F1 0.20 < 0.50
-also fields["nothing"] has no figure, needs 0.75
-… and 2 more figures
+also fields["nothing"] is undefined, needs 0.75
+… and 2 more scores
 """)
 
 

@@ -9,7 +9,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.report.formatting import compare_figures, score_text
+from pytest_jsonmatch.report.formatting import limit_texts, score_text
 
 SCORES = st.floats(0, 1)
 
@@ -54,7 +54,7 @@ def test_two_decimals_or_as_many_as_it_takes(score, shown):
     ],
 )
 def test_a_value_and_its_limit_differ_as_printed(value, limit, shown):
-    assert compare_figures(value, limit) == shown
+    assert limit_texts(value, limit) == shown
 
 
 @given(SCORES, SCORES)
@@ -62,7 +62,7 @@ def test_a_value_and_its_limit_differ_as_printed(value, limit, shown):
 def test_the_lower_figure_reads_as_the_lower_one(value, limit):
     assume(value < limit)
 
-    shown = compare_figures(value, limit)
+    shown = limit_texts(value, limit)
 
     assert float(shown[0]) < float(shown[1])
     assert float(shown[1]) == limit
@@ -70,7 +70,7 @@ def test_the_lower_figure_reads_as_the_lower_one(value, limit):
 
 @given(SCORES)
 def test_only_a_perfect_score_reads_as_one_and_only_nothing_as_zero(score):
-    for text in (score_text(score), compare_figures(score, 1.0)[0]):
+    for text in (score_text(score), limit_texts(score, 1.0)[0]):
         assert (float(text) == 1.0, float(text) == 0.0) == (score == 1.0, score == 0.0)
 
 

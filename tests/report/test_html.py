@@ -167,7 +167,7 @@ def test_a_page_lists_the_lowest_cases_and_says_so(monkeypatch: pytest.MonkeyPat
 
 
 def test_documents_are_left_out_where_there_is_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pytest_jsonmatch.report.cases_page._ROOM", 700)
+    monkeypatch.setattr("pytest_jsonmatch.report.cases_page._MAX_CHARACTERS", 700)
     html = page_of({name: ({"n": "x" * 90}, {"n": "y" * 90}) for name in "abc"})
     assert 0 < html.count("Whole documents") < 3
 

@@ -32,7 +32,9 @@ def case(name: str, expected: object, actual: object, message: str = "") -> tupl
 def report(*cases: tuple[Case, str], gates: tuple[Check, ...] = (), **more: object) -> Report:
     results = RunResult.of_cases(tuple(each for each, _ in cases))
     messages = {each.id: message for each, message in cases}
-    return build(results, gates=gates, told=lambda each, _: ("a.golden.yaml", 3, messages[each.id]), **more)
+    return build(
+        results, gates=gates, locate_failure=lambda each, _: ("a.golden.yaml", 3, messages[each.id]), **more
+    )
 
 
 def rendered(text: str) -> str:
@@ -89,8 +91,8 @@ def test_the_verdict_comes_first():
     made = report(case("a", {"x": 1}, {"x": 1}), gates=gates, others_failed=2, left_out=(("skipped", 1),))
     shown = markdown(made, 10**6).splitlines()
     assert shown[0] == "## ❌ jsonmatch: failed"
-    told = "no case failed; 2 tests that compared nothing failed too; not counted: 1 skipped."
-    assert shown[2] == f"**1 of 2 gates failed**; {told}"
+    reasons = "no case failed; 2 tests that compared nothing failed too; not counted: 1 skipped."
+    assert shown[2] == f"**1 of 2 gates failed**; {reasons}"
     assert shown[8:13] == [
         "| gate | verdict | value | limit | margin | note |",
         "| --- | --- | ---: | ---: | ---: | --- |",
