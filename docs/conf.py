@@ -40,9 +40,10 @@ autodoc_member_order = "groupwise"
 autodoc_default_options = {"members": True, "undoc-members": True}
 
 
-def read_page(_app: Sphinx, _page: str, source: list[str]) -> None:
+def read_page(_app: Sphinx, page: str, source: list[str]) -> None:
     """Keep only the text of links to files outside the site."""
-    source[0] = re.sub(r"\[([^\]]+)\]\(\.\./[^)]+\)", r"\1", source[0])
+    outside = "../" * (page.count("/") + 1)
+    source[0] = re.sub(rf"\[([^\]]+)\]\({re.escape(outside)}[^)]+\)", r"\1", source[0])
 
 
 def read_google_style(app: Sphinx, what: str, name: str, obj: object, options: Any, lines: list[str]) -> None:

@@ -1,6 +1,6 @@
 """Every example in README.md, docs/ and the docstrings runs, and prints what the text says it prints.
 
-How a fenced block is run depends on its language; docs/testing.md ("Examples") says how to write one.
+How a fenced block is run depends on its language; docs/contributing/testing.md ("Examples") says how to write one.
 """
 
 from __future__ import annotations
@@ -263,7 +263,7 @@ def patched_package(section: Section, folder: Path) -> Path:
 
 
 def test_what_a_change_costs() -> None:
-    page = ROOT / "docs" / "changes.md"
+    page = ROOT / "docs" / "contributing" / "changes.md"
     stated = re.findall(r"^\| (.+) \| (\d+) \| (\d+) \|$", page.read_text(encoding="utf-8"), re.MULTILINE)
     counted = []
     for section in read_sections(page):
@@ -387,7 +387,12 @@ def anchors(document: Path) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "page", ["AGENTS.md", "CONTRIBUTING.md", "docs/changes.md", "docs/testing.md", "docs/tour.md"]
+    "page",
+    [
+        "AGENTS.md",
+        "CONTRIBUTING.md",
+        *(f"docs/contributing/{name}.md" for name in ("changes", "testing", "tour")),
+    ],
 )
 def test_pages_for_contributors_name_files_that_exist(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
@@ -406,7 +411,7 @@ def test_agents_names_every_folder_of_the_package() -> None:
     assert [room for room in sorted(rooms) if not re.search(rf"`(pytest_jsonmatch/)?{room}`", text)] == []
 
 
-TOUR = ROOT / "docs" / "tour.md"
+TOUR = ROOT / "docs" / "contributing" / "tour.md"
 
 
 def definitions(source: Path) -> set[str]:
