@@ -111,7 +111,7 @@ def _render(form: str, result: MatchResult, comparison: Comparison, title: str) 
     from pytest_jsonmatch.report.build import build
     from pytest_jsonmatch.report.cases_page import PageExtra
     from pytest_jsonmatch.report.details import details_of
-    from pytest_jsonmatch.results.file import document
+    from pytest_jsonmatch.results.file import to_document
     from pytest_jsonmatch.results.origin import with_origin
     from pytest_jsonmatch.results.run import RunResult
 
@@ -119,7 +119,7 @@ def _render(form: str, result: MatchResult, comparison: Comparison, title: str) 
     if form == "html":
         details = {(comparison.nodeid, comparison.id): details_of(result)}
         return render_run(form, results, build(results, title, page=PageExtra(details)))
-    content = document(results)
+    content = to_document(results)
     content["cases"][0]["runs"][0]["comparisons"][0] |= {
         "field_results": [item.to_dict() for item in result.field_results],
         "containers": [item.to_dict() for item in result.containers],

@@ -16,7 +16,7 @@ from pytest_jsonmatch.report.blocks import Text
 from pytest_jsonmatch.report.checks import JUDGED
 from pytest_jsonmatch.report.terminal import joined_blocks
 from pytest_jsonmatch.results.file import read_results
-from pytest_jsonmatch.results.parts import listed
+from pytest_jsonmatch.results.parts import join_names
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,7 +96,7 @@ def _contests(runs: Sequence[_Run], paths: Sequence[Path], options: Namespace) -
         ids = [[case.id for case in results.cases] for results in runs_of]
         if not pair.diff.of_corpora and set(ids[0]).isdisjoint(ids[1]):
             sides = ", ".join(
-                f"{where} has {listed(list(map(repr, side)), _FIRST) or 'no case'}"
+                f"{where} has {join_names(list(map(repr, side)), _FIRST) or 'no case'}"
                 for where, side in zip((paths[0], path), ids, strict=True)
             )
             raise CommandError(f"no case is in both runs; cases are paired by their ids: {sides}")

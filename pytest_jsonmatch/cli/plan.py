@@ -92,7 +92,7 @@ def _read_complete_run(path: Path) -> RunResult:
 def _scores(results: RunResult, options: Namespace) -> dict[str, list[float]]:
     if options.pass_rate is not None:
         return {case.id: [float(run.passed) for run in case.runs] for case in results.cases}
-    return {case.id: [run.figure("score") for run in case.runs if run.has_figures] for case in results.scored}
+    return {case.id: [run.mean("score") for run in case.runs if run.has_figures] for case in results.scored}
 
 
 def _about(sample: Sample, options: Namespace) -> str:

@@ -36,8 +36,8 @@ from pytest_jsonmatch.results.record import (
     MOST_WORST,
     RecordResult,
     RunError,
-    rank_of,
-    worst_of,
+    lowest_scoring,
+    rank_record,
 )
 from pytest_jsonmatch.results.tags import tag_text
 from pytest_jsonmatch.results.totals import RunTotals
@@ -166,7 +166,7 @@ class ChunkResult:
             message = f"there are more than {_MOST_TAGS:,} tags; a tag is what many records have in common"
             raise ConfigurationError(message)
         self.records += other.records
-        self.worst = worst_of((*self.worst, *other.worst))
+        self.worst = lowest_scoring((*self.worst, *other.worst))
         self.errors += other.errors[: max(0, MAX_ERRORS - len(self.errors))]
         self.warnings += other.warnings[: max(0, MAX_ERRORS - len(self.warnings))]
         if self.unmatched is None:
@@ -262,7 +262,7 @@ class _Scorer:
         plain = {} if self._task.post_process else count_plain_matches(self._seen, self._findings)
         made.sums.add_results(plain, self._findings)
         if self._task.keep != "worst":
-            made.worst = worst_of(made.records)
+            made.worst = lowest_scoring(made.records)
         return made
 
     # -- reading -------------------------------------------------------------------------------------------
@@ -382,9 +382,9 @@ class _Scorer:
         if keep == "worst" and figures is not None:
             # The first of equals is kept, and records come in order.
             last = made.worst[-1] if len(made.worst) == MOST_WORST else None
-            rank = rank_of(figures.score, figures.f1, read.error)
-            if last is None or rank < rank_of(last.score, last.f1, last.error):
-                made.worst = worst_of((*made.worst, self._record(read, outcome, figures, fields=True)))
+            rank = rank_record(figures.score, figures.f1, read.error)
+            if last is None or rank < rank_record(last.score, last.f1, last.error):
+                made.worst = lowest_scoring((*made.worst, self._record(read, outcome, figures, fields=True)))
         elif keep in {"all", "imperfect"}:
             fields = keep == "all" or figures is None or not outcome.sums.perfect
             made.records.append(self._record(read, outcome, figures, fields=fields))

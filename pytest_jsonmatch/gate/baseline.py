@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.results.comparison import by_metric, merged_fields
+from pytest_jsonmatch.results.comparison import group_by_metric, merge_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -109,7 +109,7 @@ def compare_runs(before: RunResult, after: RunResult) -> BaselineDiff:
     new = {case.id: case for case in after.cases}
     both = [name for name in old if name in new]
     deltas = [
-        Delta(name, old[name].figure("score"), new[name].figure("score"))
+        Delta(name, old[name].mean("score"), new[name].mean("score"))
         for name in both
         if old[name].has_figures and new[name].has_figures
     ]
@@ -136,7 +136,7 @@ _ByMetric: TypeAlias = "dict[str, Mapping[str, FieldAggregation]]"
 
 
 def _by_metric(cases: Iterable[Case]) -> _ByMetric:
-    return {metric: merged_fields(compared) for metric, compared in by_metric(cases).items()}
+    return {metric: merge_fields(compared) for metric, compared in group_by_metric(cases).items()}
 
 
 def _fields(old: _ByMetric, new: _ByMetric) -> Iterator[Delta]:

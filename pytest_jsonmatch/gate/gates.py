@@ -24,8 +24,8 @@ from pytest_jsonmatch.gate.expressions import (
 )
 from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.statistics import array_rows, case_rows, leaf_rows
-from pytest_jsonmatch.results.comparison import comparisons_of
-from pytest_jsonmatch.results.parts import candidates, listed, no_tag
+from pytest_jsonmatch.results.comparison import iter_comparisons
+from pytest_jsonmatch.results.parts import describe_missing_tag, find_variants, join_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,7 +84,7 @@ def check_gate(gate: Gate, results: RunResult, *, required: bool = True, confide
     if gate.tag is not None:
         everything, results = results, results.tagged(gate.tag)
         if not results.total_records:
-            return _check(gate, None, passed=False, note=no_tag(gate.tag, everything))
+            return _check(gate, None, passed=False, note=describe_missing_tag(gate.tag, everything))
     if gate.cases is not None:
         cases = tuple(case for case in results.cases if _matches(case.id, gate.cases))
         if not cases:
@@ -95,7 +95,7 @@ def check_gate(gate: Gate, results: RunResult, *, required: bool = True, confide
         check = _significant(gate, results, confidence)
     else:
         check = _check(gate, value, value is not None and gate.passes(value), note)
-    several = candidates(results)
+    several = find_variants(results)
     if not several or check.value is None:
         return check
     scope = f"over all values of {' and '.join(several)}"
@@ -128,7 +128,7 @@ def _check_each_value(gate: Gate, results: RunResult, *, required: bool, confide
     lowest = min(failed or tags, key=margin)
     values = {tag: "–" if check.value is None else f"{check.value:.3g}" for tag, check in checks.items()}
     named = [f"{tag} {values[tag]}" for tag in sorted(failed, key=margin)]
-    note = f"{len(failed)} of {count(len(tags), 'value')} failed: {listed(named)}" if failed else ""
+    note = f"{len(failed)} of {count(len(tags), 'value')} failed: {join_names(named)}" if failed else ""
     note = note or f"{count(len(tags), 'value')}, the closest to the limit is {lowest}"
     return replace(checks[lowest], subject=gate.text, statistic=gate.name, note=note)
 
@@ -224,7 +224,7 @@ def _leaf_statistic(gate: Gate, results: RunResult) -> tuple[float | None, str]:
             return None, "no field was compared"
         if not matching:
             near = find_closest(gate.field, sorted(fields))
-            hint = f"did you mean {near!r}?" if near is not None else f"known: {listed(sorted(fields))}"
+            hint = f"did you mean {near!r}?" if near is not None else f"known: {join_names(sorted(fields))}"
             return None, f"no compared field matches; {hint}"
     name = RESULT_NAMES.get(gate.statistic, gate.statistic)
     value: float | None = getattr(results.over(matching), name)
@@ -235,7 +235,7 @@ def _row_statistic(gate: Gate, pattern: str, results: RunResult) -> tuple[float 
     selected = parse_pattern(pattern)
     matching = [row_counts for path, row_counts in results.rows.items() if selected.matches(parse_path(path))]
     if not matching:
-        known = listed(sorted(results.rows))
+        known = join_names(sorted(results.rows))
         hint = f"; known: {known}" if known else ": rows are elements of unordered or keyed arrays of objects"
         return None, f"no array with rows matches{hint}"
     if results.is_of_records:
@@ -268,7 +268,7 @@ def _without_extras(gate: Gate, results: RunResult) -> str | None:
     """Return a metric in the gate's comparisons that ignores extra values; None if there is none."""
     selector = gate.field if gate.rows is None else gate.rows
     pattern = None if selector is None or results.is_of_records else parse_pattern(selector)
-    for comparison in comparisons_of(results.tabled):
+    for comparison in iter_comparisons(results.tabled):
         if not comparison.counts_extra and (
             pattern is None
             or any(

@@ -10,7 +10,7 @@ from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.statistics import case_rows, leaf_rows
 from pytest_jsonmatch.gate.verdict import ANY_DROP, DropGate, compare_several
 from pytest_jsonmatch.limits import SCORES
-from pytest_jsonmatch.results.parts import part_with
+from pytest_jsonmatch.results.parts import select_variant
 from pytest_jsonmatch.results.run import MICRO
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def contests_of(
     """
     pairs = {}
     for name, values in fixtures.items():
-        parts = [(value, part_with(results, name, value)) for value in values]
+        parts = [(value, select_variant(results, name, value)) for value in values]
         ids = [{case.id for case in part.cases if case.has_figures} for _, part in parts]
         if any(len(ids[0] & other_ids) > 1 for other_ids in ids[1:]):
             pairs[name] = [(parts[0], other) for other in parts[1:]]
@@ -149,7 +149,7 @@ def clusters_of(*runs: RunResult) -> dict[str, str]:
 
 
 def _scores(results: RunResult) -> dict[str, list[float]]:
-    return {case.id: [run.figure("score") for run in case.runs if run.has_figures] for case in results.scored}
+    return {case.id: [run.mean("score") for run in case.runs if run.has_figures] for case in results.scored}
 
 
 def _passes(results: RunResult) -> dict[str, list[float]]:

@@ -9,8 +9,8 @@ from pytest_jsonmatch.engine.result.rows import sum_rows
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
 from pytest_jsonmatch.gate.repeats import flip_rate
 from pytest_jsonmatch.gate.samples import Row
-from pytest_jsonmatch.results.comparison import Case, comparisons_of, merged_fields, merged_rows
-from pytest_jsonmatch.results.run import answers_of
+from pytest_jsonmatch.results.comparison import Case, iter_comparisons, merge_fields, merge_rows
+from pytest_jsonmatch.results.run import count_answers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -48,12 +48,12 @@ def case_rows(cases: Sequence[Case], name: str) -> list[Row]:
         return [Row(rate, 1.0, unit) for rate, unit in rates if rate is not None]
     if name in {"valid_rate", "parse_rate"}:
         return [row for case in cases for row in _answer_rows(case, name)]
-    return [Row(case.figure(name), 1.0, case.unit) for case in cases if case.has_figures]
+    return [Row(case.mean(name), 1.0, case.unit) for case in cases if case.has_figures]
 
 
 def _answer_rows(case: Case, name: str) -> Iterator[Row]:
     """Yield the row of a case for a share of answers, unless it has no such answer."""
-    answers = answers_of(comparisons_of([case]))
+    answers = count_answers(iter_comparisons([case]))
     part, total = (
         (answers.valid, answers.validated) if name == "valid_rate" else (answers.parsed, answers.texts)
     )
@@ -72,7 +72,7 @@ def array_rows(cases: Sequence[Case], name: str, pattern: str) -> list[Row]:
     selected = parse_pattern(pattern)
     rows: list[Row] = []
     for case in cases:
-        arrays = merged_rows([case]).items()
+        arrays = merge_rows([case]).items()
         counts = sum_rows(row_counts for path, row_counts in arrays if selected.matches(parse_path(path)))
         part, total = _RATIOS_OF_ROWS[name](counts)
         if total > 0:
@@ -91,7 +91,7 @@ def leaf_rows(cases: Sequence[Case], *names: str, pattern: str | None = None) ->
     selected = None if pattern is None else parse_pattern(pattern)
     rows: dict[str, list[Row]] = {name: [] for name in names}
     for case in cases:
-        fields = merged_fields([case]).items()
+        fields = merge_fields([case]).items()
         sums = merge_aggregations(
             field_sums
             for path, field_sums in fields

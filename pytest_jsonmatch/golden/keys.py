@@ -16,7 +16,7 @@ from pytest_jsonmatch.golden.errors import InvalidValueError
 from pytest_jsonmatch.golden.marks import marks_of
 from pytest_jsonmatch.golden.matchers import with_matchers
 from pytest_jsonmatch.limits import read_limits
-from pytest_jsonmatch.results.tags import wrong_tag
+from pytest_jsonmatch.results.tags import find_tag_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -211,7 +211,7 @@ def _validate(value: JsonValue) -> None:
 def _tags(value: JsonValue) -> None:
     _object(value)
     for name, tag in value.items():
-        if reason := wrong_tag(name, tag):
+        if reason := find_tag_error(name, tag):
             raise InvalidValueError(f": {reason}", name)
 
 

@@ -12,7 +12,7 @@ from pytest_jsonmatch.gate.verdict import round_up
 from pytest_jsonmatch.report.blocks import AnyCell, ReportBlock, Table, TableCell, Text
 from pytest_jsonmatch.report.formatting import change_text, commit_text, dash, score_text
 from pytest_jsonmatch.report.tables import grouped_cost_blocks
-from pytest_jsonmatch.results.comparison import MOST_KEPT, comparisons_of
+from pytest_jsonmatch.results.comparison import MOST_KEPT, iter_comparisons
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,7 +48,7 @@ def contest_blocks(contests: Sequence[Contest], noun: str = "run") -> Iterator[R
     runs = {contest.before: contest.diff.before for contest in contests[:1]}
     runs |= {contest.after: contest.diff.after for contest in contests}
     yield from grouped_cost_blocks(
-        {name: comparisons_of(results.cases) for name, results in runs.items()}, noun
+        {name: iter_comparisons(results.cases) for name, results in runs.items()}, noun
     )
 
 
@@ -312,7 +312,7 @@ class _Wrong(NamedTuple):
 def _wrong(case: Case) -> _Wrong:
     """Return the mistakes in a case, without those that are not kept."""
     wrong = _Wrong({}, {}, {})
-    for compared in comparisons_of([case]):
+    for compared in iter_comparisons([case]):
         for field in {**compared.fields, **compared.differences}:
             for difference in compared.differences.get(field, ()):
                 path = difference.at or field
@@ -337,7 +337,7 @@ def _not_kept(case: Case) -> set[str]:
     """Return the fields of which not all differences are kept, so that other values may be wrong, too."""
     return {
         path
-        for compared in comparisons_of([case])
+        for compared in iter_comparisons([case])
         for path, aggregation in compared.fields.items()
         if aggregation.matches < aggregation.total
         and len(compared.differences.get(path, ())) not in range(1, MOST_KEPT)

@@ -35,8 +35,8 @@ from pytest_jsonmatch.report.formatting import (
     interval_texts,
     score_text,
 )
-from pytest_jsonmatch.results.comparison import comparisons_of
-from pytest_jsonmatch.results.parts import candidates
+from pytest_jsonmatch.results.comparison import iter_comparisons
+from pytest_jsonmatch.results.parts import find_variants
 from pytest_jsonmatch.results.run import MICRO, RunResult
 
 if TYPE_CHECKING:
@@ -264,7 +264,7 @@ def _comparison_blocks(
     if contest is not None:
         yield Heading("Against the baseline", "all")
         yield from (_as_brief(block, also=True) for block in contest_blocks([contest]))
-    fixture_values = candidates(results)
+    fixture_values = find_variants(results)
     parts = _contests(results, fixture_values, by, confidence)
     for noun, several in ({"run": rivals} if rivals else parts).items():
         if several:
@@ -411,7 +411,7 @@ def _notes(results: RunResult) -> Iterator[str]:
         # An answer without JSON has no other warning, and its failed case is listed with it.
         listed = [
             comparison
-            for comparison in comparisons_of(results.tabled)
+            for comparison in iter_comparisons(results.tabled)
             if name != "warnings" or comparison.parsed is not False
         ]
         entries = [

@@ -28,7 +28,7 @@ from pytest_jsonmatch.results.comparison import (
     Case,
     CaseRun,
     Comparison,
-    merged_fields,
+    merge_fields,
 )
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def failed_cases(results: RunResult, locate_failure: LocateFailure | None = None
             errors = "\n".join(comparator_errors(run))
             path, line, message = ("", 1, errors) if locate_failure is None else locate_failure(case, run)
             note = "" if case.of == 1 else f"run {run.number} of {case.of}"
-            score = case.figure("score")
+            score = case.mean("score")
             failure = Failure(case.id, score, path, max(line, 1), message or run.error, note)
             found.append(FailedCase(case, run, failure))
 
@@ -90,9 +90,7 @@ def _failed_run(case: Case) -> CaseRun | None:
     is_judged_once = case.min_pass_rate is not None and case.of > 1
     if case.verdict != "failed" if is_judged_once else case.passed:
         return None
-    return min(
-        (run for run in case.runs if not run.passed), key=lambda run: run.figure("score"), default=None
-    )
+    return min((run for run in case.runs if not run.passed), key=lambda run: run.mean("score"), default=None)
 
 
 def comparator_errors(run: CaseRun) -> list[str]:
@@ -102,7 +100,7 @@ def comparator_errors(run: CaseRun) -> list[str]:
 
 def lowest_fields(case: Case) -> list[tuple[str, float]]:
     """Return the fields of a case that score below 1, the lowest score first."""
-    scores = ((path, aggregation.mean_score) for path, aggregation in merged_fields([case]).items())
+    scores = ((path, aggregation.mean_score) for path, aggregation in merge_fields([case]).items())
     wrong = [(path, score) for path, score in scores if score is not None and score < 1]
     return sorted(wrong, key=lambda field: (field[1], field[0]))
 
@@ -289,7 +287,7 @@ def _repeat_table(repeated: Repeats) -> Table:
     cases = sorted(repeated.cases, key=lambda case: (case.pass_rate, case.id))
     rows: list[list[AnyCell]] = []
     for case in cases:
-        scores = [run.figure("score") for run in case.runs]
+        scores = [run.mean("score") for run in case.runs]
         ends = dict.fromkeys(map(score_text, (min(scores), max(scores))))
         passed = f"{count(case.passed_runs)} of {count(len(case.runs))}"
         rows.append([case.id, TableCell(passed, tone_of(case.pass_rate), case.pass_rate), " to ".join(ends)])

@@ -17,7 +17,7 @@ from pytest_jsonmatch.report.case_tables import (
 )
 from pytest_jsonmatch.report.details import detail_from
 from pytest_jsonmatch.report.formatting import dash, score_text
-from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, mean_of, tags_of_case
+from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, collect_tags, mean_of
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.results.run import RunResult
@@ -38,7 +38,7 @@ def case_table(
     """Return a table of all cases: failed cases first, then the others by score, the lowest first."""
     failing = {failed_case.case.id: failed_case for failed_case in failed}
     others = [case for case in results.cases if case.id not in failing]
-    others.sort(key=lambda case: (case.figure("score"), case.id))
+    others.sort(key=lambda case: (case.mean("score"), case.id))
     cases = [*(failed_case.case for failed_case in failed), *others][:_MOST_LISTED]
     have_places = bool(extra.sources) or any(failed_case.failure.path for failed_case in failed)
     budget = _DetailBudget(extra)
@@ -47,7 +47,7 @@ def case_table(
     for case in cases:
         failed_case = failing.get(case.id)
         if failed_case is None:
-            score = case.figure("score")
+            score = case.mean("score")
             place = [extra.place(case) or dash(True)] if have_places else []
             fields = named_fields(lowest_fields(case))
             rows.append([case.id, score_cell(score if case.has_figures else None), fields, *place])
@@ -59,7 +59,7 @@ def case_table(
     filters: dict[str, list[Collection[str]]] = {}
     if is_judged and not results.is_of_records:
         filters["status"] = [[case.verdict] for case in cases]
-    tags = [tags_of_case(case) for case in cases]
+    tags = [collect_tags(case) for case in cases]
     if any(tags):
         filters["tag"] = list(tags)
     noun = results.noun
@@ -175,7 +175,7 @@ def score_chart(results: RunResult) -> Chart:
     """Return the distribution of the cases' scores, with their thresholds marked."""
     bars = [0] * _BARS
     for case in results.scored:
-        bars[min(int(case.figure("score") * _BARS), _BARS - 1)] += 1
+        bars[min(int(case.mean("score") * _BARS), _BARS - 1)] += 1
     limits = {comparison.threshold.get("score") for comparison in results.comparisons}
     marks = [(float(limit), f"threshold {limit:g}") for limit in sorted(filter(None, limits))[:_MOST_MARKS]]
     points = [((at + 0.5) / _BARS, float(number)) for at, number in enumerate(bars)]
@@ -185,8 +185,8 @@ def score_chart(results: RunResult) -> Chart:
 
 def heat_chart(results: RunResult, paths: Sequence[str]) -> Chart:
     """Return the scores of fields in the lowest-scoring cases as a heat map."""
-    cases = sorted(results.scored, key=lambda case: (case.figure("score"), case.id))
-    cases = [case for case in cases if case.figure("score") < 1][:_HEAT_CASES]
+    cases = sorted(results.scored, key=lambda case: (case.mean("score"), case.id))
+    cases = [case for case in cases if case.mean("score") < 1][:_HEAT_CASES]
     scores = [case.scores_by_field() for case in cases]
     series = []
     for path in paths:

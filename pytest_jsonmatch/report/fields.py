@@ -22,14 +22,14 @@ from pytest_jsonmatch.report.formatting import STATUS_WORDS, score_text, tone_of
 from pytest_jsonmatch.results.comparison import (
     Case,
     Difference,
-    added,
-    by_metric,
-    comparisons_of,
+    add_sums,
     field_sums,
-    figures_of,
+    group_by_metric,
+    iter_comparisons,
+    make_aggregation,
     mean_of,
-    merged_differences,
-    merged_rows,
+    merge_differences,
+    merge_rows,
 )
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def fields_of(results: RunResult) -> list[MetricFields]:
     """
     if not results.total_records:
         return []
-    found = [_fields(metric, cases) for metric, cases in by_metric(results.tabled).items()]
+    found = [_fields(metric, cases) for metric, cases in group_by_metric(results.tabled).items()]
     if not results.is_of_records:
         return found
     total = results.total_records
@@ -115,14 +115,14 @@ def fields_of(results: RunResult) -> list[MetricFields]:
 
 
 def _fields(metric: str, cases: Sequence[Case]) -> MetricFields:
-    comparisons = list(comparisons_of(cases))
-    shares = [1 / len(case.runs) for case in cases for _ in comparisons_of([case])]
+    comparisons = list(iter_comparisons(cases))
+    shares = [1 / len(case.runs) for case in cases for _ in iter_comparisons([case])]
     silent = [
         share for share, comparison in zip(shares, comparisons, strict=True) if not comparison.counts_extra
     ]
     number, sums = max(round(sum(shares)), 1), field_sums(cases)
     fields = {
-        path: figures_of(field_sum)
+        path: make_aggregation(field_sum)
         for path, field_sum in sums.items()
         # A path without results (skipped, absent) has no row, but counts in the total.
         if any(field_sum[place] for place in _RESULTS)
@@ -133,8 +133,8 @@ def _fields(metric: str, cases: Sequence[Case]) -> MetricFields:
         variants=len({comparison.signature for comparison in comparisons}),
         uncounted=number if len(silent) == len(comparisons) else round(sum(silent)),
         fields=dict(sorted(fields.items(), key=lambda field: (cost(field[1]), field[0]))),
-        total=figures_of(added(sums.values())),
-        rows=merged_rows(cases),
+        total=make_aggregation(add_sums(sums.values())),
+        rows=merge_rows(cases),
     )
 
 
@@ -182,7 +182,7 @@ def field_blocks(
         metrics: its fields.
         before: the scores of the baseline, by metric and path.
     """
-    cases = by_metric(results.cases)
+    cases = group_by_metric(results.cases)
     for metric in metrics:
         metric_cases = cases.get(metric.metric, [])
         details_of = ""
@@ -203,7 +203,7 @@ def _table(
 ) -> Table:
     columns = _columns(metric)
     known = {path: before[metric.metric, path] for path in metric.fields if (metric.metric, path) in before}
-    differences = merged_differences(cases, MAX_DIFFERENCES)
+    differences = merge_differences(cases, MAX_DIFFERENCES)
 
     def row(name: AnyCell, aggregation: FieldAggregation, was: float | None = None) -> list[AnyCell]:
         moved = [
@@ -282,10 +282,10 @@ def _detail(path: str, differences: Sequence[Difference]) -> RowDetail:
 def _brief(metric: MetricFields, results: RunResult, cases: Sequence[Case]) -> Text:
     """Return the sentence that replaces the table of a metric in a brief report."""
     text = f"jsonmatch: {metric.metric}, {count(metric.cases, metric.noun)}"
-    if (runs := len(list(comparisons_of(cases)))) > metric.cases:
+    if (runs := len(list(iter_comparisons(cases)))) > metric.cases:
         text += f" in {count(runs, 'run')}"
     text += f", {count(metric.total.total, 'field')}, "
-    means = [case.figure("score") for case in cases if case.has_figures]
+    means = [case.mean("score") for case in cases if case.has_figures]
     mean = mean_of(means) if not results.is_of_records else results.mean("score")
     text += "all 1.00" if mean == 1.0 else f"score {score_text(mean)} (mean over {metric.noun}s)"
     if mean is not None and means and min(means) < mean:

@@ -14,8 +14,8 @@ from pytest_jsonmatch.limits import SCORES
 from pytest_jsonmatch.report.blocks import AnyCell, ReportBlock, Table, TableCell, Text, score_cell
 from pytest_jsonmatch.report.fields import ALL_FIELDS, field_scores
 from pytest_jsonmatch.report.formatting import amount_text, dash
-from pytest_jsonmatch.results.comparison import Case, Comparison, by_metric, comparisons_of, mean_of
-from pytest_jsonmatch.results.parts import by_tag, without_tag
+from pytest_jsonmatch.results.comparison import Case, Comparison, group_by_metric, iter_comparisons, mean_of
+from pytest_jsonmatch.results.parts import split_by_tag, without_tag
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.results.run import RunResult
@@ -37,7 +37,7 @@ def tag_blocks(results: RunResult, name: str, *, fields: bool = True) -> Iterato
         name: the name of the tag.
         fields: whether to add a table of the scores of fields.
     """
-    parts = dict(by_tag(results, name))
+    parts = dict(split_by_tag(results, name))
     if not parts:
         known = {tag.partition("=")[0] for tag in results.tags}
         text = f"nothing has a tag {name!r}{did_you_mean(name, known)}" if known else "nothing has any tag"
@@ -63,7 +63,7 @@ def tag_blocks(results: RunResult, name: str, *, fields: bool = True) -> Iterato
 
 def _field_blocks(name: str, groups: Mapping[str, Sequence[Case]]) -> Iterator[ReportBlock]:
     """Yield a table for each metric with the scores of fields in groups of cases."""
-    by_group = {label: by_metric(cases) for label, cases in groups.items()}
+    by_group = {label: group_by_metric(cases) for label, cases in groups.items()}
     metrics = dict.fromkeys(metric for found in by_group.values() for metric in found)
     titles = [label or '""' for label in groups]
     for metric in metrics:
@@ -94,7 +94,7 @@ def _field_blocks(name: str, groups: Mapping[str, Sequence[Case]]) -> Iterator[R
 def cost_blocks(cases: Iterable[Case]) -> Iterator[ReportBlock]:
     """Yield a table of the cost and latency of answers, by model and in total."""
     by_model: dict[str, list[Comparison]] = {}
-    for comparison in comparisons_of(cases):
+    for comparison in iter_comparisons(cases):
         if comparison.spent is not None and comparison.spent != Spent():
             by_model.setdefault(comparison.spent.model or dash(True), []).append(comparison)
     groups = dict(sorted(by_model.items()))

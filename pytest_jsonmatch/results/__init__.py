@@ -1,1 +1,1 @@
-"""Results of a whole run, case by case: what gates judge, reports show and files keep."""
+"""The results of a run, case by case, which gates check, reports show and files keep."""

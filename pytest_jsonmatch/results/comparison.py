@@ -1,7 +1,7 @@
-"""Comparisons as they are kept, in types that pass between processes, and the cases that they belong to.
+"""Comparisons in types that can be sent between processes, and the cases that they belong to.
 
-The unit is the case. A case with several runs, or several comparisons in a test, counts once: means are
-taken per run first, then per case, then over cases.
+A case with several runs, or several comparisons in a test, counts once: means are taken per run first, then
+per case, then over cases.
 """
 
 from __future__ import annotations
@@ -27,20 +27,17 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.field import FieldResult, Place
     from pytest_jsonmatch.results.tags import Tags
 
-# A result file keeps at most this many arrays of a comparison, and this many pairs of each.
-
-
-# -- what was wrong ---------------------------------------------------------------------------------------
+# -- differences ------------------------------------------------------------------------------------------
 
 MOST_KEPT: Final = 10
 """A comparison keeps at most this many pairs of a field."""
 _WRONG: Final = frozenset({"mismatch", "omission", "hallucination"})
 _MOST_READ: Final = 1_000
-"""No more leaves of a comparison are looked at."""
+"""At most this many leaves of a comparison are read."""
 _LONGEST: Final = 80
 """Values are kept with at most this many characters."""
 _RENDERED: Final = 20_000
-"""No more characters of a value are searched for the first difference."""
+"""At most this many characters of a value are searched for the first difference."""
 
 
 @final
@@ -48,19 +45,19 @@ class Difference(NamedTuple):
     """An expected and an actual value of a field that differ."""
 
     expected: str | None = None
-    """As JSON text, cut around the first difference; None if nothing is expected there: it is extra."""
+    """JSON text, cut around the first difference; None if the actual value is extra."""
     actual: str | None = None
-    """Likewise; None if it is missing."""
+    """JSON text, cut around the first difference; None if the value is missing."""
     times: int = 1
     """How often the pair occurs."""
     score: float = 0.0
     """The lowest score of the pair."""
     at: str = ""
-    """The schema path of the leaf, if it is below a field that is scored as a whole."""
+    """The schema path of the leaf, if it is in an object or array that is scored as one field."""
     rows: tuple[str, ...] = ()
     """The first array elements in which the pair occurs, as paths in expected, or in actual if extra."""
     unpaired: tuple[str, ...] = ()
-    """Those of `rows` that are missing or extra as a whole."""
+    """The `rows` that are missing or extra as a whole."""
 
     @property
     def status(self) -> str:
@@ -74,7 +71,7 @@ class Difference(NamedTuple):
         return "hallucination" if self.expected is None else "mismatch"
 
     def cut(self, limit: int) -> Difference:
-        """Return it with values of at most `limit` characters, cut so that their difference is in view.
+        """Return the difference with values of at most `limit` characters, cut around the first difference.
 
         >>> Difference('"Kingston Road 12 a"', '"Kingston Road 12 b"').cut(12)[:2]
         ('… Road 12 a"', '… Road 12 b"')
@@ -82,7 +79,7 @@ class Difference(NamedTuple):
         sides = self.expected, self.actual
         if len(self.expected or "") <= limit and len(self.actual or "") <= limit:
             return self
-        shared = len(commonprefix([side or "" for side in sides]))  # noqa: RUF071 - these are no paths
+        shared = len(commonprefix([side or "" for side in sides]))  # noqa: RUF071 - these are not paths
         texts = (None if side is None else _cut(side, shared, limit) for side in sides)
         return self._replace(expected=next(texts), actual=next(texts))
 
@@ -92,8 +89,8 @@ def _cut(text: str, shared: int, limit: int) -> str:
     return shorten(f"…{text[start:]}" if start else text, limit)
 
 
-def differences_of(results: Iterable[FieldResult]) -> dict[str, tuple[Difference, ...]]:
-    """Return the most frequent differences among the results of a comparison, by schema path."""
+def find_differences(results: Iterable[FieldResult]) -> dict[str, tuple[Difference, ...]]:
+    """Return the most frequent differences in the results of a comparison, by schema path."""
     by_path: dict[str, list[Difference]] = {}
     read = 0
     for unit in results:
@@ -113,9 +110,9 @@ def differences_of(results: Iterable[FieldResult]) -> dict[str, tuple[Difference
 
 
 def _find_row(leaf: FieldResult) -> tuple[str, bool]:
-    """Return the path of the innermost array element around a leaf, and whether one side lacks the element.
+    """Return the path of the innermost array element that contains a leaf, and whether one side lacks it.
 
-    If one side lacks several elements around each other, it is the outermost of these; "" outside of arrays.
+    If one side lacks several nested elements, return the path of the outermost; outside of arrays, return "".
     """
     place: Place | None = leaf.place
     row: Place | None = None
@@ -132,7 +129,7 @@ def _find_row(leaf: FieldResult) -> tuple[str, bool]:
 
 
 def most_frequent(differences: Iterable[Difference], most: int) -> tuple[Difference, ...]:
-    """Return differences with equal ones as one: the most frequent, and of equally frequent ones the worst.
+    """Return the most frequent differences, merging equal ones; ties are sorted by score, the lowest first.
 
     >>> one, other = Difference("1", "2", score=0.5), Difference("1", "3")
     >>> [(each.actual, each.times) for each in most_frequent([one, other, other._replace(times=2)], 2)]
@@ -142,16 +139,16 @@ def most_frequent(differences: Iterable[Difference], most: int) -> tuple[Differe
     if len(listed) == 1:
         return listed
     pairs: dict[tuple[str, str | None, str | None], Difference] = {}
-    for each in listed:
-        key = each.at, each.expected, each.actual
-        known = pairs.get(key, each._replace(times=0, rows=(), unpaired=()))
-        pairs[key] = each._replace(
-            times=known.times + each.times,
-            score=min(known.score, each.score),
-            rows=(known.rows + each.rows)[:MOST_KEPT],
-            unpaired=(known.unpaired + each.unpaired)[:MOST_KEPT],
+    for difference in listed:
+        key = difference.at, difference.expected, difference.actual
+        known = pairs.get(key, difference._replace(times=0, rows=(), unpaired=()))
+        pairs[key] = difference._replace(
+            times=known.times + difference.times,
+            score=min(known.score, difference.score),
+            rows=(known.rows + difference.rows)[:MOST_KEPT],
+            unpaired=(known.unpaired + difference.unpaired)[:MOST_KEPT],
         )
-    order = sorted(pairs.values(), key=lambda each: (-each.times, each.score))
+    order = sorted(pairs.values(), key=lambda difference: (-difference.times, difference.score))
     return tuple(order[:most])
 
 
@@ -161,7 +158,7 @@ def most_frequent(differences: Iterable[Difference], most: int) -> tuple[Differe
 @final
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One comparison of a session, as summaries and gates read it.
+    """One comparison of a run, as reports and gates read it.
 
     >>> from pytest_jsonmatch import compare_json
     >>> kept = Comparison.of(
@@ -182,37 +179,37 @@ class Comparison:
     f1: float
     passed: bool
     threshold: Mapping[str, Any] = field(default_factory=dict)
-    """The limits to reach: `{"score": 1.0}`, with `fields` mapping path patterns to limits."""
+    """The limits, such as `{"score": 1.0}`; `fields` maps path patterns to limits."""
     fields: Mapping[str, FieldAggregation] = field(default_factory=dict)
     """Aggregates by schema path."""
     rows: Mapping[str, RowCounts] = field(default_factory=dict)
     """Counts of rows by the schema path of their array."""
     differences: Mapping[str, tuple[Difference, ...]] = field(default_factory=dict)
-    """What was wrong, by schema path: the most frequent pairs of values."""
+    """The most frequent differences, by schema path."""
     counts: Mapping[str, int] = field(default_factory=dict)
-    """Results per status."""
+    """The number of results by status."""
     errors: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     params: tuple[str, ...] = ()
     """The parametrized fixtures of the test; their values are tags of the case."""
     parsed: bool | None = None
-    """Whether an answer given as text contains JSON; None for an answer given as a value."""
+    """Whether an answer given as text contains JSON; None if the answer is a value."""
     validity: str = ""
     """`valid`, `invalid` or `not validated` by its schema; empty if it was not checked."""
     violations: tuple[str, ...] = ()
-    """What the schema does not allow in the answer."""
+    """The errors of the answer against its schema."""
     spent: Spent | None = None
-    """The answer's time, tokens and cost; None if unknown, or kept with an earlier comparison of the test."""
+    """The time, tokens and cost of the answer; None if unknown, or kept with an earlier comparison."""
     tags: Tags = field(default_factory=dict)
-    """Its tags, beyond those of its case."""
+    """The tags of the comparison, in addition to those of its case."""
     has_figures: bool = True
-    """Whether there is anything to count. If batch errors left nothing, the figures here are 0."""
+    """Whether there are scores. If batch errors left nothing to count, the scores here are 0."""
     counts_extra: bool = True
-    """Whether leaves that only actual has lower the scores."""
+    """Whether extra leaves lower the scores."""
     floor: float | None = None
-    """What an empty answer scores, such as `{}`; None if that was not asked for."""
+    """The score of an empty answer, such as `{}`; None if it was not computed."""
     detail: str = ""
-    """What a page shows of its values; not kept in result files."""
+    """The text of `details_of` for a page; not kept in result files."""
 
     @classmethod
     def of(
@@ -225,7 +222,7 @@ class Comparison:
         passed: bool,
         **more: Any,
     ) -> Comparison:
-        """Return the comparison to keep for a result; `more` are fields that a result does not have."""
+        """Return the comparison for a result; `more` are fields that a result does not have."""
         return cls(
             id=id,
             nodeid=nodeid,
@@ -241,7 +238,7 @@ class Comparison:
             threshold=dict(threshold),
             fields=dict(result.per_field),
             rows=dict(result.rows),
-            differences=differences_of(result.imperfect),
+            differences=find_differences(result.imperfect),
             counts=result.counts,
             errors=tuple(map(str, result.errors)),
             warnings=result.warnings,
@@ -265,12 +262,12 @@ class CaseRun:
     """One run of a case.
 
     Args:
-        number: which of the case's runs, counted from 1.
+        number: the number of the run, counted from 1.
         passed: whether its test passed.
-        comparisons: what was compared, in order.
-        error: why there are no figures, such as a producer that raised; then every figure is 0.
+        comparisons: the comparisons in their order.
+        error: why nothing was compared, such as a producer that raised; then every score is 0.
         unanswered: the type of the exception that the producer raised, such as "TimeoutError"; empty if there
-            was an answer, or if the run failed for another reason.
+            is an answer, or if the run failed for another reason.
     """
 
     number: int
@@ -279,21 +276,30 @@ class CaseRun:
     error: str = ""
     unanswered: str = ""
 
-    def figure(self, name: str) -> float:
+    def mean(self, name: str) -> float:
         """Return the mean of one of `SCORES` over the comparisons; 0 after an error."""
         if self.error:
             return 0.0
-        return mean_of([getattr(each, name) for each in self.comparisons if each.has_figures]) or 0.0
+        return (
+            mean_of([getattr(comparison, name) for comparison in self.comparisons if comparison.has_figures])
+            or 0.0
+        )
 
     @property
     def has_figures(self) -> bool:
-        """Whether there is anything to count: an error counts as 0, batch errors alone do not count."""
-        return bool(self.error) or not self.comparisons or any(each.has_figures for each in self.comparisons)
+        """Whether there are scores: an error counts as 0, a comparison with only batch errors has none."""
+        return (
+            bool(self.error)
+            or not self.comparisons
+            or any(comparison.has_figures for comparison in self.comparisons)
+        )
 
     @property
     def spent(self) -> tuple[Spent, ...]:
-        """The time, tokens and cost of each answer of the run; a single unknown one if none is given."""
-        return tuple(each.spent for each in self.comparisons if each.spent is not None) or (_UNKNOWN,)
+        """The time, tokens and cost of each answer of the run; a single unknown value if none is known."""
+        return tuple(comparison.spent for comparison in self.comparisons if comparison.spent is not None) or (
+            _UNKNOWN,
+        )
 
 
 @final
@@ -302,12 +308,12 @@ class Case:
     """One case: a test that compares, or a golden case with all of its runs.
 
     Args:
-        id: its node id, without the number of a run.
+        id: the node id, without the number of a run.
         runs: the finished runs, sorted by number.
-        of: how many runs there should be.
-        min_pass_rate: the share of them that must pass; None if all must.
-        cluster: what it belongs to, such as its document; empty if it is in no cluster.
-        tags: its tags; its comparisons may have more.
+        of: the planned number of runs.
+        min_pass_rate: the share of the runs that must pass; None if all must.
+        cluster: the name of its cluster, such as its document; empty if it is in none.
+        tags: the tags of the case; its comparisons may have more.
 
     >>> Case("a", (CaseRun(1, passed=True), CaseRun(2, passed=False)), of=5, min_pass_rate=0.6).verdict
     'undecided'
@@ -322,17 +328,17 @@ class Case:
 
     @classmethod
     def single(cls, comparison: Comparison, **more: Any) -> Case:
-        """Return a case with one run and one comparison; `more` are other fields."""
+        """Return a case with one run and one comparison; `more` are further fields."""
         return cls(comparison.id, (CaseRun(1, comparison.passed, (comparison,)),), **more)
 
     @property
     def unit(self) -> str:
-        """The independent unit it belongs to: its cluster, or the case itself if it is in none."""
+        """The independent unit: its cluster, or the case itself if it is in none."""
         return self.cluster or self.id
 
     @property
     def passed_runs(self) -> int:
-        """How many runs passed."""
+        """The number of runs that passed."""
         return sum(run.passed for run in self.runs)
 
     @property
@@ -348,61 +354,66 @@ class Case:
     @property
     def verdict(self) -> CaseVerdict:
         """Whether enough runs passed; "undecided" if that depends on missing runs."""
-        wanted = 1.0 if self.min_pass_rate is None else self.min_pass_rate
+        required = 1.0 if self.min_pass_rate is None else self.min_pass_rate
         missing = self.of - len(self.runs)
-        if not reaches((self.passed_runs + missing) / self.of, wanted):
+        if not reaches((self.passed_runs + missing) / self.of, required):
             return "failed"
-        return "passed" if reaches(self.passed_runs / self.of, wanted) else "undecided"
+        return "passed" if reaches(self.passed_runs / self.of, required) else "undecided"
 
     @property
     def passed(self) -> bool:
         """Whether the case passes, judged by the existing runs if some are missing."""
-        wanted = 1.0 if self.min_pass_rate is None else self.min_pass_rate
-        return reaches(self.pass_rate, wanted)
+        required = 1.0 if self.min_pass_rate is None else self.min_pass_rate
+        return reaches(self.pass_rate, required)
 
-    def figure(self, name: str) -> float:
-        """Return the mean of a figure over the runs that have figures."""
-        return mean_of([run.figure(name) for run in self.runs if run.has_figures]) or 0.0
+    def mean(self, name: str) -> float:
+        """Return the mean of one of `SCORES` over the runs that have scores."""
+        return mean_of([run.mean(name) for run in self.runs if run.has_figures]) or 0.0
 
     def scores_by_field(self) -> dict[str, list[float]]:
-        """Return, by field, the mean score of each run that has the field."""
+        """Return the mean scores of each field, one for each run that has the field."""
         scores: dict[str, list[float]] = {}
         for run in self.runs:
             sums: dict[str, list[float]] = {}
             for comparison in run.comparisons:
-                for path, figures in comparison.fields.items():
-                    if figures.total:
-                        of_field = sums.setdefault(path, [0.0, 0.0])
-                        of_field[0] += figures.score_sum
-                        of_field[1] += figures.total
+                for path, aggregation in comparison.fields.items():
+                    if aggregation.total:
+                        field_sum = sums.setdefault(path, [0.0, 0.0])
+                        field_sum[0] += aggregation.score_sum
+                        field_sum[1] += aggregation.total
             for path, (score, total) in sums.items():
                 scores.setdefault(path, []).append(min(score / total, 1.0))
         return scores
 
     @property
     def has_figures(self) -> bool:
-        """Whether any run has figures; a case without is left out of means."""
+        """Whether any run has scores; other cases are left out of means."""
         return any(run.has_figures for run in self.runs)
 
     @property
     def is_complete(self) -> bool:
-        """Whether all runs have finished, and compared something."""
+        """Whether all runs have finished and compared something."""
         return len(self.runs) == self.of and all(run.comparisons for run in self.runs)
 
 
-def comparisons_of(cases: Iterable[Case]) -> Iterator[Comparison]:
+def iter_comparisons(cases: Iterable[Case]) -> Iterator[Comparison]:
     """Yield the comparisons of all runs of cases."""
-    return (each for case in cases for run in case.runs for each in run.comparisons)
+    return (comparison for case in cases for run in case.runs for comparison in run.comparisons)
 
 
-def by_metric(cases: Iterable[Case]) -> dict[str, list[Case]]:
-    """Return cases by metric, each with only the comparisons made with that metric."""
+def group_by_metric(cases: Iterable[Case]) -> dict[str, list[Case]]:
+    """Return cases by metric, each with only the comparisons by that metric."""
     by_name: dict[str, list[Case]] = {}
     for case in cases:
-        metrics = dict.fromkeys(each.metric for each in comparisons_of([case]))
+        metrics = dict.fromkeys(comparison.metric for comparison in iter_comparisons([case]))
         for metric in metrics:
             runs = tuple(
-                replace(run, comparisons=tuple(each for each in run.comparisons if each.metric == metric))
+                replace(
+                    run,
+                    comparisons=tuple(
+                        comparison for comparison in run.comparisons if comparison.metric == metric
+                    ),
+                )
                 for run in (case.runs if len(metrics) > 1 else ())
             )
             by_name.setdefault(metric, []).append(replace(case, runs=runs) if runs else case)
@@ -410,30 +421,30 @@ def by_metric(cases: Iterable[Case]) -> dict[str, list[Case]]:
 
 
 def field_sums(cases: Sequence[Case]) -> dict[str, list[float]]:
-    """Return the sums of each field over cases; those of several fields may be `added`.
+    """Return the sums of each field over cases, which `add_sums` adds for several fields.
 
-    If any case ran several times, each number comes twice: over all runs, and then weighted by 1/runs, so
-    that a case with k runs counts as much as any other.
+    If any case ran several times, each number occurs twice: over all runs, and then weighted by 1/runs, so
+    that every case has the same weight.
     """
     are_repeated = any(len(case.runs) > 1 for case in cases)
     parts: dict[str, list[list[float]]] = {}
     for case in cases:
         share = 1 / len(case.runs)
-        for comparison in comparisons_of([case]):
-            for path, figures in comparison.fields.items():
-                numbers = figures.to_list()
+        for comparison in iter_comparisons([case]):
+            for path, aggregation in comparison.fields.items():
+                numbers = aggregation.to_list()
                 shares = [share * number for number in numbers] if are_repeated else []
                 parts.setdefault(path, []).append(numbers + shares)
-    return {path: added(numbers) for path, numbers in parts.items()}
+    return {path: add_sums(numbers) for path, numbers in parts.items()}
 
 
-def added(parts: Iterable[Sequence[float]]) -> list[float]:
-    """Return the sums of several `field_sums`; empty for none."""
+def add_sums(parts: Iterable[Sequence[float]]) -> list[float]:
+    """Return the sum of several `field_sums`; empty for none."""
     return [fsum(column) for column in zip(*parts, strict=True)]
 
 
-def figures_of(sums: Sequence[float]) -> FieldAggregation:
-    """Return the figures of `field_sums`: counts over all runs, but means per case first."""
+def make_aggregation(sums: Sequence[float]) -> FieldAggregation:
+    """Return the aggregation of `field_sums`: counts over all runs, and means per case first."""
     size = len(FieldAggregation.__dataclass_fields__)
     counted = FieldAggregation.from_list([*map(int, sums[:COUNTED]), *sums[COUNTED:size]])
     if len(sums) <= size:
@@ -448,25 +459,25 @@ def figures_of(sums: Sequence[float]) -> FieldAggregation:
     )
 
 
-def merged_fields(cases: Sequence[Case]) -> dict[str, FieldAggregation]:
-    """Return the figures of each field over cases; `known` as for `field_sums`."""
-    return {path: figures_of(sums) for path, sums in field_sums(cases).items()}
+def merge_fields(cases: Sequence[Case]) -> dict[str, FieldAggregation]:
+    """Return the aggregation of each field over cases."""
+    return {path: make_aggregation(sums) for path, sums in field_sums(cases).items()}
 
 
-def merged_rows(cases: Iterable[Case]) -> dict[str, RowCounts]:
+def merge_rows(cases: Iterable[Case]) -> dict[str, RowCounts]:
     """Return the counts of rows over all runs of cases, by the path of the array."""
     sums: dict[str, RowCounts] = {}
-    for comparison in comparisons_of(cases):
+    for comparison in iter_comparisons(cases):
         add_rows(sums, comparison.rows)
     return sums
 
 
-def merged_differences(cases: Iterable[Case], most: int) -> dict[str, tuple[Difference, ...]]:
+def merge_differences(cases: Iterable[Case], most: int) -> dict[str, tuple[Difference, ...]]:
     """Return the most frequent differences of each field over cases."""
     by_path: dict[str, list[Difference]] = {}
-    for comparison in comparisons_of(cases):
+    for comparison in iter_comparisons(cases):
         for path, differences in comparison.differences.items():
-            # The same path is another row in each case.
+            # The same path is a different row in each case.
             without_rows = (difference._replace(rows=(), unpaired=()) for difference in differences)
             by_path.setdefault(path, []).extend(without_rows)
     for found in by_path.values():
@@ -482,16 +493,16 @@ def mean_of(values: Sequence[float]) -> float | None:
 # -- tags of cases ------------------------------------------------------------------------------------------
 
 
-def tagged_case(case: Case, tag: str) -> Case | None:
-    """Return a case as if only comparisons with a tag had been made; None if none has it."""
-    runs = tuple(kept for run in case.runs if (kept := _tagged_run(run, case.tags, tag)) is not None)
+def select_tag(case: Case, tag: str) -> Case | None:
+    """Return a case with only the comparisons that have a tag; None if there are none."""
+    runs = tuple(kept for run in case.runs if (kept := _select_run(run, case.tags, tag)) is not None)
     return replace(case, runs=runs) if runs else None
 
 
-def _tagged_run(run: CaseRun, of_case: Tags, tag: str) -> CaseRun | None:
-    has_tag = tag in tag_texts(of_case)
+def _select_run(run: CaseRun, case_tags: Tags, tag: str) -> CaseRun | None:
+    has_tag = tag in tag_texts(case_tags)
     kept = tuple(
-        comparison for comparison in run.comparisons if tag in tag_texts({**of_case, **comparison.tags})
+        comparison for comparison in run.comparisons if tag in tag_texts({**case_tags, **comparison.tags})
     )
     if len(kept) == len(run.comparisons):
         return run if kept or has_tag else None
@@ -501,8 +512,8 @@ def _tagged_run(run: CaseRun, of_case: Tags, tag: str) -> CaseRun | None:
     return replace(run, comparisons=kept, passed=passed)
 
 
-def tags_of_case(case: Case) -> set[str]:
-    """Return the tags of a case's comparisons, or of the case itself if it failed before comparing."""
-    compared = ({**case.tags, **each.tags} for run in case.runs for each in run.comparisons)
+def collect_tags(case: Case) -> set[str]:
+    """Return the tags of the comparisons of a case, or of the case itself if it failed before comparing."""
+    compared = ({**case.tags, **comparison.tags} for run in case.runs for comparison in run.comparisons)
     failed = (case.tags for run in case.runs if run.error or not run.comparisons)
     return set().union(*map(tag_texts, (*compared, *failed)))

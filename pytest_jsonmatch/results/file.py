@@ -1,6 +1,6 @@
-"""The result file: the one format in which results are stored. A baseline is a result file.
+"""Read and write result files, the format of all stored results. A baseline is a result file.
 
-JSON Lines: a head with what holds for the run, then a line for each case, by id.
+The format is JSON Lines: a head with the data of the run, then a line for each case, sorted by id.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 FORMAT: Final = "jsonmatch-results"
 VERSION: Final = 2
-"""The version of the format: files of other versions are refused."""
+"""The version of the format; files of other versions are rejected."""
 
 SCHEMA: Final = "results.schema.json"
-"""The file beside this one that is the JSON Schema of a line."""
+"""The file, in the folder of this module, that has the JSON Schema of a line."""
 
 _LONGEST: Final = 200
 """A message about an invalid file is cut after this many characters."""
@@ -47,7 +47,7 @@ _REMEDY: Final = "write it again with pytest --jsonmatch-json or jsonmatch evalu
 def to_text(results: RunResult) -> str:
     """Return a run as the text of a result file.
 
-    Equal results give equal texts, except for the head: time, commit and versions.
+    Equal results have equal texts, except for time, commit and versions in the head.
 
     >>> read_back = from_text(to_text(RunResult.of_cases(commit="abc")), "x.jsonl")
     >>> read_back == RunResult.of_cases(commit="abc")
@@ -57,31 +57,31 @@ def to_text(results: RunResult) -> str:
     return "".join(f"{json.dumps(line)}\n" for line in lines)
 
 
-def document(results: RunResult) -> dict[str, Any]:
-    """Return a run as a single JSON object: the head, with the cases as its last member."""
+def to_document(results: RunResult) -> dict[str, Any]:
+    """Return a run as a single JSON object: the members of the head, then the cases."""
     return {**_head(results), "cases": [*map(_case, results.cases)]}
 
 
-_OF_RUN: Final = ("created", "commit", "versions", "collected", "narrowed", "judged", "has_only_gates")
-"""The members of a head that are fields of a run; those without a value are left out."""
+_RUN_MEMBERS: Final = ("created", "commit", "versions", "collected", "narrowed", "judged", "has_only_gates")
+"""The members of a head that are fields of a run; those with their default value are left out."""
 _EMPTY: Final = RunResult()
 
 
 def _head(results: RunResult) -> dict[str, Any]:
     total = merge_aggregations(results.all_fields.values())
-    figures = {
+    statistics = {
         "cases": results.total_records,
         "pass_rate": results.pass_rate,
         **{name: results.mean(name) for name in SCORES},
         **({"batch_errors": results.total_batch_errors} if results.total_batch_errors else {}),
         **({"unscored": results.total_unscored} if results.total_unscored else {}),
         **results.answers.rates,
-        # A rate that would be 0/0 is left out.
+        # An undefined rate (0/0) is left out.
         **{name: rate for name in RATES if (rate := getattr(total, name)) is not None},
     }
-    given = ((name, getattr(results, name)) for name in _OF_RUN)
+    given = ((name, getattr(results, name)) for name in _RUN_MEMBERS)
     known = {name: value for name, value in given if value != getattr(_EMPTY, name)}
-    head = {"format": FORMAT, "version": VERSION, "figures": figures, **to_plain(known)}
+    head = {"format": FORMAT, "version": VERSION, "figures": statistics, **to_plain(known)}
     return head if results.totals is None else {**head, "corpus": _corpus(results, results.totals)}
 
 
@@ -98,7 +98,7 @@ def _corpus(results: RunResult, totals: RunTotals) -> dict[str, Any]:
 def _totals(totals: RunTotals) -> dict[str, Any]:
     return {
         "counts": dict(+totals.counts),
-        "sums": {name: totals.figures[name].value for name in Scores._fields},
+        "sums": {name: totals.scores[name].value for name in Scores._fields},
         "leaves": totals.total._asdict(),
         "fields": to_plain(totals.per_field()),
         **({"rows": to_plain(totals.rows)} if totals.rows else {}),
@@ -106,24 +106,25 @@ def _totals(totals: RunTotals) -> dict[str, Any]:
 
 
 def _case(case: Case) -> dict[str, Any]:
-    own = to_plain(case)
-    runs = own.pop("runs")
+    plain = to_plain(case)
+    runs = plain.pop("runs")
     for run in runs:
         for comparison in run.get("comparisons", ()):
             comparison.pop("detail", None)
-    figures = {name: case.figure(name) if case.has_figures else None for name in SCORES}
+    scores = {name: case.mean(name) if case.has_figures else None for name in SCORES}
     rate = {"pass_rate": case.pass_rate} if case.of > 1 else {}
-    return {"id": own.pop("id"), "passed": case.passed, **figures, **rate, **own, "runs": runs}
+    return {"id": plain.pop("id"), "passed": case.passed, **scores, **rate, **plain, "runs": runs}
 
 
 # -- reading -----------------------------------------------------------------------------------------------
 
 
 def read_results(path: str | PathLike[str]) -> RunResult:
-    """Read a result file, as `--jsonmatch-json` and `jsonmatch evaluate --json` write it.
+    """Read a result file, as written by `--jsonmatch-json` and `jsonmatch evaluate --json`.
 
     Raises:
-        ConfigurationError: it can't be read, or is not a result file; the message names it and says why.
+        ConfigurationError: the file can't be read, or is not a result file; the message names the file and
+            the reason.
 
     >>> read_results("results.jsonl").to_dataframe(by="record")  # doctest: +SKIP
                                 id  passed  score  ...
@@ -136,11 +137,11 @@ def read_results(path: str | PathLike[str]) -> RunResult:
         message = f"{path} can't be read: {(error.strerror or str(error)).lower()}"
         raise ConfigurationError(message) from None
     except UnicodeDecodeError:
-        raise _none(str(path), "it is not UTF-8 text") from None
+        raise _invalid_file(str(path), "it is not UTF-8 text") from None
 
 
 def from_text(text: str, name: str) -> RunResult:
-    """Read the text of a result file, as `read_results` does."""
+    """Read the text of a result file; `name` is the file's name in errors."""
     return _read(text.split("\n"), name)
 
 
@@ -155,16 +156,16 @@ def _read(lines: Iterable[str], name: str) -> RunResult:
                 cases.append(_read_case(line))
         except ValueError as error:
             where = "" if head is None else f"line {number} is damaged: "
-            raise _none(name, f"{where}{error}") from None
+            raise _invalid_file(name, f"{where}{error}") from None
     if head is None:
-        raise _none(name, "it is empty")
-    more: dict[str, Any] = {each: head[each] for each in _OF_RUN if each in head}
+        raise _invalid_file(name, "it is empty")
+    more: dict[str, Any] = {name: head[name] for name in _RUN_MEMBERS if name in head}
     more["narrowed"] = tuple(more.get("narrowed", ()))
     if "corpus" in head:
         return _read_corpus(head["corpus"], cases, more)
     number = head["figures"]["cases"]
     if len(cases) != number:
-        raise _none(name, f"it has {len(cases)} of {count(number, 'case')}")
+        raise _invalid_file(name, f"it has {len(cases)} of {count(number, 'case')}")
     return RunResult.of_cases(cases, **more)
 
 
@@ -173,45 +174,45 @@ def _read_corpus(corpus: Mapping[str, Any], cases: Iterable[Case], more: dict[st
         Signature.parse(corpus["signature"]),
         _read_totals(corpus),
         kept_cases=tuple(cases),
-        totals_by_tag={tag: _read_totals(each) for tag, each in corpus.get("by_tag", {}).items()},
+        totals_by_tag={tag: _read_totals(part) for tag, part in corpus.get("by_tag", {}).items()},
         corpus_counts_extra=corpus.get("counts_extra", True),
         **more,
     )
 
 
 def _read_totals(found: Mapping[str, Any]) -> RunTotals:
-    fields = {path: from_plain(FieldAggregation, each) for path, each in found["fields"].items()}
-    rows = {path: from_plain(RowCounts, each) for path, each in found.get("rows", {}).items()}
+    fields = {path: from_plain(FieldAggregation, plain) for path, plain in found["fields"].items()}
+    rows = {path: from_plain(RowCounts, plain) for path, plain in found.get("rows", {}).items()}
     return RunTotals.of_numbers(found["counts"], found["sums"], Sums(**found["leaves"]), fields, rows)
 
 
-def _none(name: str, reason: str) -> ConfigurationError:
+def _invalid_file(name: str, reason: str) -> ConfigurationError:
     return ConfigurationError(f"{name} is not a result file: {reason}; {_REMEDY}")
 
 
-def _loaded(line: str) -> Any:
+def _parse_line(line: str) -> Any:
     try:
         return json.loads(line)
-    except (RecursionError, ValueError) as error:  # among them Python's limit for the digits of integers
+    except (RecursionError, ValueError) as error:  # including Python's limit for the digits of integers
         raise ValueError(f"it is not JSON: {error}") from None
 
 
 def _read_head(line: str) -> dict[str, Any]:
     if line.strip() == "{":
         raise ValueError("a result file has a line for its head and one for each case")
-    head = _loaded(line)
+    head = _parse_line(line)
     if type(head) is not dict or head.get("format") != FORMAT:
         raise ValueError(f'its first line has no "format": "{FORMAT}"')
     version = head.get("version")
     if version != VERSION:
-        told = f"its version is {short(version)}, and this release reads version {VERSION}"
+        message = f"its version is {short(version)}, and this release reads version {VERSION}"
         is_later = type(version) is int and version > VERSION
-        raise ValueError(f"{told}: upgrade pytest-jsonmatch" if is_later else told)
+        raise ValueError(f"{message}: upgrade pytest-jsonmatch" if is_later else message)
     return dict(head)
 
 
 def _read_case(line: str) -> Case:
-    found = _loaded(line)
+    found = _parse_line(line)
     _check("case", found)
     return from_plain(Case, found)
 
@@ -232,7 +233,7 @@ def _check(kind: str, line: object) -> None:
     """Check a line against the schema of a head or a case.
 
     Raises:
-        ValueError: the schema does not allow it; the message names the first invalid place.
+        ValueError: the line is invalid; the message names the first invalid path.
     """
     try:
         error = next(_validator(kind).iter_errors(line), None)

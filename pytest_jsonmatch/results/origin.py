@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.run import RunResult
 
 _PACKAGES: Final = ("pytest", "numpy", "scipy", "rapidfuzz")
-"""Packages that may affect scores, or the way tests run."""
+"""Packages that may affect scores or the way in which tests run."""
 _SECONDS: Final = 5
-"""How long git may take: a hook or a network drive must not delay a run."""
+"""The timeout for git: a hook or a network drive must not delay a run."""
 
 
 def with_origin(results: RunResult, folder: Path) -> RunResult:
-    """Return results with the time, the git commit of a folder, and the installed versions."""
+    """Return results with the current time, the git commit of a folder, and the installed versions."""
     return replace(
         results,
         created=datetime.now(timezone.utc).replace(microsecond=0).isoformat(),

@@ -1,4 +1,4 @@
-"""Results as dicts of built-in types, and back: for result files, and between the processes of a run."""
+"""Convert results to dicts of built-in types and back, for result files and between processes."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 def to_plain(value: object) -> Any:
     """Return a value with dataclasses and named tuples as dicts, and other tuples as lists.
 
-    The dicts have the members that differ from their default, in the order of the class; those of a field
-    begin with its mean score, for people.
+    The dicts have the members that differ from their default, in the order of the class. The dict of a field
+    aggregation starts with the mean score, for readers of result files.
 
     >>> to_plain({"a": (Difference("1", "2", 3, 0.5),)})
     {'a': [{'expected': '1', 'actual': '2', 'times': 3, 'score': 0.5}]}
@@ -44,11 +44,11 @@ def to_plain(value: object) -> Any:
 
 @cache
 def _members(kind: Hashable) -> dict[str, object] | None:
-    """Return the members of a dataclass or named tuple, each with its default; None for other types."""
+    """Return the members of a dataclass or named tuple with their defaults; None for other types."""
     if isinstance(kind, type) and is_dataclass(kind):
         return {
-            each.name: each.default if each.default_factory is MISSING else each.default_factory()
-            for each in fields(kind)
+            member.name: member.default if member.default_factory is MISSING else member.default_factory()
+            for member in fields(kind)
         }
     names: tuple[str, ...] | None = getattr(kind, "_fields", None)
     defaults: dict[str, object] = getattr(kind, "_field_defaults", {})
@@ -56,7 +56,7 @@ def _members(kind: Hashable) -> dict[str, object] | None:
 
 
 def from_plain(kind: Callable[..., T], plain: Mapping[str, Any]) -> T:
-    """Return the object that `to_plain` made a dict of; unknown keys, of later releases, are ignored.
+    """Return the object from the dict of `to_plain`; unknown keys, of later releases, are ignored.
 
     >>> from_plain(Difference, {"expected": "2", "later": 1}).expected
     '2'
@@ -70,27 +70,27 @@ def from_plain(kind: Callable[..., T], plain: Mapping[str, Any]) -> T:
     return kind(**known)
 
 
-def _several(kind: Callable[..., T]) -> Callable[[Iterable[Any]], tuple[T, ...]]:
-    return lambda found: tuple(from_plain(kind, each) for each in found)
+def _read_many(kind: Callable[..., T]) -> Callable[[Iterable[Any]], tuple[T, ...]]:
+    return lambda found: tuple(from_plain(kind, plain) for plain in found)
 
 
-def _by_name(read: Callable[[Any], T]) -> Callable[[Mapping[str, Any]], dict[str, T]]:
-    # Few names occur in many results: each is kept in memory once.
-    return lambda found: {sys.intern(name): read(each) for name, each in found.items()}
+def _read_by_name(read: Callable[[Any], T]) -> Callable[[Mapping[str, Any]], dict[str, T]]:
+    # A few names occur in many results, so each is kept in memory once.
+    return lambda found: {sys.intern(name): read(plain) for name, plain in found.items()}
 
 
-_of_fields: Final = _by_name(partial(from_plain, FieldAggregation))
+_read_fields: Final = _read_by_name(partial(from_plain, FieldAggregation))
 _READERS: Final[Mapping[Callable[..., Any], Mapping[str, Callable[[Any], Any]]]] = {
     Comparison: {
         "signature": sys.intern,
-        "fields": _of_fields,
-        "rows": _by_name(partial(from_plain, RowCounts)),
-        "differences": _by_name(_several(Difference)),
+        "fields": _read_fields,
+        "rows": _read_by_name(partial(from_plain, RowCounts)),
+        "differences": _read_by_name(_read_many(Difference)),
         "spent": partial(from_plain, Spent),
         **dict.fromkeys(("errors", "warnings", "violations", "params"), tuple),
     },
     Difference: {"rows": tuple, "unpaired": tuple},
-    CaseRun: {"comparisons": _several(Comparison)},
-    Case: {"runs": _several(CaseRun)},
+    CaseRun: {"comparisons": _read_many(Comparison)},
+    Case: {"runs": _read_many(CaseRun)},
 }
-"""How members that are no built-in types are read, by class."""
+"""The functions that read members which are not built-in types, by class."""

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.sums import Figure
 
 MAX_ERRORS: Final = 1_000
-"""A result keeps at most this many errors, and as many warnings; all are counted."""
+"""A result keeps at most this many errors and this many warnings; all are counted."""
 MOST_WORST: Final = 10
-"""A result keeps at most this many of the worst records."""
+"""A result keeps at most this many of the lowest-scoring records."""
 
 
 @final
@@ -31,9 +31,9 @@ class RunError:
     """
 
     record_id: str | int
-    """The record's id; for an answer without an id, its place, such as "actual[3]"."""
+    """The record's id; for an answer without an id, its position, such as "actual[3]"."""
     path: str | None
-    """The field; None if it concerns the record as a whole."""
+    """The path of the field; None for an error or warning about the whole record."""
     comparator: str | None
     reason: str
 
@@ -47,40 +47,40 @@ class RunError:
 @final
 @dataclass(frozen=True, slots=True)
 class RecordResult:
-    """The figures of one record.
+    """The scores of one record.
 
     >>> RecordResult("a", 0, precision=1.0, recall=0.5, f1=2 / 3, score=2 / 3)
     RecordResult('a', precision=1, recall=0.5, f1=0.6667)
     """
 
     record_id: str | int
-    """Its id; without an id field, its number, counted from 1 as lines are."""
+    """The id; without an id field, the number of the record, counted from 1 as lines are."""
     index: int
-    """Its position in gold, from 0: `expected[index]`."""
+    """The position in the gold records, from 0: `expected[index]`."""
     precision: Figure
-    """Like all its figures, None if batch errors left nothing to count."""
+    """As all scores, None if batch errors left nothing to count."""
     recall: Figure
     f1: Figure
     score: Figure
-    """The metric's own figure."""
+    """The score of the metric."""
     counts: Mapping[str, int] = field(default_factory=dict)
-    """Results per status."""
+    """The number of results by status."""
     error: str | None = None
-    """Why the answer could not be scored, if so; it then counts as entirely wrong."""
+    """Why the answer could not be scored; such an answer counts as entirely wrong."""
     warnings: tuple[str, ...] = ()
     violations: tuple[str, ...] = ()
-    """What the schema does not allow in the answer, with `validate="report"`."""
+    """The errors of the answer against the schema, with `validate="report"`."""
     cluster: str = ""
-    """Its cluster, such as its document, by the argument `cluster`; empty if it is in none."""
+    """The name of its cluster, such as its document, by the argument `cluster`; empty if it is in none."""
     tags: Mapping[str, Any] = field(default_factory=dict)
-    """Its tags, by the argument `tags`."""
+    """The tags of the record, by the argument `tags`."""
     match: MatchResult | None = field(default=None, repr=False, compare=False)
     """The record's comparison, as `compare_json` returns it, with its documents and arrays; None if `keep`
     leaves out its field results."""
 
     @property
     def field_results(self) -> Sequence[FieldResult]:
-        """The results of its fields, if `keep` keeps them; made anew whenever they are read."""
+        """The results of its fields, if `keep` keeps them; computed on each access."""
         return () if self.match is None else self.match.findings()
 
     def to_dict(self) -> dict[str, Any]:
@@ -89,29 +89,29 @@ class RecordResult:
         return {
             **{name: getattr(self, name) for name in names},
             "counts": dict(self.counts),
-            "field_results": [each.to_dict() for each in self.field_results],
+            "field_results": [result.to_dict() for result in self.field_results],
             "error": self.error,
             "warnings": list(self.warnings),
             "violations": list(self.violations),
         }
 
     def __repr__(self) -> str:
-        figures = ", ".join(
+        scores = ", ".join(
             f"{name}={format_score(getattr(self, name))}" for name in ("precision", "recall", "f1")
         )
-        return f"RecordResult({self.record_id!r}, {figures})"
+        return f"RecordResult({self.record_id!r}, {scores})"
 
 
-def worst_of(records: Iterable[RecordResult]) -> list[RecordResult]:
+def lowest_scoring(records: Iterable[RecordResult]) -> list[RecordResult]:
     """Return the ten records with the lowest score, then the lowest F1, then the first in gold."""
-    return nsmallest(MOST_WORST, (each for each in records if each.score is not None), key=_badness)
+    return nsmallest(MOST_WORST, (record for record in records if record.score is not None), key=_rank)
 
 
-def rank_of(score: float, f1: float, error: str | None) -> tuple[bool, bool, float, float]:
-    """Return what sorts records, the worst first; those with an error, which names them, after the others."""
+def rank_record(score: float, f1: float, error: str | None) -> tuple[bool, bool, float, float]:
+    """Return a sort key for records: the lowest score first, but records with an error after the others."""
     return score >= 1.0, error is not None, score, f1
 
 
-def _badness(record: RecordResult) -> tuple[object, int, str]:
-    # Merged runs each number their records from 0.
-    return rank_of(record.score, record.f1, record.error), record.index, str(record.record_id)
+def _rank(record: RecordResult) -> tuple[object, int, str]:
+    # In merged runs, indices occur more than once.
+    return rank_record(record.score, record.f1, record.error), record.index, str(record.record_id)

@@ -23,17 +23,17 @@ from pytest_jsonmatch.results.comparison import (
     Case,
     Comparison,
     Difference,
-    added,
-    comparisons_of,
+    add_sums,
+    collect_tags,
     field_sums,
-    figures_of,
+    iter_comparisons,
+    make_aggregation,
     mean_of,
-    merged_fields,
-    merged_rows,
-    tagged_case,
-    tags_of_case,
+    merge_fields,
+    merge_rows,
+    select_tag,
 )
-from pytest_jsonmatch.results.record import MAX_ERRORS, RunError, worst_of
+from pytest_jsonmatch.results.record import MAX_ERRORS, RunError, lowest_scoring
 from pytest_jsonmatch.results.tags import tag_texts
 from pytest_jsonmatch.results.totals import AnswerCounts, RunTotals
 
@@ -48,12 +48,20 @@ if TYPE_CHECKING:
 
 _Rows: TypeAlias = "Iterable[Mapping[str, Any]]"
 MICRO: Final = "micro."
-"""Prefix of figures over all leaves together, in place of means over cases."""
+"""The prefix of scores over all leaves together, as opposed to means over cases."""
 _MEANS: Final = tuple(f"mean_{name}" for name in ("precision", "recall", "f1", "score"))
 _MICRO: Final = tuple(f"micro_{name}" for name in ("precision", "recall", "f1"))
-_OF_FIELDS: Final = ("matches", "mismatches", "omissions", "hallucinations", "skipped", "batch_errors")
-_OF_RECORDS: Final = ("records", "perfect", "unanswered", "unscored", "not_validated", "errors", "warnings")
-_TOTALS: Final = tuple(f"total_{name}" for name in (*_OF_RECORDS, "fields", *_OF_FIELDS))
+_FIELD_COUNTS: Final = ("matches", "mismatches", "omissions", "hallucinations", "skipped", "batch_errors")
+_RECORD_COUNTS: Final = (
+    "records",
+    "perfect",
+    "unanswered",
+    "unscored",
+    "not_validated",
+    "errors",
+    "warnings",
+)
+_TOTALS: Final = tuple(f"total_{name}" for name in (*_RECORD_COUNTS, "fields", *_FIELD_COUNTS))
 _NUMBERS: Final = (*_MEANS, *_MICRO, "valid_rate", "parse_rate", *RATES, *_TOTALS)
 """The numbers of a run, in the order of `to_dict`."""
 
@@ -61,11 +69,12 @@ _NUMBERS: Final = (*_MEANS, *_MICRO, "valid_rate", "parse_rate", *RATES, *_TOTAL
 @final
 @dataclass(frozen=True, repr=False)
 class RunResult:
-    """A run: means over its cases or records, figures over all leaves, and figures by field.
+    """A run: mean scores over its cases or records, scores over all leaves, and scores by field.
 
-    `compare_corpus` and `read_results` return one. Records of a corpus are cases of one comparison each; a
-    corpus may keep only some of them (`keep`), but its figures are of all. Figures are None if there is
-    nothing to count, such as after batch errors. They never depend on `keep`, on chunks, or on an executor.
+    It is returned by `compare_corpus` and `read_results`. Each record of a corpus is a case with one
+    comparison. A corpus may keep only some records (`keep`), but its scores cover all of them. Scores are
+    None if there is nothing to count, such as after batch errors. They do not depend on `keep`, on chunks, or
+    on an executor.
 
     >>> from pytest_jsonmatch import compare_corpus
     >>> run = compare_corpus([{"a": 1, "b": 0}, {"a": 3}], [{"a": 1, "b": 2}, {"a": 3}])
@@ -76,124 +85,132 @@ class RunResult:
     """
 
     kept_cases: tuple[Case, ...] | None = None
-    """The cases; None if they are made of `records` when they are needed."""
+    """The cases; None if they are built from `records` when needed."""
     totals: RunTotals | None = None
     """The totals of all records of a corpus; None for a run of cases, which has all of its cases."""
     totals_by_tag: Mapping[str, RunTotals] = field(default_factory=dict)
     """The totals of the records with each tag."""
     corpus_signature: Signature | None = None
-    """What all records of a corpus were scored with."""
+    """The signature of the scores of a corpus."""
     records: tuple[RecordResult, ...] = ()
-    """The records that `keep` selects, in the order of the expected ones; empty in other runs."""
+    """The records that `keep` selects, in the order of the gold records; empty for a run of cases."""
     worst: tuple[RecordResult, ...] = ()
-    """The ten records with the lowest score, the worst first; those that could not be scored come last."""
+    """The ten records with the lowest scores, the lowest first; those that could not be scored come last."""
     errors: tuple[RunError, ...] = ()
-    """Errors that did not stop the run: the first 1,000 (`total_errors` counts all)."""
+    """The first 1,000 errors that did not stop the run (`total_errors` counts all)."""
     warnings: tuple[RunError, ...] = ()
-    """Warnings, such as those about repaired JSON: the first 1,000 (`total_warnings` counts all)."""
+    """The first 1,000 warnings, such as those about repaired JSON (`total_warnings` counts all)."""
     unmatched_expected: tuple[str | int, ...] = ()
-    """Ids of gold records without an answer: all of their leaves count as omissions."""
+    """The ids of gold records without an answer; all of their leaves count as omissions."""
     unmatched_actual: tuple[str | int, ...] = ()
-    """Ids of answers without a gold record, and of second answers to one: they were not scored.
+    """The ids of answers without a gold record and of second answers to one, which were not scored.
 
-    An answer without an id is named by its place: "answers.jsonl:4" or "actual[3]".
+    An answer without an id is named by its position: "answers.jsonl:4" or "actual[3]".
     """
     unmatched_rules: tuple[str, ...] = ()
-    """The patterns of `fields` and `accept` that match no place in any record or in the schema."""
+    """The patterns of `fields` and `accept` that match nothing in any record or in the schema."""
     corpus_counts_extra: bool = True
-    """Whether leaves that only actual has lower the scores of the records of a corpus."""
+    """Whether extra leaves lower the scores of the records of a corpus."""
     created: str = ""
-    """When it was made, as ISO 8601 with a zone; empty if that does not matter."""
+    """The time of the run, as ISO 8601 with a time zone; empty if unknown."""
     commit: str = ""
-    """The git commit, with "+" after it if the tree was not clean; empty without one."""
+    """The git commit, followed by "+" if the tree had changes; empty if unknown."""
     versions: Mapping[str, str] = field(default_factory=dict)
-    """Of this package, Python, pytest and packages that affect scores, by name."""
+    """The versions of this package, Python, pytest and packages that affect scores, by name."""
     collected: int | None = None
-    """How many cases were collected; None if unknown."""
+    """The number of collected cases; None if unknown."""
     narrowed: tuple[str, ...] = ()
-    """Why cases may be missing, such as "-k"."""
+    """The reasons for which cases may not have run, such as "-k"."""
     judged: bool = False
-    """Whether a judge was asked: intervals do not include its errors."""
+    """Whether a judge was asked; intervals do not include its errors."""
     has_only_gates: bool = False
-    """Whether gates alone decide, and cases below their thresholds do not fail the run."""
+    """Whether only gates decide, and cases below their thresholds do not fail the run."""
 
     @classmethod
     def of_cases(cls, cases: Iterable[Case] = (), **more: Any) -> RunResult:
-        """Return a run with all of its cases, such as a session of pytest; `more` are other fields."""
+        """Return a run of cases, such as a session of pytest; `more` are further fields."""
         listed = tuple(cases)
-        compared = [each for each in comparisons_of(listed) if each.errors or each.warnings]
-        errors = [RunError(each.id, None, None, text) for each in compared for text in each.errors]
-        warnings = [RunError(each.id, None, None, text) for each in compared for text in each.warnings]
+        compared = [
+            comparison for comparison in iter_comparisons(listed) if comparison.errors or comparison.warnings
+        ]
+        errors = [
+            RunError(comparison.id, None, None, text) for comparison in compared for text in comparison.errors
+        ]
+        warnings = [
+            RunError(comparison.id, None, None, text)
+            for comparison in compared
+            for text in comparison.warnings
+        ]
         return cls(listed, errors=tuple(errors[:MAX_ERRORS]), warnings=tuple(warnings[:MAX_ERRORS]), **more)
 
     @classmethod
     def of_records(cls, signature: Signature, totals: RunTotals, **more: Any) -> RunResult:
-        """Return a run of the records of a corpus; `more` are other fields."""
+        """Return a run of the records of a corpus; `more` are further fields."""
         return cls(totals=totals, corpus_signature=signature, **more)
 
     # -- cases and records ---------------------------------------------------------------------------------
 
     @property
     def is_of_records(self) -> bool:
-        """Whether it is of the records of a corpus, of which only some may be kept."""
+        """Whether this is a run of the records of a corpus, of which only some may be kept."""
         return self.totals is not None
 
     @cached_property
     def cases(self) -> tuple[Case, ...]:
-        """The cases that count, by id: not those skipped or expected to fail. For a corpus, kept records."""
+        """The cases, by id, without those skipped or expected to fail; for a corpus, the kept records."""
         if self.kept_cases is not None:
             return self.kept_cases
         kept = (record for record in self.records if record.match is not None)
-        return tuple(self._case_of(record) for record in sorted(kept, key=attrgetter("index")))
+        return tuple(self._make_case(record) for record in sorted(kept, key=attrgetter("index")))
 
-    def _case_of(self, record: RecordResult) -> Case:
+    def _make_case(self, record: RecordResult) -> Case:
         assert record.match is not None  # noqa: S101 - for the type checker
         name = str(record.record_id)
         passed = record.score is not None and record.score >= 1.0
         comparison = Comparison.of(record.match, id=name, nodeid=name, threshold={}, passed=passed)
         errors = () if record.error is None else (record.error,)
-        # The figures are the record's: an answer that is missing or unreadable counts as 0.
-        figures: dict[str, Any] = {name: getattr(record, name) or 0.0 for name in SCORES}
+        # The scores are those of the record: a missing or unreadable answer counts as 0.
+        scores: dict[str, Any] = {name: getattr(record, name) or 0.0 for name in SCORES}
         comparison = replace(
             comparison,
-            **figures,
+            **scores,
             signature=str(self.signature),
             errors=errors,
-            validity="",  # valid answers are counted for the corpus as a whole
+            validity="",  # the totals of the corpus count valid answers
         )
         return Case.single(comparison, cluster=record.cluster, tags=record.tags)
 
     def with_cases(self, cases: Iterable[Case]) -> RunResult:
-        """Return the run with other cases in place of its own, all of which count."""
+        """Return a run of other cases, with the origin of this run."""
         return replace(self, kept_cases=tuple(cases), totals=None, corpus_signature=None, records=())
 
     @property
     def noun(self) -> str:
-        """The noun for what is counted."""
+        """The noun for a unit of the run: "record" or "case"."""
         return "record" if self.is_of_records else "case"
 
     @property
     def is_partial(self) -> bool:
-        """Whether some records of the corpus are not kept as cases."""
+        """Whether only some records of the corpus are kept as cases."""
         return self.total_records > len(self.cases)
 
     @property
     def scored(self) -> tuple[Case, ...]:
-        """The cases that have figures: batch errors may leave nothing to count."""
+        """The cases that have scores: batch errors may leave nothing to count."""
         return tuple(case for case in self.cases if case.has_figures)
 
     @property
     def comparisons(self) -> Iterable[Comparison]:
-        """Everything that was compared."""
-        return comparisons_of(self.cases)
+        """All comparisons of the cases."""
+        return iter_comparisons(self.cases)
 
     @property
     def tabled(self) -> tuple[Case, ...]:
-        """The cases for tables: for a corpus a single one, with the figures of all its records."""
+        """The cases for tables; for a corpus a single case with the scores of all records."""
         if self.totals is None:
             return self.cases
         score, precision, recall, f1 = (self.mean(name) or 0.0 for name in SCORES)
-        figures = self.metric or "", str(self.signature), score, precision, recall, f1
+        positional = self.metric or "", str(self.signature), score, precision, recall, f1
         failed = self.total_batch_errors
         more: dict[str, Any] = {
             "fields": self.all_fields,
@@ -201,37 +218,37 @@ class RunResult:
             "counts": {"batch_error": failed} if failed else {},
             "counts_extra": self.corpus_counts_extra,
         }
-        return (Case.single(Comparison("", "", *figures, passed=True, **more)),)
+        return (Case.single(Comparison("", "", *positional, passed=True, **more)),)
 
-    # -- what it was scored with ---------------------------------------------------------------------------
+    # -- metric and signature ------------------------------------------------------------------------------
 
     @cached_property
     def signature(self) -> Signature | None:
-        """What the scores were made with; None if several. Corpora merge if theirs are equal."""
+        """The signature of all scores; None if there are several. Corpora with equal signatures can merge."""
         if self.totals is not None:
             return self.corpus_signature
-        several = {each.signature for each in self.comparisons}
+        several = {comparison.signature for comparison in self.comparisons}
         return Signature.parse(several.pop()) if len(several) == 1 else None
 
     @cached_property
     def metric(self) -> str | None:
-        """The name of the metric; None if several."""
+        """The name of the metric; None if there are several."""
         if self.totals is not None:
             return None if self.corpus_signature is None else self.corpus_signature.metric
-        several = {each.metric for each in self.comparisons}
+        several = {comparison.metric for comparison in self.comparisons}
         return several.pop() if len(several) == 1 else None
 
     # -- means ---------------------------------------------------------------------------------------------
 
     def mean(self, name: str) -> float | None:
-        """Return the mean of a figure over the cases that have figures; None without any.
+        """Return a mean over the cases that have scores; None if no case has scores.
 
         Args:
             name: "score", "precision", "recall" or "f1".
         """
         if self.totals is not None:
             return self.totals.mean(name)
-        return mean_of([case.figure(name) for case in self.scored])
+        return mean_of([case.mean(name) for case in self.scored])
 
     @property
     def mean_precision(self) -> float | None:
@@ -255,7 +272,7 @@ class RunResult:
 
     @property
     def pass_rate(self) -> float | None:
-        """The share of the cases that pass, or of the records that score 1; None without any."""
+        """The share of the cases that pass, or of the records that score 1; None without cases."""
         if self.totals is not None:
             return self.total_perfect / self.total_records if self.total_records else None
         return mean_of([float(case.passed) for case in self.cases])
@@ -264,8 +281,8 @@ class RunResult:
     def completeness(self) -> float | None:
         """The share of the collected cases that are complete.
 
-        None without any, or if an unknown number of cases was kept from running. For a corpus, the share of
-        the gold records that have an answer.
+        None without cases, or if an unknown number of cases did not run. For a corpus, the share of the gold
+        records that have an answer.
         """
         if self.totals is not None:
             answered = self.total_records - self.total_unanswered
@@ -300,20 +317,20 @@ class RunResult:
         return found
 
     def over(self, paths: Container[str] | None = None) -> FieldAggregation:
-        """Return the figures over all leaves, or those of some fields; runs of a case count as one."""
+        """Return the aggregation of all leaves, or of some fields; the runs of a case count as one."""
         if self.totals is not None:
             fields = self.all_fields
             return merge_aggregations(fields[path] for path in fields if paths is None or path in paths)
         sums = field_sums(self.cases)
         chosen = [sums[path] for path in sums if paths is None or path in paths]
-        return figures_of(added(chosen)) if chosen else merge_aggregations(())
+        return make_aggregation(add_sums(chosen)) if chosen else merge_aggregations(())
 
     # -- answers -------------------------------------------------------------------------------------------
 
     @property
     def answers(self) -> AnswerCounts:
-        """How many answers are parsable and valid."""
-        return answers_of(self.comparisons) if self.totals is None else self.totals.answers
+        """The numbers of answers that are parsable and valid."""
+        return count_answers(self.comparisons) if self.totals is None else self.totals.answers
 
     @property
     def valid_rate(self) -> float | None:
@@ -325,15 +342,15 @@ class RunResult:
 
     @property
     def parse_rate(self) -> float | None:
-        """The share of the answers given as text that have JSON in them; None if none is text."""
+        """The share of the answers given as text that contain JSON; None if none is text."""
         return self.answers.rates.get("parse_rate")
 
     # -- fields --------------------------------------------------------------------------------------------
 
     @cached_property
     def all_fields(self) -> Mapping[str, FieldAggregation]:
-        """Aggregates of every field, over all metrics, including those that count in no figure."""
-        return merged_fields(self.cases) if self.totals is None else self.totals.per_field()
+        """Aggregations of all fields, over all metrics, including fields that count in no score."""
+        return merge_fields(self.cases) if self.totals is None else self.totals.per_field()
 
     @property
     def fields(self) -> Mapping[str, FieldAggregation]:
@@ -342,20 +359,20 @@ class RunResult:
 
     @cached_property
     def per_field(self) -> Mapping[str, FieldAggregation]:
-        """Aggregates by schema path: `items[].price` is over all elements of all records.
+        """Aggregations by schema path: `items[].price` covers all elements of all records.
 
-        Fields that were always skipped, or always failed in a batch comparator, are left out, since they have
-        no figures. `all_fields` includes them.
+        Fields that were always skipped, or always failed in a batch comparator, have no scores and are left
+        out. `all_fields` includes them.
         """
-        return {path: each for path, each in self.all_fields.items() if each.total}
+        return {path: aggregation for path, aggregation in self.all_fields.items() if aggregation.total}
 
     @cached_property
-    def _of_fields(self) -> FieldAggregation:
+    def _total_fields(self) -> FieldAggregation:
         return merge_aggregations(self.all_fields.values())
 
     @cached_property
     def rows(self) -> Mapping[str, RowCounts]:
-        """How many rows were expected, found and in actual, by the schema path of the array.
+        """The numbers of rows in expected, found, and in actual, by the schema path of the array.
 
         A row is an element of an array of objects that is not compared by position.
 
@@ -365,20 +382,20 @@ class RunResult:
         >>> run.rows["items"].recall
         0.6666666666666666
         """
-        return merged_rows(self.cases) if self.totals is None else self.totals.rows
+        return merge_rows(self.cases) if self.totals is None else self.totals.rows
 
     @property
     def omission_rate(self) -> float | None:
-        """Omissions over the leaves of expected, all with weight 1; None for 0/0."""
-        return self._of_fields.omission_rate
+        """The share of the leaves of expected that are omissions, all with weight 1; None for 0/0."""
+        return self._total_fields.omission_rate
 
     @property
     def hallucination_rate(self) -> float | None:
-        """Hallucinations over the leaves of actual; None for 0/0, and if the metric does not count them."""
-        return self._of_fields.hallucination_rate
+        """The share of the leaves of actual that are hallucinations; None for 0/0 or if they do not count."""
+        return self._total_fields.hallucination_rate
 
     def nearest_path(self, pattern: str) -> str | None:
-        """Return the schema path that an unmatched rule was likely meant for; None if none is near."""
+        """Return the schema path that is most similar to an unmatched rule; None if none is similar."""
         leaves = [parse_path(path) for path in self.all_fields if not path.endswith("…")]
         places = (path[:end] for path in leaves for end in range(len(path), 0, -1))
         return find_nearest_path(parse_pattern(pattern), places)
@@ -393,12 +410,12 @@ class RunResult:
         broken = sum(bool(run.error) for case in self.cases for run in case.runs)
         return Counter(
             records=len(self.cases),
-            perfect_records=sum(case.has_figures and case.figure("score") >= 1.0 for case in self.cases),
+            perfect_records=sum(case.has_figures and case.mean("score") >= 1.0 for case in self.cases),
             unanswered=sum(case.answered < 1 for case in self.cases),
             unscored=sum(not case.has_figures for case in self.cases),
             not_validated=self.answers.not_validated,
-            errors=sum(len(each.errors) for each in compared) + broken,
-            warnings=sum(len(each.warnings) for each in compared),
+            errors=sum(len(comparison.errors) for comparison in compared) + broken,
+            warnings=sum(len(comparison.warnings) for comparison in compared),
         )
 
     @property
@@ -418,15 +435,16 @@ class RunResult:
 
     @property
     def unanswered(self) -> Mapping[str, int]:
-        """How many cases are unanswered, by what the producer raised first; empty for a corpus."""
+        """The numbers of unanswered cases by the first exception of the producer; empty for a corpus."""
         raised = ([run.unanswered for run in case.runs if run.unanswered] for case in self.cases)
         return dict(Counter(names[0] for names in raised if names).most_common())
 
     @property
     def floor(self) -> float | None:
-        """The mean score of empty answers over the cases for which that is known; None without any."""
+        """The mean score of empty answers over the cases for which it is known; None without any."""
         found = [
-            [each.floor for each in comparisons_of([case]) if each.floor is not None] for case in self.cases
+            [comparison.floor for comparison in iter_comparisons([case]) if comparison.floor is not None]
+            for case in self.cases
         ]
         return mean_of([sum(floors) / len(floors) for floors in found if floors])
 
@@ -445,17 +463,17 @@ class RunResult:
 
     @property
     def total_unscored(self) -> int:
-        """The number of cases or records without figures: batch errors left nothing to count."""
+        """The number of cases or records without scores: batch errors left nothing to count."""
         return self._counts["unscored"]
 
     @property
     def total_not_validated(self) -> int:
-        """The number of answers that can't be validated: over 200 levels deep, or with lone surrogates."""
+        """The number of answers that can't be validated: deeper than 200 levels, or with lone surrogates."""
         return self._counts["not_validated"]
 
     @property
     def total_errors(self) -> int:
-        """The number of errors, and of runs of cases that have no figures because of an error."""
+        """The number of errors, including runs of cases that compared nothing because of an error."""
         return self._counts["errors"]
 
     @property
@@ -465,40 +483,40 @@ class RunResult:
 
     @property
     def total_fields(self) -> int:
-        """How many results were scored: matches, mismatches, omissions and hallucinations."""
-        return self._of_fields.total
+        """The number of scored results: matches, mismatches, omissions and hallucinations."""
+        return self._total_fields.total
 
     @property
     def total_matches(self) -> int:
         """The number of results that match."""
-        return self._of_fields.matches
+        return self._total_fields.matches
 
     @property
     def total_mismatches(self) -> int:
         """The number of results with values on both sides that score less than 1."""
-        return self._of_fields.mismatches
+        return self._total_fields.mismatches
 
     @property
     def total_omissions(self) -> int:
-        """The number of results that only expected has."""
-        return self._of_fields.omissions
+        """The number of missing values, which only expected has."""
+        return self._total_fields.omissions
 
     @property
     def total_hallucinations(self) -> int:
-        """The number of results that only the answers have."""
-        return self._of_fields.hallucinations
+        """The number of extra values, which only actual has."""
+        return self._total_fields.hallucinations
 
     @property
     def total_skipped(self) -> int:
-        """The number of results that a rule leaves out."""
-        return self._of_fields.skipped
+        """The number of results that a rule skips."""
+        return self._total_fields.skipped
 
     @property
     def total_batch_errors(self) -> int:
         """The number of results for which a batch comparator failed."""
         if self.totals is not None:
-            return self._of_fields.batch_errors
-        return sum(each.counts.get("batch_error", 0) for each in self.comparisons)
+            return self._total_fields.batch_errors
+        return sum(comparison.counts.get("batch_error", 0) for comparison in self.comparisons)
 
     # -- parts ---------------------------------------------------------------------------------------------
 
@@ -507,10 +525,10 @@ class RunResult:
         """All tags as `name=value`, sorted."""
         if self.totals is not None:
             return sorted(self.totals_by_tag)
-        return sorted({tag for case in self.cases for tag in tags_of_case(case)})
+        return sorted({tag for case in self.cases for tag in collect_tags(case)})
 
     def tagged(self, tag: str) -> RunResult:
-        """Return the run as if only comparisons with a tag had been made; without cases if none has it.
+        """Return the part of the run with a tag; it has no cases if nothing has the tag.
 
         If a test compares several documents, only those with the tag count.
 
@@ -519,7 +537,7 @@ class RunResult:
         """
         cases = self.kept_cases
         if cases is not None:
-            cases = tuple(kept for case in cases if (kept := tagged_case(case, tag)) is not None)
+            cases = tuple(kept for case in cases if (kept := select_tag(case, tag)) is not None)
         if self.totals is None:
             return replace(self.with_cases(cases or ()), collected=None)
         if tag not in self.totals_by_tag:
@@ -528,7 +546,7 @@ class RunResult:
         return replace(self._part(tag), kept_cases=cases, records=records)
 
     def _part(self, tag: str) -> RunResult:
-        """Return the totals of the records with a tag."""
+        """Return the run of the records with a tag, without any record."""
         extra = self.corpus_counts_extra
         return RunResult(
             None, self.totals_by_tag[tag], corpus_signature=self.corpus_signature, corpus_counts_extra=extra
@@ -536,7 +554,7 @@ class RunResult:
 
     @property
     def by_tag(self) -> dict[str, RunResult]:
-        """The figures of the cases or records with each tag, such as "source=phone"; no record is kept.
+        """The parts of the run with each tag, such as "source=phone"; those of a corpus keep no records.
 
         >>> from pytest_jsonmatch import compare_corpus
         >>> gold = [{"from": "phone", "n": 1}, {"from": "scan", "n": 2}]
@@ -548,15 +566,14 @@ class RunResult:
         return {tag: part(tag) for tag in self.tags}
 
     def merge(self, other: RunResult) -> RunResult:
-        """Return the result of both runs together, as if they were one; the order does not matter.
+        """Return the result of both runs together, in any order.
 
         Raises:
-            ConfigurationError: corpora were scored with different metrics, options, schemas or rules; runs of
-                tests have a case in common, or are of different commits; or one is a corpus and the other
-                is not.
+            ConfigurationError: the corpora were scored with different metrics, options, schemas or rules; the
+                runs of tests have a common case or different commits; or only one of them is a corpus.
         """
         if self.totals is None and other.totals is None:
-            return self._merged_cases(other)
+            return self._merge_cases(other)
         if self.totals is None or other.totals is None or self.signature != other.signature:
             message = f"merging needs equal signatures, got {self.signature} and {other.signature}"
             raise ConfigurationError(message)
@@ -573,29 +590,29 @@ class RunResult:
             tagged,
             self.corpus_signature,
             records=self.records + other.records,
-            worst=tuple(worst_of(self.worst + other.worst)),
+            worst=tuple(lowest_scoring(self.worst + other.worst)),
             errors=(self.errors + other.errors)[:MAX_ERRORS],
             warnings=(self.warnings + other.warnings)[:MAX_ERRORS],
             unmatched_expected=self.unmatched_expected + other.unmatched_expected,
             unmatched_actual=self.unmatched_actual + other.unmatched_actual,
-            unmatched_rules=tuple(each for each in self.unmatched_rules if each in other.unmatched_rules),
+            unmatched_rules=tuple(rule for rule in self.unmatched_rules if rule in other.unmatched_rules),
             corpus_counts_extra=self.corpus_counts_extra,
         )
 
-    def _merged_cases(self, other: RunResult) -> RunResult:
+    def _merge_cases(self, other: RunResult) -> RunResult:
         if common := {case.id for case in self.cases} & {case.id for case in other.cases}:
             raise ConfigurationError(
                 f"merging needs runs without common cases, but both have {min(common)!r}"
             )
         if self.commit != other.commit:
-            commits = " and ".join(each.commit or "no commit" for each in (self, other))
+            commits = " and ".join(run.commit or "no commit" for run in (self, other))
             raise ConfigurationError(f"merging needs runs of one commit, got {commits}")
         return RunResult.of_cases(
             sorted((*self.cases, *other.cases), key=attrgetter("id")),
             created=min(filter(None, (self.created, other.created)), default=""),
             commit=self.commit,
             versions={**other.versions, **self.versions},
-            # How many cases there were together is unknown: each part may have deselected those of the other.
+            # The number of all cases is unknown: each part may have deselected those of the other.
             narrowed=tuple(dict.fromkeys((*self.narrowed, *other.narrowed, "merged"))),
             judged=self.judged or other.judged,
             has_only_gates=self.has_only_gates and other.has_only_gates,
@@ -604,18 +621,18 @@ class RunResult:
     # -- output --------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain JSON types."""
+        """Return the run as plain JSON types."""
         return {
             "metric": self.metric,
             "signature": None if self.signature is None else str(self.signature),
             **{name: getattr(self, name) for name in _NUMBERS},
-            "per_field": {path: each.to_dict() for path, each in self.per_field.items()},
-            "rows": {path: each.to_dict() for path, each in self.rows.items()},
-            **({"by_tag": {tag: of.to_dict() for tag, of in self.by_tag.items()}} if self.tags else {}),
-            "records": [each.to_dict() for each in self.records],
-            "worst": [each.record_id for each in self.worst],
-            "errors": [str(each) for each in self.errors],
-            "warnings": [str(each) for each in self.warnings],
+            "per_field": {path: aggregation.to_dict() for path, aggregation in self.per_field.items()},
+            "rows": {path: row_counts.to_dict() for path, row_counts in self.rows.items()},
+            **({"by_tag": {tag: part.to_dict() for tag, part in self.by_tag.items()}} if self.tags else {}),
+            "records": [record.to_dict() for record in self.records],
+            "worst": [record.record_id for record in self.worst],
+            "errors": [str(error) for error in self.errors],
+            "warnings": [str(warning) for warning in self.warnings],
             "unmatched_expected": list(self.unmatched_expected),
             "unmatched_actual": list(self.unmatched_actual),
             "unmatched_rules": list(self.unmatched_rules),
@@ -625,17 +642,16 @@ class RunResult:
         """Return a data frame of pandas or polars.
 
         Args:
-            by: "field" for a row for each of `per_field`; "record" for one for each case or kept record;
-                "leaf" for one for each field result of a kept record (`keep="all"` keeps those of all), or
-                for each difference that a case keeps of each of its runs; "rows" for one for each array in
-                `rows`.
+            by: what the rows are: "field" for the fields in `per_field`; "record" for cases or kept records;
+                "leaf" for the field results of kept records (`keep="all"` keeps all), or for the differences
+                that cases keep for each of their runs; "rows" for the arrays in `rows`.
             library: "pandas" or "polars"; None for the one already imported, else the first installed.
 
         Raises:
-            ConfigurationError: `by` is something else, or no such library is installed.
+            ConfigurationError: `by` has another value, or no such library is installed.
         """
         is_read = self.kept_cases is not None
-        records, leaves = self._rows_of_cases() if is_read else self._rows_of_records()
+        records, leaves = self._case_frames() if is_read else self._record_frames()
         rows = {
             "record": records,
             "field": iter_field_rows(self.per_field),
@@ -645,52 +661,58 @@ class RunResult:
         names = ("id", "run", "path", "status", *Difference._fields) if is_read else ()
         return make_data_frame(rows, by, library, names)
 
-    def _rows_of_records(self) -> tuple[_Rows, _Rows]:
+    def _record_frames(self) -> tuple[_Rows, _Rows]:
         names = ("record_id", "index", "score", "precision", "recall", "f1", "error", "cluster")
         return (
-            ({**each.tags, **{name: getattr(each, name) for name in names}} for each in self.records),
+            ({**record.tags, **{name: getattr(record, name) for name in names}} for record in self.records),
             (
-                {"record_id": each.record_id, **leaf.to_dict()}
-                for each in self.records
-                for leaf in each.field_results
+                {"record_id": record.record_id, **leaf.to_dict()}
+                for record in self.records
+                for leaf in record.field_results
             ),
         )
 
-    def _rows_of_cases(self) -> tuple[_Rows, _Rows]:
+    def _case_frames(self) -> tuple[_Rows, _Rows]:
         return (
             (
                 {
                     **case.tags,
                     "id": case.id,
                     "passed": case.passed,
-                    **{name: case.figure(name) if case.has_figures else None for name in SCORES},
+                    **{name: case.mean(name) if case.has_figures else None for name in SCORES},
                     "pass_rate": case.pass_rate,
                     "cluster": case.cluster,
                 }
                 for case in self.cases
             ),
             (
-                {"id": case.id, "run": run.number, "path": path, "status": each.status, **each._asdict()}
+                {
+                    "id": case.id,
+                    "run": run.number,
+                    "path": path,
+                    "status": difference.status,
+                    **difference._asdict(),
+                }
                 for case in self.cases
                 for run in case.runs
                 for comparison in run.comparisons
                 for path, differences in comparison.differences.items()
-                for each in differences
+                for difference in differences
             ),
         )
 
     def to_html(self, path: str | PathLike[str]) -> None:
-        """Write a page with all figures and the cases or kept records, as `jsonmatch evaluate --html` does.
+        """Write an HTML page with all statistics and the cases or kept records.
 
         Raises:
             ConfigurationError: jinja2 is not installed.
             OSError: the file can't be written.
         """
-        # By name: this room knows none above it, but people look for a result's page at the result.
+        # Imported by name: this package must not import `report`, but users expect the method here.
         import_object("pytest_jsonmatch.report.corpora:write_page")(self, Path(path))
 
     def _repr_html_(self) -> str:
-        """Return the run as notebooks show it."""
+        """Return the run as HTML for notebooks."""
         html: str = import_object("pytest_jsonmatch.report.notebook:run_html")(self)
         return html
 
@@ -700,20 +722,20 @@ class RunResult:
     def _summary(self) -> str:
         failed = self.total_batch_errors
         left_out = f", {count(failed, 'batch error')}" if failed else ""
-        of = count(self.total_records, self.noun)
+        size = count(self.total_records, self.noun)
         if self.totals is None:
             mean = self.mean("score")
-            return f"{of}, {'no scores' if mean is None else f'score {format_score(mean)}'}{left_out}"
+            return f"{size}, {'no scores' if mean is None else f'score {format_score(mean)}'}{left_out}"
         mean = self.mean_f1
-        figure = "no scores" if mean is None else f"mean F1 {format_score(mean)}"
-        return f"{self.metric}: {of}, {figure}{left_out}"
+        f1 = "no scores" if mean is None else f"mean F1 {format_score(mean)}"
+        return f"{self.metric}: {size}, {f1}{left_out}"
 
 
-def answers_of(comparisons: Iterable[Comparison]) -> AnswerCounts:
-    """Count the answers of comparisons that are text, contain JSON, and are valid."""
+def count_answers(comparisons: Iterable[Comparison]) -> AnswerCounts:
+    """Count the answers that are text, contain JSON, and are valid."""
     listed = list(comparisons)
-    parsed = Counter(each.parsed for each in listed)
-    valid = Counter(each.validity for each in listed)
+    parsed = Counter(comparison.parsed for comparison in listed)
+    valid = Counter(comparison.validity for comparison in listed)
     return AnswerCounts(
         texts=parsed[True] + parsed[False],
         parsed=parsed[True],

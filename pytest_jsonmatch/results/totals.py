@@ -1,4 +1,4 @@
-"""The totals from which a run's figures are computed: they merge exactly, in any order."""
+"""The totals from which the scores of a run are computed; they merge exactly, in any order."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 _TOTALS: Final = Sums._fields[:3]
 _MOST_NUMBERS: Final = 512
-"""An exact sum with more parts than this is shortened."""
+"""An exact sum of more numbers than this is shortened."""
 
 
 @final
 class ExactSum:
-    """A sum of floats that is rounded only when read: the order of adding and merging never matters.
+    """A sum of floats that is rounded only when read, so that the order of the numbers does not matter.
 
     >>> one, other = ExactSum(), ExactSum()
     >>> one.extend([0.1, 0.2]), other.extend([-0.1]), one.merge(other)
@@ -51,7 +51,7 @@ class ExactSum:
         self.extend(other._numbers)
 
     def _shorten(self) -> None:
-        """Replace the numbers by a few with the same exact sum: the rounded sum, and the remainders."""
+        """Replace the numbers by a few with the same exact sum: the rounded sum and its remainders."""
         numbers = self._numbers
         few: list[float] = []
         while rest := math.fsum(numbers):
@@ -73,7 +73,7 @@ class ExactSum:
 
 
 ExactSums: TypeAlias = "defaultdict[str, ExactSum]"
-"""Exact sums by name; empty sums may be missing."""
+"""Exact sums by name; empty sums may be left out."""
 
 
 def _no_sums() -> ExactSums:
@@ -92,12 +92,12 @@ class _FieldSums:
 
     counts: list[int] = field(default_factory=lambda: [0] * len(POSITIONS))
     more_leaves: list[int] = field(default_factory=lambda: [0, 0])
-    """Leaves of expected and of actual, minus the one that a result usually has."""
+    """The leaves of expected and of actual that exceed one leaf per result."""
     counts_extra: bool = True
-    """Whether values that only actual has are counted."""
+    """Whether extra values are counted."""
     more: ExactSums = field(default_factory=_no_sums)
-    """Scores of mismatches, and weighted leaves of "expected" and "actual", minus the one that a result
-    usually has."""
+    """The scores of mismatches, and the weights of the leaves of "expected" and "actual" that exceed one leaf
+    per result."""
 
     def merge(self, other: _FieldSums) -> None:
         self.counts = [one + more for one, more in zip(self.counts, other.counts)]
@@ -111,34 +111,37 @@ class _FieldSums:
         score = matches + self.more["score"].value
         expected = weight * (both + omissions) + self.more["expected"].value
         actual = weight * (both + hallucinations) + self.more["actual"].value
-        of_expected, of_actual = self.more_leaves
-        leaves = both + omissions + of_expected, (both + hallucinations + of_actual) * self.counts_extra
+        expected_leaves, actual_leaves = self.more_leaves
+        leaves = (
+            both + omissions + expected_leaves,
+            (both + hallucinations + actual_leaves) * self.counts_extra,
+        )
         numbers = [*self.counts, *leaves, score, weight * score, expected, actual]
         return FieldAggregation.from_list(numbers)
 
 
 @final
 class AnswerCounts(NamedTuple):
-    """How many answers are parsable and valid, whatever their scores.
+    """The numbers of answers that are parsable and valid.
 
     >>> AnswerCounts(texts=4, parsed=3, valid=1, validated=2).rates
     {'parse_rate': 0.75, 'valid_rate': 0.5}
     """
 
     texts: int = 0
-    """How many are text."""
+    """The number of answers that are text."""
     parsed: int = 0
-    """How many of these contain JSON."""
+    """The number of these that contain JSON."""
     valid: int = 0
-    """How many their schema allows."""
+    """The number of answers that are valid by their schema."""
     validated: int = 0
-    """How many were checked against a schema, or have no JSON to check."""
+    """The number of answers that were checked against a schema or contain no JSON to check."""
     not_validated: int = 0
-    """How many the validator can't handle."""
+    """The number of answers that the validator can't handle."""
 
     @property
     def rates(self) -> dict[str, float]:
-        """`parse_rate` and `valid_rate`; a rate that would be 0/0 is left out."""
+        """`parse_rate` and `valid_rate`; an undefined rate (0/0) is left out."""
         rates = {}
         if self.texts:
             rates["parse_rate"] = self.parsed / self.texts
@@ -150,23 +153,23 @@ class AnswerCounts(NamedTuple):
 @final
 @dataclass(slots=True, eq=False)
 class RunTotals:  # noqa: PLW1641 - its numbers change, so it has no hash
-    """All sums of a run."""
+    """The sums over all records of a corpus."""
 
     counts: Counter[str] = field(default_factory=Counter)
-    """By name. Of records: all `records`, `perfect_records`, those `unanswered` and those `unscored` (batch
-    errors left nothing to count). Of answers: `texts`, those `parsed` (with JSON in them), those `validated`
-    against the schema (or without JSON), `valid`, and `not_validated` (the validator can't handle them). And
-    `errors` and `warnings`."""
+    """Counts by name. Of records: `records`, `perfect_records`, `unanswered` and `unscored` (batch errors
+    left nothing to count). Of answers: `texts`, `parsed` (with JSON in them), `validated` against the schema
+    (or without JSON), `valid`, and `not_validated` (the validator can't handle them). Also `errors` and
+    `warnings`."""
     perfect: bool = True
     """Whether every counted unit of every record is 1."""
-    figures: ExactSums = field(default_factory=_no_sums)
-    """Sums of the records' figures, by the names in `Scores`."""
+    scores: ExactSums = field(default_factory=_no_sums)
+    """The sums of the scores of records, by the names in `Scores`."""
     totals: ExactSums = field(default_factory=_no_sums)
-    """Over the leaves of all records, by the first three names in `Sums`."""
+    """The sums over the leaves of all records, by the first three names in `Sums`."""
     fields: dict[tuple[str, float], _FieldSums] = field(default_factory=lambda: defaultdict(_FieldSums))
-    """By path and weight."""
+    """The sums of fields by path and weight."""
     known: dict[str, FieldAggregation] = field(default_factory=dict)
-    """Further aggregates by path, such as those of a result file."""
+    """Further aggregations by path, such as those of a result file."""
     rows: dict[str, RowCounts] = field(default_factory=dict)
     """Counts of rows by the path of their array."""
 
@@ -174,34 +177,34 @@ class RunTotals:  # noqa: PLW1641 - its numbers change, so it has no hash
     def of_numbers(
         cls,
         counts: Mapping[str, int],
-        figures: Mapping[str, float],
+        scores: Mapping[str, float],
         totals: Sums,
         fields: Mapping[str, FieldAggregation],
         rows: Mapping[str, RowCounts],
     ) -> RunTotals:
-        """Return totals of which only the sums are known, each rounded once."""
+        """Return totals from the numbers of a result file, which were rounded."""
         made = cls(Counter(counts), totals.perfect, known=dict(fields), rows=dict(rows))
-        for sums, numbers in ((made.figures, figures), (made.totals, totals._asdict())):
+        for sums, numbers in ((made.scores, scores), (made.totals, totals._asdict())):
             for name in numbers.keys() - {"perfect"}:
                 sums[name].extend((numbers[name],))
         return made
 
-    def extend(self, figures: Sequence[Scores], totals: Sequence[Sums], unscored: int) -> None:
-        """Add records: their figures, the totals behind these, and the number of records without figures."""
+    def extend(self, scores: Sequence[Scores], totals: Sequence[Sums], unscored: int) -> None:
+        """Add records: their scores, the sums of their leaves, and the number of records without scores."""
         self.counts["records"] += len(totals) + unscored
         self.counts["unscored"] += unscored
-        self.counts["perfect_records"] += sum(each.score >= 1.0 for each in figures)
-        self.perfect = self.perfect and all(each.perfect for each in totals)
-        for name, column in zip(Scores._fields, zip(*figures)):
-            self.figures[name].extend(column)
+        self.counts["perfect_records"] += sum(record_scores.score >= 1.0 for record_scores in scores)
+        self.perfect = self.perfect and all(record_sums.perfect for record_sums in totals)
+        for name, column in zip(Scores._fields, zip(*scores)):
+            self.scores[name].extend(column)
         for name, column in zip(_TOTALS, zip(*totals)):
             self.totals[name].extend(column)
 
     def add_results(self, matches: Mapping[PlanNode, int], findings: Iterable[FieldResult]) -> None:
-        """Add plain matches, counted by schema path, and findings."""
+        """Add the number of matches of each plan node, and all other results."""
         known: dict[PlanNode, _FieldSums] = {}
         for node, number in matches.items():
-            # Even if the number is 0: fields keep the order of the document.
+            # Also if the number is 0, so that fields keep the order of the document.
             self._of(node).counts[0] += number
         for finding in findings:
             node, status, detail = finding.node, finding.status, finding.detail
@@ -225,15 +228,15 @@ class RunTotals:  # noqa: PLW1641 - its numbers change, so it has no hash
         return sums
 
     def merge(self, other: RunTotals) -> None:
-        """Add another run's sums."""
+        """Add the sums of another run."""
         self.counts.update(other.counts)
         self.perfect = self.perfect and other.perfect
-        _merge(self.figures, other.figures)
+        _merge(self.scores, other.scores)
         _merge(self.totals, other.totals)
         for key, sums in other.fields.items():
             self.fields[key].merge(sums)
-        for path, each in other.known.items():
-            self.known[path] = self.known[path].merge(each) if path in self.known else each
+        for path, aggregation in other.known.items():
+            self.known[path] = self.known[path].merge(aggregation) if path in self.known else aggregation
         add_rows(self.rows, other.rows)
 
     def __eq__(self, other: object) -> bool:
@@ -242,36 +245,36 @@ class RunTotals:  # noqa: PLW1641 - its numbers change, so it has no hash
 
     @property
     def _numbers(self) -> tuple[object, ...]:
-        figures = {name: self.figures[name].value for name in Scores._fields}
-        return +self.counts, figures, self.total, self.per_field(), self.rows
+        scores = {name: self.scores[name].value for name in Scores._fields}
+        return +self.counts, scores, self.total, self.per_field(), self.rows
 
     @property
     def scored(self) -> int:
-        """How many cases or records have figures."""
+        """The number of records that have scores."""
         return self.counts["records"] - self.counts["unscored"]
 
     def mean(self, name: str) -> float | None:
-        """Return the mean of a figure over the records that have figures; None without any."""
-        return min(self.figures[name].value / self.scored, 1.0) if self.scored else None
+        """Return the mean of one of `SCORES` over the records that have scores; None without any."""
+        return min(self.scores[name].value / self.scored, 1.0) if self.scored else None
 
     @property
     def answers(self) -> AnswerCounts:
-        """How many answers are parsable and valid."""
+        """The numbers of answers that are parsable and valid."""
         return AnswerCounts(**{name: self.counts[name] for name in AnswerCounts._fields})
 
     @property
     def total(self) -> Sums:
-        """The sums over the leaves of all records together."""
+        """The sums over the leaves of all records."""
         score, expected, actual = (self.totals[name].value for name in _TOTALS)
         return Sums(score, expected, actual, self.perfect)
 
     def per_field(self) -> dict[str, FieldAggregation]:
-        """Return aggregates by schema path, in the order of their first appearance."""
+        """Return aggregations by schema path, in the order of their first occurrence."""
         weights: dict[str, list[float]] = {}
         for (path, weight), sums in self.fields.items():
             if any(sums.counts):
                 weights.setdefault(path, []).append(weight)
-        # Sorted by weight, so that sums of floats do not depend on the order of arrival.
+        # Sorted by weight, so that sums of floats do not depend on the order of records.
         aggregates = {
             path: reduce(
                 FieldAggregation.merge,
@@ -279,6 +282,6 @@ class RunTotals:  # noqa: PLW1641 - its numbers change, so it has no hash
             )
             for path, several in weights.items()
         }
-        for path, each in self.known.items():
-            aggregates[path] = aggregates[path].merge(each) if path in aggregates else each
+        for path, aggregation in self.known.items():
+            aggregates[path] = aggregates[path].merge(aggregation) if path in aggregates else aggregation
         return aggregates

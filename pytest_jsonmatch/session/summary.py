@@ -14,7 +14,7 @@ from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.styled import PLAIN, RED, YELLOW, StyledLine, guarded
 from pytest_jsonmatch.report.terminal import blocks_lines, brief_blocks, joined_blocks
 from pytest_jsonmatch.report.terminal_style import TerminalStyle
-from pytest_jsonmatch.results.comparison import comparisons_of
+from pytest_jsonmatch.results.comparison import iter_comparisons
 from pytest_jsonmatch.results.run import RunResult
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     )
     _show_repeated(terminalreporter, session)
     cases = () if silent else session.finished.cases()
-    comparisons = list(comparisons_of(cases))
+    comparisons = list(iter_comparisons(cases))
     failed = any(terminalreporter.stats.get(outcome) for outcome in ("failed", "error"))
     # A run that passes gets a line or two, unless more is requested.
     is_brief = None if failed else True
@@ -122,7 +122,7 @@ def _single_assertions(cases: Sequence[Case], session: Session) -> set[str]:
     if settings.summary != "auto" or settings.by or settings.asks_of_run:
         return set()
     # A parametrized test is one test.
-    times = Counter(case.id.partition("[")[0] for case in cases for _ in comparisons_of([case]))
+    times = Counter(case.id.partition("[")[0] for case in cases for _ in iter_comparisons([case]))
     return {
         case.id
         for case in cases
@@ -161,7 +161,7 @@ def _show_repeated(terminalreporter: pytest.TerminalReporter, session: Session) 
     if told:
         terminalreporter.write_sep("=", "REPEATED CASES")
     for case, runs in told[:_MOST_SHOWN]:
-        number = min(runs, key=lambda each: each.figure("score")).number
+        number = min(runs, key=lambda each: each.mean("score")).number
         title = f"{case.id.rpartition('::')[2]}: run {number} of {case.of}, the worst"
         terminalreporter.write_sep("_", title, red=True, bold=True)
         reports[case.id, number].toterminal(session.config.get_terminal_writer())

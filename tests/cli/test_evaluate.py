@@ -156,7 +156,7 @@ def test_figures_of_the_file_are_exact_whatever_is_kept(write, command, folder):
     assert from_text(to_text(worst), "again") == worst
     by_id = {case.id: case for case in everything.cases}
     assert list(by_id) == [each["id"] for each in gold]
-    assert (by_id["r3"].passed, by_id["r4"].passed, by_id["r4"].figure("score")) == (True, False, 0.5)
+    assert (by_id["r3"].passed, by_id["r4"].passed, by_id["r4"].mean("score")) == (True, False, 0.5)
     assert by_id["r299"].runs[0].comparisons[0].errors == ("there is no answer for it",)
 
 

@@ -178,6 +178,6 @@ def test_a_case_has_the_figures_of_its_record_if_its_answer_is_missing():
     run = compare_corpus(
         [{"id": "a", "n": 1}], [{"id": "a", "n": 1}, {"id": "b", "n": 2}], id_field="id", keep="all"
     )
-    figures = [[case.figure(name) for name in ("score", "precision", "recall", "f1")] for case in run.cases]
+    figures = [[case.mean(name) for name in ("score", "precision", "recall", "f1")] for case in run.cases]
     assert figures == [[1.0] * 4, [0.0] * 4]
     assert run.mean("precision") == 0.5

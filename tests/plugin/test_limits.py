@@ -66,7 +66,7 @@ def jsonmatch_actual(jsonmatch_case):
 
 def scores(pytester: pytest.Pytester) -> dict[str, float]:
     cases = read_results(pytester.path / "r.jsonl").cases
-    return {case.id.rpartition("::")[2]: case.figure("score") for case in cases}
+    return {case.id.rpartition("::")[2]: case.mean("score") for case in cases}
 
 
 def test_in_assertions(pytester, workers):

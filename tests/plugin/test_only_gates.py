@@ -49,7 +49,7 @@ def test_low_scores_and_missing_answers_are_recorded(pytester, workers, conftest
     run.stdout.fnmatch_lines(LISTED)
     cases = read_results(pytester.path / "out.jsonl").cases
     runs = {case.id.partition("::")[2]: case.runs[0] for case in cases}
-    scores = {name: run.figure("score") for name, run in runs.items()}
+    scores = {name: run.mean("score") for name, run in runs.items()}
     assert scores == {"good": 1, "low": 0, "cut": 0, "boom": 0}
     assert [name for name, run in runs.items() if run.passed] == ["good"]
     markdown = (pytester.path / "out.md").read_text(encoding="utf-8")
