@@ -37,9 +37,9 @@ _TENTATIVE: Final = 0.667
 
 def run(options: Namespace) -> int:
     """Run `jsonmatch study agreement`."""
-    from pytest_jsonmatch.study.agreement import FIGURES, measure_agreement
+    from pytest_jsonmatch.study.agreement import STATISTICS, measure_agreement
 
-    gates = study_gates(options, FIGURES)
+    gates = study_gates(options, STATISTICS)
     with comparing(options) as rules:
         study = measure_agreement(open_gold_records(options.gold), **rules)
     return finish(options, study, _sheet(study), gates, on=count(study.documents, "document"))
@@ -49,8 +49,8 @@ def _sheet(study: AgreementStudy) -> Report:
     names = " and ".join(study.annotators) if len(study.annotators) < 3 else ", ".join(study.annotators)
     about = f"agreement of {names} on {count(study.documents, 'document')}"
     notes = []
-    if study.alone:
-        notes.append(f"{count(study.alone, 'document')} described by one annotator only: not counted")
+    if study.unshared:
+        notes.append(f"{count(study.unshared, 'document')} described by one annotator only: not counted")
     if study.batch_errors:
         notes.append(f"{count(study.batch_errors, 'comparison')} left out: a batch comparator failed")
     return Report("jsonmatch study agreement", about, [*_blocks(study), notes_table(notes)])

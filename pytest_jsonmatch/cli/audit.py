@@ -113,7 +113,7 @@ def _gold_sheet(audit: GoldAudit, about: str) -> Report:
 def _value_texts(suspect: Suspect) -> tuple[str | TableCell, str | TableCell]:
     """Return both values as text; long ones start shortly before the first difference."""
     nothing = TableCell("(nothing)", "faint")
-    gold, answer = render(suspect.gold, _WIDTH), render(suspect.said, _WIDTH)
+    gold, answer = render(suspect.gold, _WIDTH), render(suspect.answer, _WIDTH)
     if suspect.kind != "change":
         return (nothing, answer) if suspect.kind == "add" else (gold, nothing)
     prefix = takewhile(lambda pair: pair[0] == pair[1], zip(gold, answer))
@@ -179,7 +179,7 @@ def _requests(suspects: Iterable[Suspect], gold: Path) -> Iterator[Request]:
     for suspect in suspects:
         places = by_record.setdefault(suspect.position, [])
         # Only the most suspicious value for a place is offered.
-        if suspect.kind == "add" or all(other.trail != suspect.trail for other in places):
+        if suspect.kind == "add" or all(other.steps != suspect.steps for other in places):
             places.append(suspect)
     is_lines = is_lines_file(str(gold))
     # Blank lines are not records.
@@ -201,9 +201,9 @@ def _requests(suspects: Iterable[Suspect], gold: Path) -> Iterator[Request]:
 def _corrected(value: JsonValue, places: Iterable[Suspect]) -> JsonValue:
     """Return a record with the values of the systems at the given places."""
     # From the last to the first: then adding or removing an element moves no other place.
-    for place in sorted(places, key=lambda place: [(type(step) is str, step) for step in place.trail])[::-1]:
-        steps = place.trail
+    for place in sorted(places, key=lambda place: [(type(step) is str, step) for step in place.steps])[::-1]:
+        steps = place.steps
         while place.kind == "add" and get_value(value, steps) is not MISSING:
             steps = (*steps[:-1], int(steps[-1]) + 1)  # several elements are added to one array
-        value = replace_value(value, steps, place.wanted)
+        value = replace_value(value, steps, place.replacement)
     return value

@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 def run(options: Namespace) -> int:
     """Run `jsonmatch study confidence`."""
-    from pytest_jsonmatch.study.confidence import FIGURES, measure_confidence
+    from pytest_jsonmatch.study.confidence import STATISTICS, measure_confidence
 
-    gates = study_gates(options, FIGURES)
+    gates = study_gates(options, STATISTICS)
     if options.max_error is None and any(gate.statistic == "coverage_at_error" for gate in gates):
         raise CommandError("a gate on coverage_at_error needs --max-error: the share that may be wrong")
     with (
@@ -93,11 +93,12 @@ def _blocks(study: ConfidenceStudy, total: FieldConfidence) -> Iterator[ReportBl
 
 def _threshold_sentence(limit: ReviewThreshold, max_error: float) -> Text:
     if limit.threshold is None or limit.bound is None:
-        from pytest_jsonmatch.study.calibration import needed
+        from pytest_jsonmatch.study.calibration import required_values
 
         return Text(
             f"No threshold keeps the share of wrong values at {max_error:g} or below with 95 % confidence. "
-            f"This takes at least {count(needed(max_error))} values without an error in the validation half.",
+            f"This takes at least {count(required_values(max_error))} values without an error in the "
+            "validation half.",
             "bad",
         )
     return Text(

@@ -15,7 +15,7 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.report.blocks import Report, Table, TableCell, Text
 from pytest_jsonmatch.study.overlap import OverlapStudy, measure_overlap
-from pytest_jsonmatch.study.words import text_of
+from pytest_jsonmatch.study.words import join_texts
 
 
 def run(options: Namespace) -> int:
@@ -70,6 +70,6 @@ def _texts(paths: Sequence[str]) -> Iterator[tuple[str, str]]:
 def _as_text(content: bytes) -> str:
     """Return the strings and numbers of JSON; return any other text as it is."""
     try:
-        return text_of(parse_json(content))
+        return join_texts(parse_json(content))
     except JsonParseError:
         return content.decode("utf-8", "replace")

@@ -10,12 +10,12 @@ from pytest_jsonmatch.cli.studies import finish, study_gates
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.blocks import Report, Table, Text
 from pytest_jsonmatch.report.formatting import amount_text
-from pytest_jsonmatch.study.shift import FIGURES, LEAST, FieldShift, measure_shift
+from pytest_jsonmatch.study.shift import MIN_VALUES, STATISTICS, FieldShift, measure_shift
 
 
 def run(options: Namespace) -> int:
     """Run `jsonmatch study shift`."""
-    gates = study_gates(options, FIGURES)
+    gates = study_gates(options, STATISTICS)
     refuse_two_stdins(options.new, options.old)
     study = measure_shift(gold_records(options.new), gold_records(options.old), cluster=options.cluster)
     new = count(study.new, "new record" if options.cluster is None else "new cluster")
@@ -25,11 +25,11 @@ def run(options: Namespace) -> int:
     table = Table(columns, list(map(_row, study.shown)), title, "change", text={"what", "from old to new"})
     fields, tests = count(len(study.by_field), "field"), count(len(study.changes), "test")
     summary = (
-        f"{int(study.figures['shifted'])} of {fields} have shifted. Without any shift, at most 5 % of runs "
-        f"report one: p is corrected for {tests}."
+        f"{int(study.statistics['shifted'])} of {fields} have shifted. Without any shift, at most 5 % of "
+        f"runs report one: p is corrected for {tests}."
     )
-    if min(study.new, study.old) < LEAST:
-        summary = f"Not enough records: testing a field takes at least {LEAST} values on each side."
+    if min(study.new, study.old) < MIN_VALUES:
+        summary = f"Not enough records: testing a field takes at least {MIN_VALUES} values on each side."
     elif not study.changes:
         summary = "No field was tested: all values of a field are equal, or too rare."
     sheet = Report("jsonmatch study shift", about, [Text(summary), table])

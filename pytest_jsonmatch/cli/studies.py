@@ -40,7 +40,7 @@ class Study(Protocol):
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     @property
-    def figures(self) -> Mapping[str, float | None]:
+    def statistics(self) -> Mapping[str, float | None]:
         """The statistics of the whole study, by name; None for one without a value."""
 
 
@@ -69,9 +69,9 @@ def finish(
         gates: the gates that `study_gates` returns.
         on: what the gates are checked on, such as "1,200 answers".
     """
-    checks = [check_study_gate(gate, study.figures, getattr(study, "by_field", {})) for gate in gates]
+    checks = [check_study_gate(gate, study.statistics, getattr(study, "by_field", {})) for gate in gates]
     if options.json is not None:
-        name, statistics = sheet.title.removeprefix("jsonmatch study "), dict(study.figures)
+        name, statistics = sheet.title.removeprefix("jsonmatch study "), dict(study.statistics)
         document = {"study": name, "version": 1, "figures": statistics, **asdict(study)}
         # A number that does not fit a double is written as text.
         text = json.dumps(document, indent=1, ensure_ascii=False, default=str)

@@ -17,7 +17,7 @@ from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.golden.collector import GoldenFile, golden_case_of
 from pytest_jsonmatch.golden.matchers import data_of, matchers_in
-from pytest_jsonmatch.study.mutate import Tried
+from pytest_jsonmatch.study.mutate import MutationOutcomes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +53,7 @@ def audit_suite(paths: Sequence[str]) -> SuiteAudit:
     if suite.others:
         tried.notes[f"{count(suite.others, 'test')}: no golden case"] = None
     tried.notes = dict.fromkeys(sorted(tried.notes))
-    return tried.summed_up()
+    return tried.summarize()
 
 
 def _collect(paths: list[str]) -> CollectedSuite:
@@ -75,7 +75,7 @@ class CollectedSuite:
     """A pytest plugin that tries the golden cases of a suite; its process returns it with the result."""
 
     def __init__(self) -> None:
-        self.tried: Tried = Tried()
+        self.tried: MutationOutcomes = MutationOutcomes()
         self.others: int = 0
         """The number of collected tests that are not golden cases."""
         self.problem: str = ""

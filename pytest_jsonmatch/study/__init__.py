@@ -1,7 +1,7 @@
-"""Questions about answers and gold records that a score does not answer.
+"""Analyse gold data and answers: label errors, agreement, confidence, contamination, shift.
 
-Each has a function that takes plain Python values and returns a frozen dataclass. The names are resolved when
-they are first used: importing this package imports nothing else.
+Each analysis is a function that takes plain Python values and returns a frozen dataclass. Names are resolved
+when they are first used, so that importing this package imports nothing else.
 """
 
 from __future__ import annotations
@@ -57,5 +57,5 @@ _HOMES = {
     "study.label_errors": ("GoldAudit", "Suspect", "audit_gold"),
 }
 if not TYPE_CHECKING:
-    # A type checker that saw it would accept any misspelt name.
+    # With this, a type checker would accept any misspelt name.
     __all__, __getattr__, __dir__ = lazy_names(__name__, _HOMES)

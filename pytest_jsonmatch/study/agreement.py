@@ -1,6 +1,6 @@
-"""How far annotators agree: percent, Cohen's kappa for two, Krippendorff's alpha for more, by field.
+"""Measure the agreement of annotators by field: percent, Cohen's kappa (of two), Krippendorff's alpha.
 
-Import this module late: it imports numpy.
+Import this module late, since it imports numpy.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from pytest_jsonmatch.engine.score.field import BATCH_ERROR, LEAVES
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.equality import make_json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
-from pytest_jsonmatch.study.answers import RecordComparer, chunks_of
-from pytest_jsonmatch.study.calibration import SURE, Estimate
-from pytest_jsonmatch.study.gold_records import joined
+from pytest_jsonmatch.study.answers import RecordComparer, split_chunks
+from pytest_jsonmatch.study.calibration import CONFIDENCE_LEVEL, Estimate
+from pytest_jsonmatch.study.gold_records import join_records
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,26 +34,28 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _ESTIMATES: Final = ("agreement", "kappa", "alpha")
-FIGURES: Final = (*_ESTIMATES, *(f"{name}_low" for name in _ESTIMATES))
-"""The figures that gates may name: "_low" is the lower end of the interval."""
+STATISTICS: Final = (*_ESTIMATES, *(f"{name}_low" for name in _ESTIMATES))
+"""The statistics that gates can test; "_low" is the lower end of the interval."""
 _DRAWS: Final = 500
 _SEED: Final = 20_240_602
 _COMPARED: Final = 250
-"""So many of a field's values, the most frequent, are compared with each other for agreement by chance."""
+"""At most this many values of a field, the most frequent, are compared for chance agreement."""
 _NOTHING: Final = 1e-9
-"""If chance puts values no further apart than this, agreement beyond chance is not defined."""
+"""If the disagreement expected by chance is at most this, agreement beyond chance is undefined."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class FieldAgreement:
-    """How far annotators agree about a field. A figure is None where it is not defined.
+    """The agreement of annotators about a field. A statistic is None if it is undefined.
 
     Args:
-        places: how many pairs of values were compared: of every two annotators, wherever either has a value.
-        agreement: the mean score of such a pair: the share that is equal, if comparators say yes or no.
-        kappa: Cohen's kappa of two annotators.
-        alpha: Krippendorff's alpha of more: values are the same (the comparator's score is 1) or not.
+        places: how many pairs of values were compared: for every two annotators, the paths at which either
+            has a value.
+        agreement: the mean score of the pairs; for comparators that return only 0 or 1, the share of equal
+            values.
+        kappa: Cohen's kappa, if there are two annotators.
+        alpha: Krippendorff's alpha, if there are more; values are equal if the comparator's score is 1.
     """
 
     places: int
@@ -62,8 +64,8 @@ class FieldAgreement:
     alpha: Estimate | None = None
 
     @property
-    def figures(self) -> dict[str, float | None]:
-        """The figures by name, with the lower ends of their intervals."""
+    def statistics(self) -> dict[str, float | None]:
+        """The statistics by name, with the lower ends of their intervals."""
         estimates = [(name, getattr(self, name)) for name in _ESTIMATES]
         values = {name: estimate and estimate.value for name, estimate in estimates}
         return {**values, **{f"{name}_low": estimate and estimate.low for name, estimate in estimates}}
@@ -72,33 +74,33 @@ class FieldAgreement:
 @final
 @dataclass(frozen=True, slots=True)
 class AgreementStudy:
-    """How far annotators agree.
+    """The agreement of annotators.
 
     Args:
-        annotators: their names.
+        annotators: the names of the annotators.
         documents: how many documents two or more of them describe.
-        alone: how many documents only one of them describes; these are not counted.
-        total: over all fields; agreement by chance is counted field by field.
-        fields: by path.
-        batch_errors: how many comparisons are left out, because a batch comparator failed.
+        unshared: how many documents only one of them describes; these are not counted.
+        total: the agreement over all fields; chance agreement is computed for each field.
+        fields: the agreement by path.
+        batch_errors: how many comparisons are left out because a batch comparator failed.
     """
 
     annotators: tuple[str, ...]
     documents: int
-    alone: int
+    unshared: int
     total: FieldAgreement
     fields: Mapping[str, FieldAgreement]
     batch_errors: int = 0
 
     @property
-    def figures(self) -> Mapping[str, float | None]:
-        """The figures of all fields together, for gates."""
-        return self.total.figures
+    def statistics(self) -> Mapping[str, float | None]:
+        """The statistics over all fields, for gates."""
+        return self.total.statistics
 
     @property
     def by_field(self) -> Mapping[str, Mapping[str, float | None]]:
-        """The figures of each field, for gates."""
-        return {path: each.figures for path, each in self.fields.items()}
+        """The statistics of each field, for gates."""
+        return {path: field.statistics for path, field in self.fields.items()}
 
 
 def measure_agreement(
@@ -108,29 +110,29 @@ def measure_agreement(
     id_field: str | None = None,
     **options: Any,
 ) -> AgreementStudy:
-    """Measure how far annotators of the same documents agree.
+    """Measure the agreement of annotators of the same documents.
 
-    Every two of them are compared as by `compare_json`, with its comparators, rules and pairs of array
-    elements. A place is counted if either of the two has a value: leaving it out is a judgement, too. Chance
-    agreement is how often values of the field from any two documents are the same to the comparator.
+    Every two annotators are compared as by `compare_json`, with its comparators, rules and pairs of array
+    elements. A path counts if either of the two has a value, since leaving a value out is a judgement, too.
+    Chance agreement is the share of pairs of documents whose values of the field are equal to the comparator.
 
     Args:
-        annotators: by name, each a list or an iterator of records, the path of a JSON Lines file, or a
-            mapping of document ids to records. Those who have not described a document leave it out (with
-            `id_field`, in a mapping), or are shorter.
-        metric: a metric's name.
-        id_field: the member that is the document's id; None: records are paired by position.
-        **options: of the metric, `schema` among them, as for `compare_json`.
+        annotators: the records of each annotator by name: a list or an iterator of records, the path of a
+            JSON Lines file, or a mapping of document ids to records. Documents that an annotator has not
+            described are left out (with `id_field` or in a mapping) or come last.
+        metric: the name of a metric.
+        id_field: the member that is the document's id; None pairs records by position.
+        **options: options of the metric, including `schema`, as for `compare_json`.
 
     Returns:
-        Figures in [-1, 1], in total and by field, with 95 % bootstrap intervals over documents.
+        Statistics in [-1, 1], in total and by field, with 95 % bootstrap intervals over documents.
 
     Raises:
         ConfigurationError: fewer than two annotators, no document in common, an unknown option.
         GoldValidationError: a record is not JSON.
 
     Sources: Cohen 1960; Krippendorff 2011, Computing Krippendorff's Alpha-Reliability; Rubin 1981 (the
-    bootstrap); docs/agreement.md says what is computed.
+    bootstrap); docs/agreement.md has the definitions.
 
     >>> one, two = [{"kind": "a"}, {"kind": "b"}] * 10, [{"kind": "a"}, {"kind": "b"}, {"kind": "b"}] * 6
     >>> found = measure_agreement({"ann": one[:18], "bob": two})
@@ -139,44 +141,44 @@ def measure_agreement(
     """
     if len(annotators) < 2:
         raise ConfigurationError("agreement needs at least 2 annotators, got 1")
-    counted, compare = _Counted(tuple(annotators)), RecordComparer(metric, options)
-    for chunk in chunks_of(joined(annotators, id_field), len(counted.pairs)):
-        counted.add(chunk, compare)
+    collector, compare = _RatingCollector(tuple(annotators)), RecordComparer(metric, options)
+    for chunk in split_chunks(join_records(annotators, id_field), len(collector.pairs)):
+        collector.add(chunk, compare)
     compare.warn()
-    if not counted.documents:
+    if not collector.documents:
         names = ", ".join(annotators)
         raise ConfigurationError(f"no document is described by two of {names}: do their ids agree?")
-    if not counted.fields:
+    if not collector.fields:
         raise ConfigurationError("there is nothing to compare: no annotator has a value anywhere")
-    return counted.result()
+    return collector.result()
 
 
 @final
-class _Counted:
-    """What annotators say of all documents."""
+class _RatingCollector:
+    """Collects the ratings of all documents."""
 
     def __init__(self, annotators: tuple[str, ...]) -> None:
         self.annotators = annotators
         self.pairs = list(combinations(range(len(annotators)), 2))
-        self.documents = self.alone = self.batch_errors = 0
+        self.documents = self.unshared = self.batch_errors = 0
         self.fields: dict[str, Ratings] = {}
 
     def add(self, documents: Iterable[tuple[str | int, list[JsonValue]]], compare: RecordComparer) -> None:
-        """Add documents; a judge is asked about all of them together."""
+        """Add documents; a judge is asked about all of them in one call."""
         shared = []
         for name, records in documents:
-            there = sum(record is not MISSING for record in records)
-            if there > 1:
+            annotator_count = sum(record is not MISSING for record in records)
+            if annotator_count > 1:
                 both = [(records[second], records[first]) for first, second in self.pairs]
-                shared.append((name, there, [pair for pair in both if MISSING not in pair]))
+                shared.append((name, annotator_count, [pair for pair in both if MISSING not in pair]))
             else:
-                self.alone += there
+                self.unshared += annotator_count
         results = compare(pair for _, _, pairs in shared for pair in pairs)
-        for name, there, pairs in shared:
-            self._add(name, there, [next(results) for _ in pairs])
+        for name, annotator_count, pairs in shared:
+            self._add(name, annotator_count, [next(results) for _ in pairs])
 
-    def _add(self, name: str | int, there: int, compared: Iterable[ComparedAnswer]) -> None:
-        """Add a document that `there` annotators describe."""
+    def _add(self, name: str | int, annotator_count: int, compared: Iterable[ComparedAnswer]) -> None:
+        """Add a document that `annotator_count` annotators describe."""
         for result in compared:
             if isinstance(result, JsonMatchError):
                 raise gold_error(name, None, result)
@@ -185,64 +187,66 @@ class _Counted:
                 if leaf.status not in LEAVES:
                     continue
                 if leaf.path not in self.fields:
-                    self.fields[leaf.path] = Ratings(_sameness(leaf.node))
+                    self.fields[leaf.path] = Ratings(_make_is_same(leaf.node))
                 values = [(_key(leaf, value), value) for value in (leaf.expected, leaf.actual)]
-                self.fields[leaf.path].add(self.documents, values, leaf.score, 1 / (there - 1))
+                self.fields[leaf.path].add(self.documents, values, leaf.score, 1 / (annotator_count - 1))
         self.documents += 1
 
     def result(self) -> AgreementStudy:
-        """Return the figures."""
-        total, fields = figures_of(self.fields, self.documents, is_of_two=len(self.annotators) == 2)
-        return AgreementStudy(self.annotators, self.documents, self.alone, total, fields, self.batch_errors)
+        """Return the agreement over all documents."""
+        total, fields = estimate_agreement(self.fields, self.documents, is_of_two=len(self.annotators) == 2)
+        return AgreementStudy(
+            self.annotators, self.documents, self.unshared, total, fields, self.batch_errors
+        )
 
 
 def _key(leaf: FieldResult, value: JsonValue) -> Hashable:
-    """Return what equal values have in common; None for a missing one, which equals nothing."""
+    """Return a key that equal values share; None for a missing value, which equals no value."""
     return None if value is MISSING else (make_json_key(leaf.node.rules.try_transform(value)),)
 
 
-def _sameness(node: PlanNode) -> Callable[[JsonValue, JsonValue], bool]:
-    """Return what tells whether two values are the same to a field's comparator."""
+def _make_is_same(node: PlanNode) -> Callable[[JsonValue, JsonValue], bool]:
+    """Return a function that returns whether two values are equal to a field's comparator."""
 
     def is_same(one: JsonValue, other: JsonValue) -> bool:
-        # Other comparators may fail, or take many values at once.
+        # Other comparators may fail, or are called with many values at once.
         quick = node.rules.fast_score if CONTAINERS.isdisjoint({type(one), type(other)}) else None
         return quick is not None and quick(one, other) == 1.0
 
     return is_same
 
 
-# -- figures -----------------------------------------------------------------------------------------------
+# -- statistics --------------------------------------------------------------------------------------------
 
 
 @final
 class Ratings:
-    """What annotators say at the places of a field, two by two.
+    """The values of a field by pairs of annotators.
 
     Args:
-        is_same: tells whether two different values are the same to the comparator.
+        is_same: returns whether two different values are equal to the comparator.
     """
 
     def __init__(self, is_same: Callable[[Any, Any], bool] = lambda _one, _other: False) -> None:
         self._is_same = is_same
         self._rows: list[tuple[int, float, float, int, int]] = []
-        """Document, weight, score, and the numbers of both values, 0 for a missing one."""
+        """Document, weight, score, and the numbers of both values, 0 for a missing value."""
         self._values: dict[Hashable, tuple[int, Any]] = {}
-        """Each value with its number, by its key."""
+        """The number and the value, by key."""
 
     @property
     def places(self) -> int:
-        """How many pairs of values there are."""
+        """The number of pairs of values."""
         return len(self._rows)
 
     def add(self, document: int, values: Iterable[tuple[Hashable, Any]], score: float, weight: float) -> None:
-        """Add what two annotators say at a place.
+        """Add the values of two annotators at one path of a document.
 
         Args:
-            document: its number.
-            values: both values, each after the key that equal ones share; a missing one has the key None.
-            score: of one compared with the other.
-            weight: the share of the pair in what all annotators of the document say.
+            document: the number of the document.
+            values: the keys and values of both; equal values have equal keys, a missing value the key None.
+            score: the score of the comparison.
+            weight: the weight of the pair among all pairs of annotators of the document.
         """
         first, second = (
             0 if key is None else self._values.setdefault(key, (len(self._values) + 1, value))[0]
@@ -250,34 +254,34 @@ class Ratings:
         )
         self._rows.append((document, weight, score, first, second))
 
-    def apart(self, *, is_of_two: bool) -> Callable[[Floats, float], Floats]:
-        """Return a function that says how far annotators are apart, and how far they could be.
+    def make_distance(self, *, is_of_two: bool) -> Callable[[Floats, float], Floats]:
+        """Return a function that returns the observed and the possible disagreement of annotators.
 
-        It takes the weight of each document, and that of a document that is not among them. It returns a row
-        for agreement and one for the figure beyond chance, in each how far annotators are apart, how far they
-        could be, and how much an unseen document with nothing but disagreement adds to both.
+        Its arguments are the weight of each document, and that of an unseen document. It returns a row for
+        agreement and one for agreement beyond chance, each with the observed disagreement, the possible
+        disagreement, and the amounts that an unseen document with complete disagreement adds to both.
         """
         documents, weights, scores, *pairs = np.array(self._rows).T.copy()
         places, codes = documents.astype(np.int64), np.array(pairs, dtype=np.int64)
-        one, other = self._alike(codes)
+        one, other = self._find_equal_values(codes)
 
-        def measured(of_documents: Floats, unseen: float) -> Floats:
-            share = of_documents[places]
+        def measured(document_weights: Floats, unseen: float) -> Floats:
+            share = document_weights[places]
             weighted = share * weights
             number = weighted.sum()
             first, second = (np.bincount(side, weighted, codes.max() + 1) for side in codes)
-            # Missing values equal nothing.
+            # A missing value equals no value.
             first[0] = second[0] = 0.0
             if is_of_two:
                 possible = number**2
                 same = (first * second).sum()
                 same += (first[one] * second[other]).sum() + (first[other] * second[one]).sum()
             else:
-                # One distribution of values for all annotators, without pairs of a value and itself.
+                # One distribution of values over all annotators, without pairing a value with itself.
                 both, possible = first + second, 2 * number * (2 * number - 1)
                 same = (both * (both - 1)).sum() + 2 * (both[one] * both[other]).sum()
             chance = 1 - same / max(possible, _NOTHING)
-            more = unseen / len(of_documents)
+            more = unseen / len(document_weights)
             beyond = more * weights.sum()
             differing = weighted[scores < 1].sum()
             sums: Floats = np.array(
@@ -290,10 +294,10 @@ class Ratings:
 
         return measured
 
-    def _alike(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the pairs of different values that are the same to the comparator, of the most frequent."""
+    def _find_equal_values(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the pairs of different values, among the most frequent, that are equal to the comparator."""
         counts = np.bincount(codes.ravel(), minlength=len(self._values) + 1)
-        # The key decides between values that are equally frequent, so the order of documents does not.
+        # Ties are sorted by key, so that the order of documents does not matter.
         frequent = sorted(self._values.items(), key=lambda item: (-counts[item[1][0]], repr(item[0])))
         values = [value for _, value in frequent[:_COMPARED]]
         pairs = [
@@ -304,50 +308,52 @@ class Ratings:
         return np.array(pairs, dtype=np.int64).reshape(-1, 2).T
 
 
-def figures_of(
+def estimate_agreement(
     fields: Mapping[str, Ratings], documents: int, *, is_of_two: bool
 ) -> tuple[FieldAgreement, dict[str, FieldAgreement]]:
-    """Return the figures of all fields together, and of each.
+    """Return the agreement over all fields and that of each field.
 
-    Intervals are those of the Bayesian bootstrap over documents: these get random weights, and so does one
-    more, in which annotators disagree about everything (for the lower end) or nothing (for the upper end).
-    Without it, perfect agreement on five documents would have no interval. For yes and no these are the ends
-    of Clopper and Pearson (1934), up to the draws.
+    Intervals are those of the Bayesian bootstrap over documents: documents get random weights, and so does an
+    additional document on which annotators disagree completely (for the lower end) or agree completely (for
+    the upper end). Without it, perfect agreement on five documents would have no interval. For binary scores,
+    the ends are those of Clopper and Pearson (1934), except for the randomness of the draws.
 
     Args:
         fields: the ratings by path.
-        documents: how many documents they are of.
-        is_of_two: whether there are only two annotators.
+        documents: the number of documents.
+        is_of_two: whether there are exactly two annotators.
     """
     if not fields:
         return FieldAgreement(0), {}
     random = np.random.RandomState(_SEED)
     paths = sorted(fields)
-    measures = [fields[path].apart(is_of_two=is_of_two) for path in paths]
+    measures = [fields[path].make_distance(is_of_two=is_of_two) for path in paths]
     rows = [[measured(np.ones(documents), 1.0) for measured in measures]]
     for _ in range(_DRAWS):
         weights = random.standard_exponential(documents + 1)
         rows.append([measured(weights[:-1], weights[-1]) for measured in measures])
     table = np.array(rows)
     named = zip(paths, table.swapaxes(0, 1), strict=True)
-    by_field = {path: _estimated(sums, fields[path].places, is_of_two) for path, sums in named}
+    by_field = {path: _make_estimates(sums, fields[path].places, is_of_two) for path, sums in named}
     places = sum(field.places for field in by_field.values())
-    return _estimated(table.sum(axis=1), places, is_of_two), by_field
+    return _make_estimates(table.sum(axis=1), places, is_of_two), by_field
 
 
-def _estimated(sums: Floats, places: int, is_of_two: bool) -> FieldAgreement:
-    """Return figures, from the sums over all documents and then those of each draw."""
+def _make_estimates(sums: Floats, places: int, is_of_two: bool) -> FieldAgreement:
+    """Return the agreement from the sums over all documents, followed by those of each draw."""
     agreement, beyond = (_estimate(sums[:, at], low) for at, low in enumerate((0.0, -1.0)))
     return FieldAgreement(places, agreement, beyond if is_of_two else None, None if is_of_two else beyond)
 
 
 def _estimate(sums: Floats, least: float) -> Estimate | None:
-    apart, possible, more_apart, more_possible = sums.T
+    make_distance, possible, more_apart, more_possible = sums.T
     if possible[0] <= _NOTHING:
         return None
-    value = round(float(1 - apart[0] / possible[0]), 12)  # sums of scores of 1 may be off by less
+    value = round(
+        float(1 - make_distance[0] / possible[0]), 12
+    )  # removes rounding errors in sums of scores of 1
     most = np.maximum(possible + more_possible, _NOTHING)[1:]
-    rest = (1 - SURE) / 2
-    low = float(np.quantile(1 - (apart + more_apart)[1:] / most, rest))
-    high = float(np.quantile(1 - apart[1:] / most, 1 - rest))
+    rest = (1 - CONFIDENCE_LEVEL) / 2
+    low = float(np.quantile(1 - (make_distance + more_apart)[1:] / most, rest))
+    high = float(np.quantile(1 - make_distance[1:] / most, 1 - rest))
     return Estimate(value, max(least, min(value, low)), min(1.0, max(value, high)))

@@ -1,4 +1,4 @@
-"""Gold records with the answers of one or several systems, and how they are compared."""
+"""Pair gold records with the answers of one or several systems, and compare them."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _CHUNK: Final = 256
-"""Make this many comparisons together: a judge is asked about all of them at once."""
+"""The number of comparisons made together, about which a judge is asked in one call."""
 
 
-def chunks_of(items: Iterable[T], comparisons: int = 1) -> Iterator[list[T]]:
-    """Yield the items that are compared together, each of which takes this many comparisons."""
+def split_chunks(items: Iterable[T], comparisons: int = 1) -> Iterator[list[T]]:
+    """Yield chunks of items that are compared together; each item needs this many comparisons."""
     coming = iter(items)
     while chunk := list(islice(coming, max(1, _CHUNK // comparisons))):
         yield chunk
@@ -43,7 +43,7 @@ def chunks_of(items: Iterable[T], comparisons: int = 1) -> Iterator[list[T]]:
 
 @final
 class RecordComparer:
-    """Compares answers with gold records, and notes rules that match none of them.
+    """Compares answers with gold records, and records rules that match none of them.
 
     Raises:
         ConfigurationError: an unknown metric or option.
@@ -59,14 +59,14 @@ class RecordComparer:
         self._last: MatchResult | None = None
 
     def __call__(self, pairs: Iterable[tuple[JsonValue, JsonValue]]) -> Iterator[ComparedAnswer]:
-        """Yield the result of comparing each answer with its gold record, or the error that this raises."""
+        """Yield the result of comparing each answer with its gold record, or the error that was raised."""
         for result in self.how.compare_all(pairs, self._judge):
             if not isinstance(result, JsonMatchError):
                 self._unmatched, self._last = result.unmatched(self._unmatched), result
             yield result
 
     def warn(self) -> None:
-        """Warn about each rule that matches no place in anything compared."""
+        """Warn about each rule that matches nothing in any comparison."""
         if self._last is None:
             return
         for rule in self._unmatched:
@@ -75,19 +75,19 @@ class RecordComparer:
 
 
 class Answered(NamedTuple):
-    """A gold record with the answers to it."""
+    """A gold record with its answers."""
 
     id: str | int
     position: int
-    """Among the gold records."""
+    """The position among the gold records."""
     gold: JsonValue
     answers: Mapping[str, JsonValue]
-    """By system; MISSING where it has none that can be read."""
+    """The answers by system; MISSING for an answer that is missing or unreadable."""
     where: str | None
-    """The gold record's file and line."""
+    """The file and line of the gold record."""
 
     def checked(self, compared: ComparedAnswer) -> MatchResult | None:
-        """Return the result of an answer; None if the metric refuses the answer.
+        """Return the result of an answer; None if the answer can't be compared.
 
         Raises:
             GoldValidationError: the gold record has a member that the schema does not list.
@@ -97,38 +97,40 @@ class Answered(NamedTuple):
         return None if isinstance(compared, JsonMatchError) else compared
 
 
-def answered(
+def pair_answers(
     gold: Records,
     answers: Mapping[str, Records],
     id_field: str | None,
     compare: RecordComparer,
     notes: list[str],
 ) -> Iterator[Answered]:
-    """Yield gold records with the answers to them; the id that pairs them is left out.
+    """Yield gold records with their answers, both without the member that pairs them.
 
     Args:
-        gold: the gold records, read once for each system; a mapping has their ids.
+        gold: the gold records, read once for each system; in a mapping, by their ids.
         answers: the answers of each system by its name.
-        id_field: the member that pairs records and answers; None: they are paired by position.
-        compare: says how answers are read.
-        notes: gets what was tolerated in answers, and at the end how many belong to no gold record.
+        id_field: the member that pairs records and answers; None pairs by position.
+        compare: the comparer, which reads answers.
+        notes: receives warnings from reading answers, and the number of answers without a gold record.
 
     Raises:
-        ConfigurationError: several systems and an iterator of gold records; and what `compare_corpus` raises.
+        ConfigurationError: several systems and an iterator of gold records; or as for `compare_corpus`.
     """
     if len(answers) > 1 and isinstance(gold, Iterator):
         raise ConfigurationError("gold is an iterator, but each system reads it again: give a list or a path")
     reading = Reading(id_field, repair=compare.how.repair)
     with ExitStack() as files:
-        pairings = [files.enter_context(open_pairing(each, gold, reading)) for each in answers.values()]
-        for pairs in _together(pairings):
+        pairings = [files.enter_context(open_pairing(records, gold, reading)) for records in answers.values()]
+        for pairs in _join_pairs(pairings):
             first = pairs[0]
             name = first.record_id
             expected = read_gold(first.expected, name, first.where)
             read = [_read(pair, expected, compare) for pair in pairs]
             record, *given = (
-                {key: value for key, value in each.items() if key != id_field} if type(each) is dict else each
-                for each in (expected, *(answer for answer, _ in read))
+                {key: value for key, value in document.items() if key != id_field}
+                if type(document) is dict
+                else document
+                for document in (expected, *(answer for answer, _ in read))
             )
             notes += (
                 f"{system}: record {name!r}: {text}"
@@ -137,25 +139,25 @@ def answered(
             )
             yield Answered(name, first.position, record, dict(zip(answers, given, strict=True)), first.where)
     notes += (
-        f"{name}: {count(alone, 'answer')} without a gold record"
+        f"{name}: {count(unmatched, 'answer')} without a gold record"
         for name, pairing in zip(answers, pairings, strict=True)
-        if (alone := len(pairing.unmatched_actual))
+        if (unmatched := len(pairing.unmatched_actual))
     )
 
 
 def _read(pair: Pair, gold: JsonValue, compare: RecordComparer) -> tuple[JsonValue, tuple[str, ...]]:
-    """Return the JSON value of an answer, MISSING if there is none, and what was tolerated in reading it."""
+    """Return the JSON value of an answer, MISSING if there is none, and warnings from reading it."""
     if pair.actual is MISSING:
         return MISSING, ()
     try:
-        answer, told = compare.how.read(pair.actual, gold)
+        answer, tolerated = compare.how.read(pair.actual, gold)
     except JsonMatchError:
         return MISSING, pair.warnings
-    return answer, (*pair.warnings, *told)
+    return answer, (*pair.warnings, *tolerated)
 
 
-def _together(pairings: Sequence[Iterable[Pair]]) -> Iterator[list[Pair]]:
-    """Yield the pairs of all systems for one gold record after another; early pairs wait."""
+def _join_pairs(pairings: Sequence[Iterable[Pair]]) -> Iterator[list[Pair]]:
+    """Yield the pairs of all systems for each gold record; pairs wait until all systems have one."""
     waiting: dict[int, dict[int, Pair]] = {}
     running = {at: iter(pairing) for at, pairing in enumerate(pairings)}
     while running:

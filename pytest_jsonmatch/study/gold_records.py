@@ -1,4 +1,4 @@
-"""Records of several golds: one after the other, or joined by document."""
+"""Read the records of several gold files, one after the other or joined by document."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ if TYPE_CHECKING:
 
 
 class Record(NamedTuple):
-    """A record of a gold."""
+    """A gold record."""
 
     gold: str
-    """The name of its gold."""
+    """The name of its gold file."""
     id: str | int
     value: JsonValue
 
 
 def read_records(sides: Mapping[str, Records], id_field: str | None) -> Iterator[Record]:
-    """Yield the records of several golds, one gold after another.
+    """Yield the gold records of several files, one file after another.
 
     Args:
-        sides: by the name of each gold a list or an iterator of records or of JSON texts, the path of a JSON
+        sides: the gold records by name: a list or an iterator of records or of JSON texts, the path of a JSON
             Lines file, or a mapping of ids to records.
-        id_field: the member that is a record's id, and is left out of it; None: its position, or its key.
+        id_field: the member that is a record's id and is removed from it; None uses its position or key.
 
     Raises:
-        ConfigurationError: a gold can't be read, or is not a corpus; a record has no id.
+        ConfigurationError: a file can't be read, or is not a corpus; a record has no id.
         GoldValidationError: a record is not JSON.
     """
     for gold, side in sides.items():
         with RecordSource(side, "gold") as source:
             for number, (where, given, _) in enumerate(source):
                 name = source.id_at(number)
-                yield _named(Record(gold, name, read_gold(given, name, where)), id_field, where)
+                yield _use_own_id(Record(gold, name, read_gold(given, name, where)), id_field, where)
 
 
-def _named(record: Record, id_field: str | None, where: str | None) -> Record:
-    """Return a record with its own id."""
+def _use_own_id(record: Record, id_field: str | None, where: str | None) -> Record:
+    """Return a record with the id from its member."""
     if id_field is None:
         return record
     value = record.value if type(record.value) is dict else {}
@@ -55,13 +55,13 @@ def _named(record: Record, id_field: str | None, where: str | None) -> Record:
     if type(name) not in {str, int}:
         place = where or f"{record.gold}: record {record.id!r}"
         raise ConfigurationError(f"{place} has no {id_field} that is a string or an integer")
-    return Record(record.gold, name, {key: each for key, each in value.items() if key != id_field})
+    return Record(record.gold, name, {key: member for key, member in value.items() if key != id_field})
 
 
-def cluster_of(record: JsonValue, member: str | None) -> tuple[str, JsonValue]:
-    """Return the cluster that a record names, empty if it names none, and the record without it.
+def split_cluster(record: JsonValue, member: str | None) -> tuple[str, JsonValue]:
+    """Return the cluster that a record names, or "", and the record without that member.
 
-    >>> cluster_of({"doc": 7, "total": 1}, "doc"), cluster_of({"total": 1}, "doc")
+    >>> split_cluster({"doc": 7, "total": 1}, "doc"), split_cluster({"total": 1}, "doc")
     (('7', {'total': 1}), ('', {'total': 1}))
     """
     if member is None or type(record) is not dict or record.get(member) is None:
@@ -71,11 +71,13 @@ def cluster_of(record: JsonValue, member: str | None) -> tuple[str, JsonValue]:
     return name if type(name) is str else render(name), rest
 
 
-def joined(sides: Mapping[str, Records], id_field: str | None) -> Iterator[tuple[str | int, list[JsonValue]]]:
-    """Yield the documents that any gold has: the id, and the record of each gold, MISSING where it has none.
+def join_records(
+    sides: Mapping[str, Records], id_field: str | None
+) -> Iterator[tuple[str | int, list[JsonValue]]]:
+    """Yield the id of each document with its record in each file, MISSING if a file has none.
 
     Raises:
-        ConfigurationError: an id occurs twice in a gold; and what `read_records` raises.
+        ConfigurationError: an id occurs twice in a file; or as for `read_records`.
     """
     documents: dict[str | int, dict[str, JsonValue]] = {}
     for record in read_records(sides, id_field):

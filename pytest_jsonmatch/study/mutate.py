@@ -1,4 +1,4 @@
-"""Errors that a suite would not notice: break right answers, and compare them as its cases do."""
+"""Find errors that a suite does not notice: mutate right answers, and compare them as its cases do."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pytest_jsonmatch.engine.value.convert import MISSING, get_value, replace_va
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.study.places import field_of, results_of
+from pytest_jsonmatch.study.places import format_schema_path, iter_leaf_results
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.study.places import Steps
 
     Try: TypeAlias = "Callable[[JsonValue], tuple[MatchResult, bool, Mapping[str, Any]]]"
-    """Compares an answer as a case does: the result, whether it passes, and the limits it must reach."""
+    """Compares an answer as a case does; returns the result, whether it passes, and the limits."""
 
-MOST: Final = 200
+MAX_MUTATIONS: Final = 200
 """At most this many mutations of each case are tried."""
 ADDED: Final = "added_by_audit"
 _WIDTH: Final = 60
@@ -48,20 +48,20 @@ class Mutation(NamedTuple):
     kind: str
     """One of `KINDS`."""
     field: str
-    """The schema path of what is broken."""
-    trail: Steps
-    """Where the answer changes."""
+    """The schema path of the mutated value."""
+    steps: Steps
+    """The keys and indices of the path at which the answer changes."""
     value: JsonValue
-    """The value there instead; MISSING for none."""
-    told: str
-    """The change as text for people."""
+    """The new value; MISSING to remove the value."""
+    description: str
+    """The change as text."""
 
 
 # -- single values -----------------------------------------------------------------------------------------
 
 
 def _digit(value: Any) -> Any:
-    """Change the digit in the middle, so that neither the size nor only the last decimal changes."""
+    """Change the digit in the middle, which changes more than the last decimal but not the magnitude."""
     text = str(value)
     mantissa = text.partition("e")[0] if type(value) is float else text
     places = [found.start() for found in re.finditer("[0-9]", mantissa)]
@@ -75,7 +75,7 @@ def _next_day(date: re.Match[str]) -> str:
     try:
         return (dt.date.fromisoformat(date[0]) + dt.timedelta(days=1)).isoformat()
     except (ValueError, OverflowError):
-        return date[0]  # it only looks like a date
+        return date[0]  # not a valid date
 
 
 _NULL: Final[Mapping[str, Callable[[Any], Any]]] = {"null": lambda _: None}
@@ -93,15 +93,14 @@ KINDS: Final = (*dict.fromkeys((*_OF_NUMBERS, *_OF_TEXTS)), *_OF_CONTAINERS)
 """The kinds of mutations."""
 
 
-def mutations(expected: JsonValue, most: int = MOST) -> list[Mutation]:
+def make_mutations(expected: JsonValue, most: int = MAX_MUTATIONS) -> list[Mutation]:
     """Return mutations of a right answer: one for each field and kind, then a second, up to `most`.
 
-    If that is not enough for each field and kind, a sample of them is returned.
+    If `most` is less than the number of fields and kinds, a sample of them is returned. The same value always
+    has the same mutations.
 
-    The same value always has the same mutations.
-
-    >>> for each in mutations({"total": 17.5, "date": "2024-01-31"}):
-    ...     print(each.kind, "|", each.told)
+    >>> for each in make_mutations({"total": 17.5, "date": "2024-01-31"}):
+    ...     print(each.kind, "|", each.description)
     extra field | (nothing) → "extra"
     dropped field | 17.5 → (nothing)
     dropped field | "2024-01-31" → (nothing)
@@ -115,50 +114,50 @@ def mutations(expected: JsonValue, most: int = MOST) -> list[Mutation]:
     null | "2024-01-31" → null
     """
     ranked: list[tuple[int, float, int]] = []
-    every = list(_mutations(expected))
+    candidates = list(_iter_mutations(expected))
     number: Counter[tuple[str, str]] = Counter()
     random = Random(0)  # noqa: S311 - a sample, not a secret
-    for at, each in enumerate(every):
-        # Among equals chance decides, so that no kind and no part of the document is neglected.
-        ranked.append((number[each.field, each.kind], random.random(), at))
-        number[each.field, each.kind] += 1
-    return [every[at] for at in sorted(at for *_, at in nsmallest(most, ranked))]
+    for at, mutation in enumerate(candidates):
+        # Ties are broken at random, so that no kind and no part of the document is neglected.
+        ranked.append((number[mutation.field, mutation.kind], random.random(), at))
+        number[mutation.field, mutation.kind] += 1
+    return [candidates[at] for at in sorted(at for *_, at in nsmallest(most, ranked))]
 
 
-def _mutations(expected: JsonValue) -> Iterator[Mutation]:
+def _iter_mutations(expected: JsonValue) -> Iterator[Mutation]:
     waiting: list[tuple[Steps, JsonValue]] = [((), expected)]
     while waiting:
-        trail, value = waiting.pop()
+        steps, value = waiting.pop()
         if type(value) is dict:
             items: list[tuple[Any, JsonValue]] = list(value.items())
-            yield _mutation("extra field", (*trail, ADDED), MISSING, "extra")
+            yield _mutation("extra field", (*steps, ADDED), MISSING, "extra")
         elif type(value) is list:
             items = list(enumerate(value))
             if value:
                 new = {**value[-1], ADDED: "extra"} if type(value[-1]) is dict else "extra"
-                yield _mutation("extra row", (*trail, len(value)), MISSING, new)
+                yield _mutation("extra row", (*steps, len(value)), MISSING, new)
         else:
             for kind, break_it in _OF_TYPES.get(type(value), _NULL).items():
                 if not json_equal(broken := break_it(value), value):
-                    yield _mutation(kind, trail, value, broken)
+                    yield _mutation(kind, steps, value, broken)
             continue
-        yield from _swaps(trail, value)
+        yield from _swaps(steps, value)
         for key, inner in items:
             kind = "dropped field" if type(value) is dict else "dropped row"
-            yield _mutation(kind, (*trail, key), inner, MISSING)
-        waiting += [((*trail, key), inner) for key, inner in reversed(items)]
+            yield _mutation(kind, (*steps, key), inner, MISSING)
+        waiting += [((*steps, key), inner) for key, inner in reversed(items)]
 
 
-def _mutation(kind: str, trail: Steps, old: JsonValue, new: JsonValue) -> Mutation:
-    return Mutation(kind, field_of(trail), trail, new, f"{_text(old)} → {_text(new)}")
+def _mutation(kind: str, steps: Steps, old: JsonValue, new: JsonValue) -> Mutation:
+    return Mutation(kind, format_schema_path(steps), steps, new, f"{_text(old)} → {_text(new)}")
 
 
 def _text(value: JsonValue) -> str:
     return "(nothing)" if value is MISSING else render(value, _WIDTH)
 
 
-def _swaps(trail: Steps, value: Any) -> Iterator[Mutation]:
-    """Yield mutations that exchange two values in a container: of two members, or of one in two rows."""
+def _swaps(steps: Steps, value: Any) -> Iterator[Mutation]:
+    """Yield mutations that exchange two values: those of two members, or those of a member in two rows."""
     pairs: list[tuple[Steps, Steps]] = []
     if type(value) is dict:
         last: dict[type, str] = {}
@@ -174,8 +173,8 @@ def _swaps(trail: Steps, value: Any) -> Iterator[Mutation]:
         first, second = get_value(value, one), get_value(value, two)
         if type(first) not in {dict, list} and not json_equal(first, second):
             swapped = replace_value(replace_value(value, one, second), two, first)
-            told = f"{_text(first)} ⇄ {_text(second)}"
-            yield Mutation("swapped", field_of((*trail, *two)), trail, swapped, told)
+            description = f"{_text(first)} ⇄ {_text(second)}"
+            yield Mutation("swapped", format_schema_path((*steps, *two)), steps, swapped, description)
 
 
 @final
@@ -188,9 +187,9 @@ class Hole:
     mutated: int
     noticed: int
     rules: tuple[str, ...]
-    """What lets them pass, the most frequent first."""
+    """The rules that let them pass, the most frequent first."""
     example: str
-    """The change of one that passes."""
+    """The description of a mutation that passes."""
     case: str
     """The case of the example."""
 
@@ -198,33 +197,33 @@ class Hole:
 @final
 @dataclass(frozen=True, slots=True)
 class SuiteAudit:
-    """What a suite notices."""
+    """The errors that a suite notices, and those that it does not."""
 
     cases: int
     mutated: int
     noticed: float | None
-    """The share of the mutations that fail their case; None without any."""
+    """The share of the mutations that fail their case; None without mutations."""
     holes: tuple[Hole, ...]
-    """What passes, by field and kind, the most frequent first."""
+    """The mutations that pass, by field and kind, the most frequent first."""
     by_field: Mapping[str, Mapping[str, float | None]]
-    """The figure `noticed` by schema path."""
+    """The statistic `noticed` by schema path."""
     notes: tuple[str, ...] = ()
 
     @property
-    def figures(self) -> Mapping[str, float | None]:
-        """The figure for gates: `noticed`."""
+    def statistics(self) -> Mapping[str, float | None]:
+        """The statistic `noticed`, for gates."""
         return {"noticed": self.noticed}
 
 
 def find_holes(cases: Iterable[tuple[str, JsonValue, Try]]) -> SuiteAudit:
-    """Break what cases expect, and find what they do not notice.
+    """Mutate the expected values of cases, and find the mutations that pass.
 
     Args:
-        cases: for each its name, its right answer, and a function that compares an answer as the case does:
-            it returns the result, whether the case passes, and the limits that must be reached.
+        cases: the name of each case, its right answer, and a function that compares an answer as the case
+            does: it returns the result, whether the case passes, and the limits.
 
     Returns:
-        The share that is noticed, and by field and kind what passes.
+        The share of mutations that are noticed, and those that pass, by field and kind.
 
     >>> from pytest_jsonmatch import compare_json
     >>> def compare(actual):
@@ -234,44 +233,44 @@ def find_holes(cases: Iterable[tuple[str, JsonValue, Try]]) -> SuiteAudit:
     >>> [(hole.kind, hole.rules) for hole in find_holes([("a", {"total": 1234.5}, compare)]).holes]
     [('digit', ('`numeric` rel 0.1',))]
     """
-    tried = Tried()
+    tried = MutationOutcomes()
     for name, expected, compare in cases:
         tried.add(name, expected, compare)
-    return tried.summed_up()
+    return tried.summarize()
 
 
-# -- what a case says of them ------------------------------------------------------------------------------
+# -- outcomes ----------------------------------------------------------------------------------------------
 
 
 class _Passed(NamedTuple):
     """A mutation that passes."""
 
     rule: str
-    told: str
+    description: str
     case: str
 
 
 @final
 @dataclass(slots=True)
-class Tried:
-    """The outcomes of mutations, over some cases."""
+class MutationOutcomes:
+    """The outcomes of mutations over several cases."""
 
     cases: int = 0
     tries: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """How many mutations were tried, by field and kind."""
+    """The number of mutations tried, by field and kind."""
     passed: defaultdict[tuple[str, str], list[_Passed]] = field(default_factory=lambda: defaultdict(list))
-    """Those that pass."""
+    """The mutations that pass, by field and kind."""
     notes: dict[str, None] = field(default_factory=dict)
-    """What is left out."""
+    """Notes on cases and fields that are left out."""
 
     def add(self, name: str, expected: JsonValue, compare: Try, *, by_gates: bool = False) -> None:
-        """Break what a case expects, and see whether the case notices.
+        """Mutate the expected value of a case, and record which mutations pass.
 
         Args:
             name: the name of the case.
             expected: the right answer.
             compare: compares an answer as the case does.
-            by_gates: whether only gates decide about the case: they see every loss.
+            by_gates: whether only gates decide about the case, which notice every lower score.
         """
         self.cases += 1
         try:
@@ -283,52 +282,58 @@ class Tried:
             self.notes[f"{name}: its own expected value does not pass"] = None
             return
         by_gates = by_gates or not any(limits.values())
-        skipped = [leaf for leaf in results_of(right) if leaf.status == SKIPPED]
+        skipped = [leaf for leaf in iter_leaf_results(right) if leaf.status == SKIPPED]
         self.notes |= {f"{leaf.path}: a rule skips it": None for leaf in skipped}
-        trails = [get_instance_keys(leaf.place, "expected") for leaf in skipped]
-        for mutation in mutations(expected):
-            if any(mutation.trail[: len(trail)] == trail for trail in trails):
+        skipped_steps = [get_instance_keys(leaf.place, "expected") for leaf in skipped]
+        for mutation in make_mutations(expected):
+            if any(mutation.steps[: len(place_steps)] == place_steps for place_steps in skipped_steps):
                 continue
             place = mutation.field, mutation.kind
             try:
-                result, passes, limits = compare(replace_value(expected, mutation.trail, mutation.value))
+                result, passes, limits = compare(replace_value(expected, mutation.steps, mutation.value))
             except JsonMatchError:  # the test would fail
                 self.tries[place] += 1
                 continue
-            if any(found.status == BATCH_ERROR for found in results_of(result)):
+            if any(found.status == BATCH_ERROR for found in iter_leaf_results(result)):
                 self.notes[f"{mutation.field}: a judge compares it, but none is asked"] = None
                 continue
             self.tries[place] += 1
             if passes and not (by_gates and (result.score or 0.0) < (right.score or 0.0)):
-                self.passed[place].append(_Passed(_rule(mutation, result, limits), mutation.told, name))
+                self.passed[place].append(
+                    _Passed(_rule(mutation, result, limits), mutation.description, name)
+                )
 
-    def summed_up(self) -> SuiteAudit:
-        """Return what a suite notices."""
+    def summarize(self) -> SuiteAudit:
+        """Return the audit of the suite."""
         mutated, missed, holes = Counter[str](), Counter[str](), []
         for (path, kind), number in sorted(self.tries.items()):
             mutated[path] += number
             if passed := self.passed.get((path, kind), []):
                 missed[path] += len(passed)
-                rules = tuple(rule for rule, _ in Counter(each.rule for each in passed).most_common())
-                hole = Hole(path, kind, number, number - len(passed), rules, passed[0].told, passed[0].case)
+                rules = tuple(rule for rule, _ in Counter(mutation.rule for mutation in passed).most_common())
+                hole = Hole(
+                    path, kind, number, number - len(passed), rules, passed[0].description, passed[0].case
+                )
                 holes.append(hole)
-        holes.sort(key=lambda each: (each.noticed - each.mutated, each.field))
-        by_field = {path: {"noticed": (of - missed[path]) / of} for path, of in mutated.items()}
-        every = mutated.total()
-        noticed = (every - missed.total()) / every if every else None
-        return SuiteAudit(self.cases, every, noticed, tuple(holes), by_field, tuple(self.notes))
+        holes.sort(key=lambda hole: (hole.noticed - hole.mutated, hole.field))
+        by_field = {path: {"noticed": (tries - missed[path]) / tries} for path, tries in mutated.items()}
+        total = mutated.total()
+        noticed = (total - missed.total()) / total if total else None
+        return SuiteAudit(self.cases, total, noticed, tuple(holes), by_field, tuple(self.notes))
 
 
 def _rule(mutation: Mutation, result: MatchResult, limits: Mapping[str, Any]) -> str:
-    """Return what lets a mutation pass."""
-    weights = [leaf.weight for leaf in results_of(result) if leaf.status in LEAVES and leaf.status != MATCH]
+    """Return the rule that lets a mutation pass."""
+    weights = [
+        leaf.weight for leaf in iter_leaf_results(result) if leaf.status in LEAVES and leaf.status != MATCH
+    ]
     if weights and not any(weights):
         return "`weight` 0"
     if weights:
         least = ", ".join(f"{name} {limit:g}" for name, limit in limits.items() if type(limit) is float)
         return f"`threshold` {least.removeprefix('score ') or 'of fields'}"
-    for leaf in results_of(result):
-        if get_instance_keys(leaf.place, "expected") == mutation.trail:
+    for leaf in iter_leaf_results(result):
+        if get_instance_keys(leaf.place, "expected") == mutation.steps:
             if leaf.actual is MISSING or (leaf.reason or "").startswith("accepted"):
                 return "`accept`"
             one, other = leaf.expected_compared, leaf.actual_compared
@@ -336,16 +341,16 @@ def _rule(mutation: Mutation, result: MatchResult, limits: Mapping[str, Any]) ->
                 return "`transform`"
             comparator, params = leaf.node.rules.find_comparator(one, other)
             return f"`{comparator}` {_params(params)}".rstrip()
-    trails = [
+    skipped_steps = [
         get_instance_keys(leaf.place, "actual" if leaf.expected is MISSING else "expected")
-        for leaf in results_of(result)
+        for leaf in iter_leaf_results(result)
         if leaf.node.rules.skip
     ]
-    if any(trail[: len(mutation.trail)] == mutation.trail for trail in trails):
+    if any(place_steps[: len(mutation.steps)] == mutation.steps for place_steps in skipped_steps):
         return "`skip`"
     if mutation.kind.startswith("extra"):
         return "`extra: ignore`"
-    if get_value(result.documents[0], mutation.trail) is None or mutation.kind == "null":
+    if get_value(result.documents[0], mutation.steps) is None or mutation.kind == "null":
         return "`nulls: absent`"
     return "unordered arrays" if mutation.kind == "swapped" else "`accept`"
 

@@ -1,4 +1,4 @@
-"""Gold records that occur in prompts or training text."""
+"""Find gold records that occur in prompts or training texts."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Final, final
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import shorten
 from pytest_jsonmatch.study.gold_records import read_records
-from pytest_jsonmatch.study.words import is_telling, leaves_of, runs_of, words_of
+from pytest_jsonmatch.study.words import is_distinctive, iter_leaf_texts, iter_ngrams, split_words
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.study.gold_records import Record, Records
 
-_RARE: Final = 3
-"""A value in more gold records than this says nothing about one of them."""
-_LONG: Final = 8
-"""Of longer values, every run of this many words is looked for."""
+_MAX_RECORDS: Final = 3
+"""A value in more gold records than this is not distinctive."""
+_WINDOW: Final = 8
+"""Longer values are searched for by every sequence of this many words."""
 _NAMED: Final = 5
 _SHOWN: Final = 40
 
@@ -26,16 +26,16 @@ _SHOWN: Final = 40
 @final
 @dataclass(frozen=True, slots=True)
 class SeenRecord:
-    """A gold record of which a text has distinctive values.
+    """A gold record whose distinctive values occur in a text.
 
     Args:
-        gold: the name of its gold.
-        id: its id, or its position.
-        text: the text that has most of it.
-        values: how many distinctive values the record has.
-        found: how many of them are in that text.
-        is_whole: whether it has two or more of them and all are there.
-        fields: the paths of those found, with their values; the first five.
+        gold: the name of its gold file.
+        id: the id or position of the record.
+        text: the name of the text that contains most of its values.
+        values: the number of distinctive values of the record.
+        found: how many of them the text contains.
+        is_whole: whether the record has two or more of them, and the text contains all.
+        fields: the paths and values of the first five that were found.
     """
 
     gold: str
@@ -53,10 +53,10 @@ class OverlapStudy:
     """The gold records that occur in texts.
 
     Args:
-        records: how many gold records there are.
-        texts: how many texts were read.
-        words: how many words they have.
-        found: the records of which a text has half or more: whole ones first, then those with most values.
+        records: the number of gold records.
+        texts: the number of texts.
+        words: the number of words in the texts.
+        found: the records of which a text contains half or more, whole records first, then by found values.
     """
 
     records: int
@@ -65,8 +65,8 @@ class OverlapStudy:
     found: tuple[SeenRecord, ...]
 
     @property
-    def figures(self) -> Mapping[str, float | None]:
-        """There are none: what is found needs a look, not a limit."""
+    def statistics(self) -> Mapping[str, float | None]:
+        """No statistics: findings need a review, not a limit."""
         return {}
 
 
@@ -75,17 +75,18 @@ def measure_overlap(
 ) -> OverlapStudy:
     """Find the gold records that occur in texts.
 
-    Distinctive values are looked for: those of at most three records, with four digits, or with two words and
-    eight letters. Of values longer than eight words, every eight words in a row are looked for.
+    Texts are searched for distinctive values: values of at most three records that have four digits, or two
+    words and eight letters. Values longer than eight words are searched for by every eight words in a row.
 
     Args:
-        gold: gold records by the name of their file: each a list of records, the path of a JSON Lines file,
-            or a mapping of ids to records.
-        texts: prompts, examples, training texts, each with its name.
-        id_field: the member that names a record.
+        gold: gold records by the name of their file: a list of records, the path of a JSON Lines file, or a
+            mapping of ids to records.
+        texts: the names and contents of prompts, examples or training texts.
+        id_field: the member that is a record's id.
 
     Returns:
-        Every record of whose distinctive values a text has half or more, with the text that has most of it.
+        The records of which a text contains half or more of the distinctive values, each with the text that
+        contains most of them.
 
     Raises:
         ConfigurationError: there is no gold record.
@@ -99,56 +100,56 @@ def measure_overlap(
     >>> seen.id, seen.found, seen.values, seen.is_whole
     (7, 2, 2, True)
     """
-    sought = [_Sought(record) for record in read_records(gold, id_field)]
-    if not sought:
+    searched = [_SearchedRecord(record) for record in read_records(gold, id_field)]
+    if not searched:
         raise ConfigurationError("there is no gold record")
-    keys: defaultdict[str, list[tuple[_Sought, str]]] = defaultdict(list)
-    for record in sought:
+    keys: defaultdict[str, list[tuple[_SearchedRecord, str]]] = defaultdict(list)
+    for record in searched:
         for value, words in record.values.items():
-            for key in set(_keys_of(words)):
+            for key in set(_iter_keys(words)):
                 keys[key].append((record, value))
-    common = {key for key, of in keys.items() if len({record for record, _ in of}) > _RARE}
-    for record in sought:
+    common = {key for key, places in keys.items() if len({record for record, _ in places}) > _MAX_RECORDS}
+    for record in searched:
         record.values = {
-            value: words for value, words in record.values.items() if not common.issuperset(_keys_of(words))
+            value: words for value, words in record.values.items() if not common.issuperset(_iter_keys(words))
         }
     texts_read = words_read = 0
     for name, text in texts:
-        words = words_of(text)
+        words = split_words(text)
         texts_read, words_read = texts_read + 1, words_read + len(words)
-        hits: defaultdict[_Sought, set[str]] = defaultdict(set)
-        for key in (run for size in range(1, _LONG + 1) for run in runs_of(words, size)):
+        hits: defaultdict[_SearchedRecord, set[str]] = defaultdict(set)
+        for key in (run for size in range(1, _WINDOW + 1) for run in iter_ngrams(words, size)):
             for record, value in keys.get(key, ()) if key not in common else ():
                 hits[record].add(value)
         for record, values in hits.items():
             if len(values) > len(record.found):
                 record.found, record.text = values, name
-    seen = [record.seen() for record in sought if 2 * len(record.found) >= max(len(record.values), 1)]
-    seen.sort(key=lambda each: (not each.is_whole, -each.found))
-    return OverlapStudy(len(sought), texts_read, words_read, tuple(seen))
+    seen = [record.seen() for record in searched if 2 * len(record.found) >= max(len(record.values), 1)]
+    seen.sort(key=lambda seen_record: (not seen_record.is_whole, -seen_record.found))
+    return OverlapStudy(len(searched), texts_read, words_read, tuple(seen))
 
 
 @final
-class _Sought:
-    """A gold record that is looked for."""
+class _SearchedRecord:
+    """A gold record to search for."""
 
     def __init__(self, record: Record) -> None:
         self.record = record
-        values = {f"{path}: {text}": words_of(text) for path, text in leaves_of(record.value)}
-        self.values = {value: words for value, words in values.items() if is_telling(words)}
+        values = {f"{path}: {text}": split_words(text) for path, text in iter_leaf_texts(record.value)}
+        self.values = {value: words for value, words in values.items() if is_distinctive(words)}
         """The words of its distinctive values, by path and value."""
         self.text = ""
-        """The text that has most of them."""
+        """The name of the text that contains most of them."""
         self.found: set[str] = set()
 
     def seen(self) -> SeenRecord:
-        """Return the record with what was found of it."""
+        """Return the record with the values that were found."""
         fields = tuple(shorten(value, _SHOWN) for value in self.values if value in self.found)
         gold, name, _ = self.record
         is_whole = 1 < len(fields) == len(self.values)
         return SeenRecord(gold, name, self.text, len(self.values), len(fields), is_whole, fields[:_NAMED])
 
 
-def _keys_of(words: Sequence[str]) -> Iterator[str]:
-    """Return what a value is found by: all its words, or every eight of them in a row."""
-    return runs_of(words, min(len(words), _LONG))
+def _iter_keys(words: Sequence[str]) -> Iterator[str]:
+    """Return the search keys of a value: all its words, or every eight of them in a row."""
+    return iter_ngrams(words, min(len(words), _WINDOW))

@@ -1,4 +1,4 @@
-"""Places in gold records: their fields, the values there, and where an answer disagrees."""
+"""Paths in gold records, the values there, and the paths at which an answer disagrees."""
 
 from __future__ import annotations
 
@@ -18,69 +18,69 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
     Steps: TypeAlias = tuple[str | int, ...]
-    """Keys and indices that lead to a place."""
+    """The keys and indices of an instance path."""
 
 
-def field_of(trail: Sequence[Any]) -> str:
-    """Return the schema path of a place.
+def format_schema_path(steps: Sequence[Any]) -> str:
+    """Return the schema path of an instance path.
 
-    >>> field_of(("items", 3, "price")), field_of(("items", 3))
+    >>> format_schema_path(("items", 3, "price")), format_schema_path(("items", 3))
     ('items[].price', 'items[]')
     """
-    return format_path(tuple(ELEMENT if type(step) is int else step for step in trail))
+    return format_path(tuple(ELEMENT if type(step) is int else step for step in steps))
 
 
-def disagreements(result: MatchResult) -> dict[Steps, list[JsonValue]]:
-    """Return what an answer says where it is wrong, by the place in expected.
+def find_disagreements(result: MatchResult) -> dict[Steps, list[JsonValue]]:
+    """Return the wrong values of an answer by their paths in expected.
 
-    Anything missing or superfluous is given as a whole at its topmost place: a superfluous element at the
-    index after the last one of its array. A place that the answer lacks has MISSING.
+    A missing or extra object or array is one value. The path of an extra element has the index after the last
+    element of its array. A missing value is MISSING.
 
     >>> from pytest_jsonmatch import compare_json
-    >>> disagreements(compare_json({"a": 1, "b": [1, {"c": 2}]}, {"a": 2, "b": [1]}))
+    >>> find_disagreements(compare_json({"a": 1, "b": [1, {"c": 2}]}, {"a": 2, "b": [1]}))
     {('a',): [1], ('b', 1): [{'c': 2}]}
     """
     expected, actual = result.documents
     by_place: dict[Steps, dict[Steps, JsonValue]] = {}
-    for leaf in results_of(result):
+    for leaf in iter_leaf_results(result):
         if leaf.status != MATCH and leaf.status not in LEAFLESS:
             place, source = _topmost(leaf, expected)
             by_place.setdefault(place, {})[source] = get_value(actual, source)
     return {place: list(by_source.values()) for place, by_source in by_place.items()}
 
 
-def results_of(result: MatchResult) -> Iterator[FieldResult]:
-    """Yield the results of leaves, including those below a key that is compared as a whole."""
+def iter_leaf_results(result: MatchResult) -> Iterator[FieldResult]:
+    """Yield the results of leaves, including those in objects and arrays that are scored as one field."""
     for one in result.field_results:
         yield from one.differences or (one,)
 
 
 def _topmost(leaf: FieldResult, expected: JsonValue) -> tuple[Steps, Steps]:
-    """Return where a leaf is on both sides, or else the topmost value around it that one of them lacks."""
+    """Return the paths of a leaf on both sides, or those of the topmost ancestor that one side lacks."""
     places = get_instance_keys(leaf.place, "expected"), get_instance_keys(leaf.place, "actual")
     place: list[Any] = []
     source: list[Any] = []
-    for of_expected, of_actual in zip(*places):
-        place.append(of_expected)
-        source.append(of_actual)
-        if of_expected is MISSING:
+    for expected_key, actual_key in zip(*places):
+        place.append(expected_key)
+        source.append(actual_key)
+        if expected_key is MISSING:
             around = get_value(expected, tuple(place[:-1]))
-            place[-1] = len(around) if type(around) is list else of_actual
+            place[-1] = len(around) if type(around) is list else actual_key
             break
-        if of_actual is MISSING:
+        if actual_key is MISSING:
             break
     return tuple(place), tuple(source)
 
 
-def nodes_of(value: JsonValue, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], JsonValue]]:
-    """Yield a value and everything in it, from top to bottom, each with the segments of its schema path."""
+def iter_nodes(value: JsonValue, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], JsonValue]]:
+    """Yield a value and all values in it, top-down, each with the segments of its schema path."""
     yield path, value
     if type(value) is dict:
         for key, inner in value.items():
-            yield from nodes_of(inner, (*path, key))
+            yield from iter_nodes(inner, (*path, key))
     elif type(value) is list:
         for inner in value:
-            yield from nodes_of(inner, (*path, ELEMENT))
+            yield from iter_nodes(inner, (*path, ELEMENT))
 
 
-path_of: Final = lru_cache(maxsize=1 << 12)(format_path)
+format_cached: Final = lru_cache(maxsize=1 << 12)(format_path)

@@ -1,4 +1,4 @@
-"""Texts and values as words."""
+"""Split texts and values into words."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.value.paths import ELEMENT
-from pytest_jsonmatch.study.places import nodes_of, path_of
+from pytest_jsonmatch.study.places import format_cached, iter_nodes
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -20,34 +20,34 @@ _WORD: Final = re.compile(r"\w+")
 _THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 
 
-def words_of(text: str) -> list[str]:
-    """Return the words of a text as they are compared: case, punctuation and width do not matter.
+def split_words(text: str) -> list[str]:
+    """Return the words of a text, ignoring case, punctuation and the width of characters.
 
-    >>> words_of("Total: 1,234.50 EUR")
+    >>> split_words("Total: 1,234.50 EUR")
     ['total', '1234', '50', 'eur']
     """
     return _WORD.findall(_THOUSANDS.sub("", unicodedata.normalize("NFKC", text)).casefold())
 
 
-def leaves_of(record: JsonValue) -> Iterator[tuple[str, str]]:
-    """Yield the strings and numbers of a value as text, each with its schema path.
+def iter_leaf_texts(record: JsonValue) -> Iterator[tuple[str, str]]:
+    """Yield the schema paths and texts of the strings and numbers in a value.
 
-    >>> list(leaves_of({"a b": [{"n": 1.5}, None]}))
+    >>> list(iter_leaf_texts({"a b": [{"n": 1.5}, None]}))
     [('["a b"][].n', '1.5')]
     """
-    for segments, value in nodes_of(record):
+    for segments, value in iter_nodes(record):
         if value is not None and type(value) not in {bool, dict, list}:
-            yield path_of(segments), str(value)
+            yield format_cached(segments), str(value)
 
 
-def text_of(value: JsonValue) -> str:
+def join_texts(value: JsonValue) -> str:
     """Return the names and scalars of a JSON value as one text.
 
-    >>> text_of({"role": "user", "tokens": [12, None]})
+    >>> join_texts({"role": "user", "tokens": [12, None]})
     'role user tokens 12 null'
     """
     parts: list[str] = []
-    for segments, part in nodes_of(value):
+    for segments, part in iter_nodes(value):
         if segments and segments[-1] is not ELEMENT:
             parts.append(segments[-1])
         if type(part) not in {dict, list}:
@@ -55,20 +55,20 @@ def text_of(value: JsonValue) -> str:
     return " ".join(parts)
 
 
-def is_telling(words: Sequence[str]) -> bool:
-    """Tell whether a value has enough in it to be looked for: four digits, or two words of eight letters.
+def is_distinctive(words: Sequence[str]) -> bool:
+    """Return whether a value has four digits, or two or more words with eight letters in all.
 
-    >>> is_telling(["berlin"]), is_telling(["5512"]), is_telling(["acme", "gmbh"])
+    >>> is_distinctive(["berlin"]), is_distinctive(["5512"]), is_distinctive(["acme", "gmbh"])
     (False, True, True)
     """
     digits = sum(letter.isdigit() for word in words for letter in word)
     return digits >= _DIGITS or (len(words) > 1 and sum(map(len, words)) >= _LETTERS)
 
 
-def runs_of(words: Sequence[str], size: int) -> Iterator[str]:
-    """Yield every `size` words in a row, as text.
+def iter_ngrams(words: Sequence[str], size: int) -> Iterator[str]:
+    """Yield every `size` consecutive words as text.
 
-    >>> list(runs_of(["a", "b", "c"], 2))
+    >>> list(iter_ngrams(["a", "b", "c"], 2))
     ['a b', 'b c']
     """
     return (" ".join(words[at : at + size]) for at in range(len(words) - size + 1))

@@ -60,7 +60,7 @@ def test_json_and_gates(answers, command, folder):
     assert found["study"] == "audit"
     assert "a, b, c" in (folder / "audit.html").read_text()
     assert found["figures"] == {"suspects": 2, "suspect_records": 2 / 6}
-    assert found["found"][0]["said"] == 21
+    assert found["found"][0]["answer"] == 21
     assert found["found"][0]["systems"] == ["a", "b", "c"]
 
 
@@ -70,7 +70,7 @@ def test_numbers_beyond_doubles(write, command, folder):
     write(gold_jsonl=gold, a_jsonl=said, b_jsonl=said)
     ran = command("study audit gold.jsonl --answers a.jsonl b.jsonl --json found.json")
     assert ran.code == 0
-    assert json.loads((folder / "found.json").read_text())["found"][0]["said"] == "2E+999"
+    assert json.loads((folder / "found.json").read_text())["found"][0]["answer"] == "2E+999"
 
 
 def test_folders(folder, command):

@@ -42,7 +42,7 @@ def test_cohens_kappa_of_two_raters():
     assert (found.agreement.value, found.kappa.value) == (pytest.approx(0.7), pytest.approx(0.4))
     low = {"agreement_low": found.agreement.low, "kappa_low": found.kappa.low, "alpha_low": None}
     values = {"agreement": found.agreement.value, "kappa": found.kappa.value, "alpha": None}
-    assert found.figures == {**values, **low}
+    assert found.statistics == {**values, **low}
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -149,7 +149,7 @@ def test_documents_find_each_other_by_id(write, folder):
         bob_jsonl=[{"id": at, "k": at % 3} for at in reversed(range(1, 301))],
     )
     found = measure_agreement({name: folder / f"{name}.jsonl" for name in ("ann", "bob")}, id_field="id")
-    assert (found.documents, found.alone, found.total.kappa.value) == (299, 2, 1.0)
+    assert (found.documents, found.unshared, found.total.kappa.value) == (299, 2, 1.0)
 
 
 @pytest.mark.parametrize(

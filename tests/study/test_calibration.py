@@ -16,8 +16,8 @@ from pytest_jsonmatch.study.calibration import (
     auroc,
     brier,
     calibration,
-    needed,
-    promise,
+    choose_threshold,
+    required_values,
 )
 
 
@@ -120,13 +120,13 @@ def test_many_confidences_are_cut_downwards_and_figures_hardly_change():
 
 
 def test_a_promise_of_values_that_stand_alone_is_clopper_and_pearsons():
-    found = promise(tally_of([0.9] * 800, [True] * 800), 0.01)
+    found = choose_threshold(tally_of([0.9] * 800, [True] * 800), 0.01)
     assert found == (found.__class__)(0.9, 1.0, 400, 0, pytest.approx(beta.ppf(0.95, 1, 400)))
-    assert needed(0.01) == 299
+    assert required_values(0.01) == 299
 
 
 def test_no_promise_of_too_few():
-    assert promise(tally_of([0.9] * 400, [True] * 400), 0.01).threshold is None
+    assert choose_threshold(tally_of([0.9] * 400, [True] * 400), 0.01).threshold is None
 
 
 # In all of these exactly the promised share is wrong, whatever the confidence: each promise is one too many.
@@ -164,7 +164,7 @@ def test_promises_are_broken_in_at_most_5_percent_of_runs(case):
             if spread:
                 alike = random.beta(share * spread, (1 - share) * spread, clusters)
             wrong = random.random(number) < alike[member]
-        broken += promise(tally_of(confidences, ~wrong, member), most).threshold is not None
+        broken += choose_threshold(tally_of(confidences, ~wrong, member), most).threshold is not None
     # At 10 %, the double, more than 21 of 300 would be broken in 95 of 100 such tests.
     assert broken <= 21, broken / runs
 

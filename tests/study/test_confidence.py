@@ -31,7 +31,7 @@ def test_what_is_right_and_how_sure_it_was():
     assert (lines.values, lines.without, lines.accuracy, lines.auroc) == (50, 50, 1.0, None)
     assert (study.total.values, study.total.without, study.records, study.clusters) == (100, 50, 50, 50)
     assert study.notes == ("values without a confidence: not counted: 50",)
-    assert study.figures["without_confidence"] == pytest.approx(1 / 3)
+    assert study.statistics["without_confidence"] == pytest.approx(1 / 3)
     assert study.by_field["total"]["accuracy"] == 0.8
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_jsonmatch import ConfigurationError
-from pytest_jsonmatch.study.confidence import split_by
+from pytest_jsonmatch.study.confidence import make_splitter
 
 V = {"value": 1, "confidence": 0.5}
 
@@ -33,7 +33,7 @@ V = {"value": 1, "confidence": 0.5}
     ],
 )
 def test_inline(answer, plain, sure):
-    assert split_by("inline")(answer) == (plain, sure)
+    assert make_splitter("inline")(answer) == (plain, sure)
 
 
 @pytest.mark.parametrize(
@@ -60,25 +60,25 @@ def test_inline(answer, plain, sure):
     ],
 )
 def test_beside_values(where, answer, plain, sure):
-    found = split_by(where)(answer)
+    found = make_splitter(where)(answer)
     assert found == (plain, sure)
 
 
 @pytest.mark.parametrize("given", [1.5, -0.1, "high", True, float("nan"), 93])
 def test_what_is_no_confidence(given):
     with pytest.raises(ConfigurationError) as error:
-        split_by("inline")({"a": [{"value": 1, "confidence": given}]})
+        make_splitter("inline")({"a": [{"value": 1, "confidence": given}]})
     assert str(error.value) == f"the confidence of a[0] must be a number from 0 to 1, got {given!r}"
 
 
 @pytest.mark.parametrize("where", ["score", "{path}", "c.{path}.{path}", "{path}.confidence", "c.{path}_c"])
 def test_what_is_no_place_of_confidences(where):
     with pytest.raises(ConfigurationError, match="confidence must be 'inline'"):
-        split_by(where)
+        make_splitter(where)
 
 
 def test_the_answer_is_not_changed():
     answer = {"a": {"b": 1}, "c": V}
     for where in ("inline", "c.{path}"):
-        split_by(where)(answer)
+        make_splitter(where)(answer)
     assert answer == {"a": {"b": 1}, "c": V}

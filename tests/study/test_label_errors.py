@@ -38,7 +38,9 @@ def without(at, member):
 
 def found(answers, **options):
     audited = audit_gold(GOLD, answers, id_field="id", **options)
-    return [(each.record, each.path, each.kind, each.gold, each.said, each.systems) for each in audited.found]
+    return [
+        (each.record, each.path, each.kind, each.gold, each.answer, each.systems) for each in audited.found
+    ]
 
 
 @pytest.mark.parametrize(
@@ -70,8 +72,8 @@ def test_what_cannot_be_audited(gold, systems, told):
 
 def test_elements_that_gold_lacks_stand_as_a_whole_at_the_end_of_their_array():
     answers = changed(3, items=[{"n": 3}, {"n": 30}, {"n": 300}])
-    said = found({"a": answers, "b": answers, "c": answers}, arrays="unordered")
-    assert sorted(said, key=str) == [
+    suspects = found({"a": answers, "b": answers, "c": answers}, arrays="unordered")
+    assert sorted(suspects, key=str) == [
         ("r3", "items[1]", "add", None, {"n": 300}, ("a", "b", "c")),
         ("r3", "items[1]", "add", None, {"n": 30}, ("a", "b", "c")),
     ]
@@ -85,8 +87,8 @@ def test_systems_that_do_not_agree_are_no_suspicion(other):
 def test_agreement_is_decided_by_the_rules_of_the_fields():
     answers = {"a": changed(3, vendor="VENDOR THREE"), "b": changed(3, vendor="Vendor Three")}
     assert found(answers) == []
-    said = found(answers, fields={"vendor": {"transform": ["lowercase"]}})
-    assert said == [("r3", "vendor", "change", "vendor 3", "VENDOR THREE", ("a", "b"))]
+    suspects = found(answers, fields={"vendor": {"transform": ["lowercase"]}})
+    assert suspects == [("r3", "vendor", "change", "vendor 3", "VENDOR THREE", ("a", "b"))]
 
 
 @pytest.mark.parametrize(
@@ -108,7 +110,7 @@ def test_the_majority_for_the_gold_outvotes():
     wrong = changed(3, total=31)
     audited = audit_gold(GOLD, {"a": wrong, "b": wrong, "c": GOLD, "d": GOLD, "e": GOLD}, id_field="id")
     assert audited.found == ()
-    assert audited.figures == {"suspects": 0, "suspect_records": 0.0}
+    assert audited.statistics == {"suspects": 0, "suspect_records": 0.0}
 
 
 def test_values_that_are_seldom_alike_rank_before_those_that_often_are():
@@ -163,7 +165,7 @@ def test_the_expected_number_is_near_the_true_one(share, wrong):
     assert len(real) == pytest.approx(wrong, abs=3)
     assert audited.expected == pytest.approx(len(real), abs=3)
     # Without a prior all places found were called likely.
-    assert audited.figures["suspects"] <= len(real) + 2 < len(audited.found) - 2
+    assert audited.statistics["suspects"] <= len(real) + 2 < len(audited.found) - 2
 
 
 def test_text_without_json_takes_no_side_and_is_told():
@@ -233,14 +235,14 @@ def test_planted_errors_are_found_and_little_else():
         gold.append(record)
         # What is hard to read misleads all systems to the same value.
         misread = {"name": numbers.choice(names), "total": numbers.randrange(500), "paid": not true["paid"]}
-        for said in answers.values():
+        for answer in answers.values():
             chances = {key: numbers.random() for key in true}
             others = {
                 key: misread[key] if chance < 0.04 else None
                 for key, chance in chances.items()
                 if chance < 0.08
             }
-            said.append({**true, **others})
+            answer.append({**true, **others})
     ranked = [(each.record, each.path) for each in audit_gold(gold, answers).found]
     assert len(planted & set(ranked)) / len(planted) > 0.9
     assert len(planted & set(ranked[: len(planted)])) / len(planted) > 0.8

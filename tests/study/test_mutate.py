@@ -9,12 +9,14 @@ from hypothesis import strategies as st
 from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.engine.value.convert import replace_value
 from pytest_jsonmatch.engine.value.equality import json_equal
-from pytest_jsonmatch.study.mutate import KINDS, find_holes, mutations
+from pytest_jsonmatch.study.mutate import KINDS, find_holes, make_mutations
 
 
 def broken(expected, kind):
     return [
-        replace_value(expected, each.trail, each.value) for each in mutations(expected) if each.kind == kind
+        replace_value(expected, each.steps, each.value)
+        for each in make_mutations(expected)
+        if each.kind == kind
     ]
 
 
@@ -69,23 +71,23 @@ JSON = st.recursive(
 
 @given(JSON, st.integers(1, 30))
 def test_each_mutation_changes_the_answer_and_there_are_no_more_than_asked_for(expected, most):
-    found = mutations(expected, most)
+    found = make_mutations(expected, most)
     assert len(found) <= most
     assert {each.kind for each in found} <= set(KINDS)
     for each in found:
-        assert not json_equal(replace_value(expected, each.trail, each.value), expected)
-    assert found == mutations(expected, most)
+        assert not json_equal(replace_value(expected, each.steps, each.value), expected)
+    assert found == make_mutations(expected, most)
 
 
 def test_every_field_and_kind_comes_before_a_second_one():
     rows = [{"a": at, "b": f"text {at}"} for at in range(100)]
-    every = {(each.field, each.kind) for each in mutations(rows, 10_000)}
-    assert {(each.field, each.kind) for each in mutations(rows, len(every))} == every
+    every = {(each.field, each.kind) for each in make_mutations(rows, 10_000)}
+    assert {(each.field, each.kind) for each in make_mutations(rows, len(every))} == every
 
 
 def test_a_sample_has_every_kind_and_all_parts_of_a_document():
     wide = {f"f{at}": f"text {at} kg" if at % 2 else at + 0.5 for at in range(300)}
-    found = mutations(wide, 200)
+    found = make_mutations(wide, 200)
     assert len(found) == 200
     kinds = {"digit", "sign", "unit", "truncated", "null", "swapped", "dropped field"}
     assert {each.kind for each in found} >= kinds

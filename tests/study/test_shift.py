@@ -96,7 +96,7 @@ def test_nothing_has_moved():
     rows = each(lambda at: {"c": [{"d": at % 3}] * (at % 4), "e": None if at % 5 else at})
     records = [{"a": at, "b": "xy"[at % 2], **row} for at, row in enumerate(rows)]
     study = measure_shift(records, records[::-1])
-    assert (study.shown, study.figures) == ((), {"shifted": 0, "effect": 0.0})
+    assert (study.shown, study.statistics) == ((), {"shifted": 0, "effect": 0.0})
 
 
 def test_the_greatest_effects_come_first():
@@ -104,7 +104,7 @@ def test_the_greatest_effects_come_first():
     new = each(lambda at: {"a": at + 60, "b": "USD", "c": at % 4 == 0})
     study = measure_shift(new, old)
     assert [change.path for change in study.shown] == ["b", "a", "c"]
-    assert study.figures == {"shifted": 3, "effect": 1.0}
+    assert study.statistics == {"shifted": 3, "effect": 1.0}
     assert study.by_field["a"] == {"shifted": 1, "effect": pytest.approx(0.3)}
 
 

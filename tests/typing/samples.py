@@ -485,7 +485,7 @@ def sample_confidence() -> None:
     assert_type(found.total.ece, study.Estimate | None)
     assert_type(found.total.reliability, tuple[study.Bin, ...])
     assert_type(found.total.at_error, study.ReviewThreshold | None)
-    assert_type(found.figures["auroc"], float | None)
+    assert_type(found.statistics["auroc"], float | None)
 
 
 def sample_agreement() -> None:
