@@ -30,7 +30,7 @@ def json_match(expectation: str = "expected_response", **options: Any) -> Scorer
             known = ", ".join(map(repr, expectations)) or "none"
             raise ValueError(f"the row has no expectation {expectation!r}; it has {known}")
         graded = grade(outputs, expectations[expectation], options)
-        figures = {name: f"{figure:.6g}" for name, figure in graded.figures.items()}
-        return Feedback(value=graded.score, rationale=graded.reason, metadata=figures)
+        metadata = {name: f"{score:.6g}" for name, score in graded.figures.items()}
+        return Feedback(value=graded.score, rationale=graded.reason, metadata=metadata)
 
     return json_match

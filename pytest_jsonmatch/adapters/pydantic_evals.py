@@ -34,5 +34,5 @@ class JsonMatch(Evaluator[Any, Any, Any]):
         if ctx.expected_output is None:
             return {}
         graded = grade(ctx.output, ctx.expected_output, self.options)
-        figures = {f"jsonmatch_{name}": figure for name, figure in graded.figures.items() if name != "score"}
-        return {"jsonmatch": EvaluationReason(graded.score, graded.reason), **figures}
+        scores = {f"jsonmatch_{name}": score for name, score in graded.figures.items() if name != "score"}
+        return {"jsonmatch": EvaluationReason(graded.score, graded.reason), **scores}

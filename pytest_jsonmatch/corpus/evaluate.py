@@ -46,7 +46,9 @@ def evaluate_corpus(
     _add_unreadable(total, pairing.unreadable, task, plan)
     total.records.sort(key=attrgetter("index"))
     errors = [note.entry for note in sorted(total.errors, key=_POSITION)]
-    errors += [RunError(each.where, None, None, each.reason) for each in pairing.unreadable[:MAX_ERRORS]]
+    errors += [
+        RunError(answer.where, None, None, answer.reason) for answer in pairing.unreadable[:MAX_ERRORS]
+    ]
     return RunResult.of_records(
         _signature(plan, task),
         total.sums,
@@ -66,10 +68,10 @@ def _add_unreadable(total: ChunkResult, answers: Sequence[Unreadable], task: Tas
     """Count the answers that can't be assigned to a record, since they are unreadable or have no id."""
     counts = total.sums.counts
     counts["errors"] += len(answers)
-    counts["texts"] += sum(each.parsed is not None for each in answers)
-    counts["parsed"] += sum(each.parsed is True for each in answers)
+    counts["texts"] += sum(answer.parsed is not None for answer in answers)
+    counts["parsed"] += sum(answer.parsed is True for answer in answers)
     if task.validate != "off" and plan.schema is not None:
-        counts["validated"] += sum(each.parsed is False for each in answers)
+        counts["validated"] += sum(answer.parsed is False for answer in answers)
 
 
 def _unmatched(task: Task, total: ChunkResult) -> Iterator[str]:
@@ -85,8 +87,8 @@ def _signature(plan: Plan, task: Task) -> Signature:
     more: dict[str, Any] = dict(task.unscored(plan.schema))
     if processors := task.post_process:
         more["post_process"] = [
-            f"{getattr(each, '__module__', '')}.{getattr(each, '__qualname__', type(each).__qualname__)}"
-            for each in processors
+            f"{getattr(call, '__module__', '')}.{getattr(call, '__qualname__', type(call).__qualname__)}"
+            for call in processors
         ]
     return plan.signature.with_options(more) if more else plan.signature
 
@@ -150,7 +152,7 @@ def _in_order(
                 result = executor.submit(score, job).result()
             if result is None:
                 # The others mostly have none either and end at once; if cancelled then, Dask logs errors.
-                wait([each for _, each in waiting], timeout=0.5)
+                wait([running for _, running in waiting], timeout=0.5)
                 return
             yield job, result
     finally:

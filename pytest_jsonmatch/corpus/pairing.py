@@ -120,8 +120,8 @@ def open_pairing(actual: Any, expected: Any, reading: Reading) -> Iterator[Recor
     Raises:
         ConfigurationError: a side is not a corpus, or its file cannot be read.
     """
-    with RecordSource(actual, "actual") as answers, RecordSource(expected, "expected") as golds:
-        yield RecordPairing(answers, golds, reading)
+    with RecordSource(actual, "actual") as answers, RecordSource(expected, "expected") as gold_records:
+        yield RecordPairing(answers, gold_records, reading)
 
 
 @final
@@ -316,26 +316,26 @@ class RecordPairing:
     # -- by id ---------------------------------------------------------------------------------------------
 
     def _by_id(self, name: str) -> Iterator[Pair]:
-        golds: dict[_Id, _NamedRecord] = {}
+        gold_records: dict[_Id, _NamedRecord] = {}
         answers: dict[_Id, _NamedRecord] = {}
         for gold, answer in zip_longest(self._golds(name), self._answers(name)):
             if gold is not None:
                 if (waiting := answers.pop(gold.record_id, None)) is not None:
                     yield self._pair(gold, waiting)
-                elif gold.record_id in golds:
+                elif gold.record_id in gold_records:
                     raise _twice(gold, name)
                 else:
-                    golds[gold.record_id] = gold.to_wait(len(golds))
+                    gold_records[gold.record_id] = gold.to_wait(len(gold_records))
             if answer is not None:
-                if (waiting := golds.pop(answer.record_id, None)) is not None:
+                if (waiting := gold_records.pop(answer.record_id, None)) is not None:
                     yield self._pair(waiting, answer)
                 elif answer.record_id in answers:
                     self.unmatched_actual.append(answer.record_id)
                 else:
                     answers[answer.record_id] = answer.to_wait(len(answers))
-        self.unmatched_expected.extend(golds)
+        self.unmatched_expected.extend(gold_records)
         self.unmatched_actual.extend(answers)
-        for gold in golds.values():
+        for gold in gold_records.values():
             yield self._pair(gold, _NamedRecord(gold.record_id, 0, None, MISSING, None))
 
     def _golds(self, name: str) -> Iterator[_NamedRecord]:
@@ -343,8 +343,8 @@ class RecordPairing:
         for index, (where, record, offset) in enumerate(self.expected, self.expected.place.records):
             record_id, value, _ = self._gold(record, where, index)
             if record_id is None:
-                told = f"at {where}" if where else f"record {index + 1}"
-                message = f"gold {told} has no {name} that is a string or an integer"
+                location = f"at {where}" if where else f"record {index + 1}"
+                message = f"gold {location} has no {name} that is a string or an integer"
                 raise GoldValidationError(message, index, name)
             gold = _NamedRecord(record_id, index, where, value, offset)
             if seen is not None:
@@ -405,6 +405,6 @@ class RecordPairing:
 
 
 def _twice(gold: _NamedRecord, name: str) -> GoldValidationError:
-    told = f"at {gold.where}" if gold.where else f"record {gold.position + 1}"
-    message = f"gold {told} has the same {name} as an earlier record: {gold.record_id!r}"
+    location = f"at {gold.where}" if gold.where else f"record {gold.position + 1}"
+    message = f"gold {location} has the same {name} as an earlier record: {gold.record_id!r}"
     return GoldValidationError(message, gold.record_id, name)

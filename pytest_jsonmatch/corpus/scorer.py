@@ -120,9 +120,9 @@ def processors_of(given: object) -> tuple[PostProcess, ...]:
         ConfigurationError: one can't be called.
     """
     listed = () if given is None else given if isinstance(given, (list, tuple)) else (given,)
-    for each in listed:
-        if not callable(each):
-            message = f"post_process has {each!r}, which cannot be called with a list of field results"
+    for processor in listed:
+        if not callable(processor):
+            message = f"post_process has {processor!r}, which cannot be called with a list of field results"
             raise ConfigurationError(message)
     return tuple(listed)
 
@@ -198,8 +198,8 @@ def _by_tags(task: Task, plan: Plan, tagger: Tagger, pairs: list[Pair]) -> Chunk
         texts = tuple(tag_text(name, value) for name, value in tags.items())
         groups.setdefault(texts, (tags, []))[1].append(pair)
     total = ChunkResult()
-    for texts, (tags, alike) in groups.items():
-        made = _Scorer(task, plan, tags).score(alike)
+    for texts, (tags, group) in groups.items():
+        made = _Scorer(task, plan, tags).score(group)
         made.by_tag = dict.fromkeys(texts, made.sums)
         total.add(made)
     total.errors.sort(key=_POSITION)
@@ -324,8 +324,8 @@ class _Scorer:
             outcome = self._refused(read, outcome)
         if read.error is not None:
             self._note(pair, read.error)
-        if told := (*read.warnings, *outcome.warnings):
-            self._warn(pair, told)
+        if warnings := (*read.warnings, *outcome.warnings):
+            self._warn(pair, warnings)
         if self._rules:
             documents, schema = (read.expected, read.actual), self._plan.schema
             self._rules = [
@@ -344,12 +344,12 @@ class _Scorer:
             self._unscored += 1
             self._keep(read, outcome, None)
             return
-        figures = _NOTHING if read.error is not None else self._known.get(outcome.sums)
-        if figures is None:
-            figures = self._known[outcome.sums] = compute_scores(outcome.sums, self._plan.options.reduce)
-        self._figures.append(figures)
+        scores = _NOTHING if read.error is not None else self._known.get(outcome.sums)
+        if scores is None:
+            scores = self._known[outcome.sums] = compute_scores(outcome.sums, self._plan.options.reduce)
+        self._figures.append(scores)
         self._sums.append(outcome.sums)
-        self._keep(read, outcome, figures)
+        self._keep(read, outcome, scores)
 
     def _validate(self, read: _ReadPair) -> None:
         """Find out whether an answer is valid; missing answers are not counted."""
@@ -362,7 +362,7 @@ class _Scorer:
             counts["validated"] += read.validity.valid is not None
             counts["not_validated"] += read.validity.valid is None
             if read.validity.violations:
-                self._warn(read.pair, [f"not valid: {each}" for each in read.validity.violations])
+                self._warn(read.pair, [f"not valid: {violation}" for violation in read.validity.violations])
 
     def _refused(self, read: _ReadPair, error: JsonMatchError) -> Outcome:
         """Return the outcome of a record whose answer the metric refuses: it counts as entirely wrong."""
@@ -376,25 +376,25 @@ class _Scorer:
             error = outcome
         raise gold_error(pair.record_id, pair.where, error)
 
-    def _keep(self, read: _ReadPair, outcome: Outcome, figures: Scores | None) -> None:
+    def _keep(self, read: _ReadPair, outcome: Outcome, scores: Scores | None) -> None:
         """Keep a record if `keep` says so; one without figures is never among the worst."""
         keep, made = self._task.keep, self._made
-        if keep == "worst" and figures is not None:
+        if keep == "worst" and scores is not None:
             # The first of equals is kept, and records come in order.
             last = made.worst[-1] if len(made.worst) == MOST_WORST else None
-            rank = rank_record(figures.score, figures.f1, read.error)
+            rank = rank_record(scores.score, scores.f1, read.error)
             if last is None or rank < rank_record(last.score, last.f1, last.error):
-                made.worst = lowest_scoring((*made.worst, self._record(read, outcome, figures, fields=True)))
+                made.worst = lowest_scoring((*made.worst, self._record(read, outcome, scores, fields=True)))
         elif keep in {"all", "imperfect"}:
-            fields = keep == "all" or figures is None or not outcome.sums.perfect
-            made.records.append(self._record(read, outcome, figures, fields=fields))
+            fields = keep == "all" or scores is None or not outcome.sums.perfect
+            made.records.append(self._record(read, outcome, scores, fields=fields))
 
     def _record(
-        self, read: _ReadPair, outcome: Outcome, figures: Scores | None, *, fields: bool
+        self, read: _ReadPair, outcome: Outcome, scores: Scores | None, *, fields: bool
     ) -> RecordResult:
         """Return the record to keep, with its comparison if requested."""
         match = MatchResult(self._plan, (read.expected, read.actual), outcome, read.warnings, read.validity)
-        precision, recall, f1, score = figures or (None, None, None, None)
+        precision, recall, f1, score = scores or (None, None, None, None)
         return RecordResult(
             read.pair.record_id,
             read.pair.position,
@@ -423,11 +423,11 @@ class _Scorer:
             except Exception as error:  # noqa: BLE001 - user code: named, and the run goes on
                 self._note(pair, f"the post-processor {name} raised {format_error(error)}")
                 continue
-            if all(isinstance(each, FieldResult) for each in changed):
+            if all(isinstance(result, FieldResult) for result in changed):
                 results = cast("list[FieldResult]", changed)
             else:
                 self._note(pair, f"the post-processor {name} returned something other than field results")
-        sums = add_sums(each.sums for each in results)
+        sums = add_sums(result.sums for result in results)
         return outcome._replace(findings=results, sums=sums, visited=VisitedPlaces())
 
     def _note(self, pair: Pair, reason: str, path: str | None = None, comparator: str | None = None) -> None:
