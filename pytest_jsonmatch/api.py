@@ -132,7 +132,7 @@ def compare_corpus(
     """
     from pytest_jsonmatch.corpus.evaluate import evaluate_corpus
     from pytest_jsonmatch.corpus.pairing import Reading
-    from pytest_jsonmatch.corpus.scorer import Task, processors_of
+    from pytest_jsonmatch.corpus.scorer import Task, check_processors
     from pytest_jsonmatch.corpus.tagger import Tagger
     from pytest_jsonmatch.reading.frames import to_rows
 
@@ -152,7 +152,7 @@ def compare_corpus(
         keep=keep or ("all" if is_list else "worst"),
         chunk_size=chunk_size,
         reading=Reading(id_field, repair=comparer.repair),
-        post_process=processors_of(post_process),
+        post_process=check_processors(post_process),
         tagger=None if tags is None else Tagger(tags),
         validate=comparer.validate,
         cluster=cluster,

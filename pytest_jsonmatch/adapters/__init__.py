@@ -16,7 +16,7 @@ _MOST_FIELDS = 5
 
 
 def check_options(options: Mapping[str, Any]) -> None:
-    """Raise the ConfigurationError of an unknown metric or option now, and not with the first answer.
+    """Raise ConfigurationError for an unknown metric or option before the first answer is scored.
 
     >>> check_options({"metric": "leaf_f1"})
     """
@@ -26,20 +26,20 @@ def check_options(options: Mapping[str, Any]) -> None:
 
 
 @final
-class Graded(NamedTuple):
-    """What a framework is told about one answer."""
+class Grade(NamedTuple):
+    """The scores of one answer, for a framework."""
 
     score: float
     reason: str
-    """The fields that lower the score, the worst first."""
-    figures: dict[str, float]
-    """score, precision, recall and f1."""
+    """The fields that lower the score, the lowest-scoring first."""
+    scores: dict[str, float]
+    """Score, precision, recall and F1 by name."""
 
 
-def grade(actual: object, expected: object, options: Mapping[str, Any]) -> Graded:
-    """Compare an answer with the expected value, as `compare_json` does; text without JSON scores 0.
+def grade(actual: object, expected: object, options: Mapping[str, Any]) -> Grade:
+    """Compare an answer with the expected value by `compare_json`; text without JSON scores 0.
 
-    Raises the same errors as `compare_json` for invalid options and expected values.
+    Raises the errors of `compare_json` for invalid options and expected values.
 
     >>> found = grade('{"a": 1, "b": 3}', {"a": 1, "b": 2}, {})
     >>> found.score, found.reason
@@ -51,7 +51,7 @@ def grade(actual: object, expected: object, options: Mapping[str, Any]) -> Grade
     try:
         result = compare_json(actual, expected, **options)
     except JsonExtractionError as error:
-        return Graded(0.0, str(error), dict.fromkeys(names, 0.0))
+        return Grade(0.0, str(error), dict.fromkeys(names, 0.0))
     wrong = [field for field in result.field_results if field.status not in {MATCH, SKIPPED}]
     wrong.sort(key=lambda field: field.score)
     shown = [
@@ -59,4 +59,4 @@ def grade(actual: object, expected: object, options: Mapping[str, Any]) -> Grade
     ]
     rest = len(shown) - _MOST_FIELDS
     reason = "; ".join([*shown[:_MOST_FIELDS], *([f"{rest} more"] if rest > 0 else [])])
-    return Graded(result.score, reason or "all fields match", {name: getattr(result, name) for name in names})
+    return Grade(result.score, reason or "all fields match", {name: getattr(result, name) for name in names})

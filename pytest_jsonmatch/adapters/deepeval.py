@@ -15,8 +15,8 @@ class JsonMatchMetric(BaseMetric):
     """Score a test case's `actual_output` against its `expected_output`, both JSON text, field by field.
 
     Args:
-        threshold: the score that passes, from 0 to 1.
-        **options: a metric and its options, as `compare_json` takes them.
+        threshold: the lowest score that passes, from 0 to 1.
+        **options: `metric` and its options, as for `compare_json`.
     """
 
     _required_params = [SingleTurnParams.ACTUAL_OUTPUT, SingleTurnParams.EXPECTED_OUTPUT]  # noqa: RUF012 - DeepEval's
@@ -31,12 +31,12 @@ class JsonMatchMetric(BaseMetric):
         graded = grade(test_case.actual_output, test_case.expected_output, self._options)
         self.score: float = graded.score
         self.reason: str = graded.reason
-        self.score_breakdown: dict[str, float] = graded.figures
+        self.score_breakdown: dict[str, float] = graded.scores
         self.success: bool = graded.score >= self.threshold
         return graded.score
 
     async def a_measure(self, test_case: LLMTestCase, *_args: Any, **_options: Any) -> float:
-        """Score one test case, without awaiting anything."""
+        """Score one test case, as `measure` does."""
         return self.measure(test_case)
 
     @property

@@ -18,15 +18,16 @@ def json_match(**options: Any) -> Scorer:
     """Return a scorer of a sample's completion against its target (JSON text), field by field.
 
     Args:
-        **options: a metric and its options, as `compare_json` takes them.
+        **options: `metric` and its options, as for `compare_json`.
 
-    A score's explanation names the fields that lower it; its metadata has the figures.
+    The explanation of a score names the fields that lower it. The metadata has score, precision, recall and
+    F1.
     """
     check_options(options)
 
     async def score(state: TaskState, target: Target) -> Score:
         answer = state.output.completion
         graded = grade(answer, target.text, options)
-        return Score(value=graded.score, answer=answer, explanation=graded.reason, metadata=graded.figures)
+        return Score(value=graded.score, answer=answer, explanation=graded.reason, metadata=graded.scores)
 
     return score

@@ -18,9 +18,10 @@ def json_match(expectation: str = "expected_response", **options: Any) -> Scorer
 
     Args:
         expectation: the name of the expectation with the expected JSON value or JSON text.
-        **options: a metric and its options, as `compare_json` takes them.
+        **options: `metric` and its options, as for `compare_json`.
 
-    Feedback has the score as value, the fields that lower it as rationale, and the figures as metadata.
+    The feedback has the score as its value, the fields that lower it as rationale, and score, precision,
+    recall and F1 as metadata.
     """
     check_options(options)
 
@@ -30,7 +31,7 @@ def json_match(expectation: str = "expected_response", **options: Any) -> Scorer
             known = ", ".join(map(repr, expectations)) or "none"
             raise ValueError(f"the row has no expectation {expectation!r}; it has {known}")
         graded = grade(outputs, expectations[expectation], options)
-        metadata = {name: f"{score:.6g}" for name, score in graded.figures.items()}
+        metadata = {name: f"{score:.6g}" for name, score in graded.scores.items()}
         return Feedback(value=graded.score, rationale=graded.reason, metadata=metadata)
 
     return json_match

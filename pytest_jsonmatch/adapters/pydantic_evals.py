@@ -18,10 +18,10 @@ class JsonMatch(Evaluator[Any, Any, Any]):
     """Score a case's output against its `expected_output`, field by field.
 
     Args:
-        options: a metric and its options, as `compare_json` takes them.
+        options: `metric` and its options, as for `compare_json`.
 
     The report has `jsonmatch` (the score, with the fields that lower it as the reason), precision, recall
-    and F1. Without an expected output nothing is scored.
+    and F1. A case without an expected output is not scored.
     """
 
     options: dict[str, Any] = field(default_factory=dict)
@@ -34,5 +34,5 @@ class JsonMatch(Evaluator[Any, Any, Any]):
         if ctx.expected_output is None:
             return {}
         graded = grade(ctx.output, ctx.expected_output, self.options)
-        scores = {f"jsonmatch_{name}": score for name, score in graded.figures.items() if name != "score"}
+        scores = {f"jsonmatch_{name}": score for name, score in graded.scores.items() if name != "score"}
         return {"jsonmatch": EvaluationReason(graded.score, graded.reason), **scores}

@@ -91,9 +91,9 @@ def iter_values(source: str, stream: Iterable[bytes]) -> Iterator[tuple[int, Jso
         try:
             value = parse_json(line)
         except JsonParseError as error:
-            from pytest_jsonmatch.corpus.pairing import gold_error
+            from pytest_jsonmatch.corpus.pairing import make_gold_error
 
-            raise CommandError(str(gold_error(number, f"{name_of(source)}:{number}", error))) from None
+            raise CommandError(str(make_gold_error(number, f"{name_of(source)}:{number}", error))) from None
         yield number, value
 
 

@@ -1,1 +1,1 @@
-"""Score corpora: pair their records, score them in chunks, and sum them up."""
+"""Score corpora: pair their records, score them in chunks, and add up the results."""

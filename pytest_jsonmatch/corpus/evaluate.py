@@ -1,4 +1,4 @@
-"""Evaluate a corpus: score its records in chunks, here or on an executor, and add them up."""
+"""Evaluate a corpus: score its records in chunks, in this process or on an executor, and add them up."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 from uuid import uuid4
 
-from pytest_jsonmatch.corpus.pairing import FilePlace, RecordPairing, RecordSource, in_chunks, open_pairing
+from pytest_jsonmatch.corpus.pairing import FileOffset, RecordPairing, RecordSource, open_pairing, split_pairs
 from pytest_jsonmatch.corpus.scorer import ChunkResult, Task, score_chunk
 from pytest_jsonmatch.engine.plan.unmatched import collect_patterns
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
 
 _IN_FLIGHT: Final = 32
-"""An executor has at most this many jobs at a time."""
+"""At most this many jobs are submitted to an executor at a time."""
 _POSITION: Final = attrgetter("position")
 
 
 def evaluate_corpus(
     actual: Any, expected: Any, task: Task, plan: Plan, executor: Executor | None
 ) -> RunResult:
-    """Score a corpus for `api.compare_corpus`, with a task and the plan that it compiles to."""
+    """Score a corpus for `api.compare_corpus`, with a task and its compiled plan."""
     total = ChunkResult()
     with open_pairing(actual, expected, task.reading) as pairing:
         if executor is None:
-            chunks = _scored_here(task, plan, pairing)
+            chunks = _score_here(task, plan, pairing)
         else:
-            chunks = _scored_on(executor, task, plan, pairing)
+            chunks = _score_on(executor, task, plan, pairing)
         for chunk in chunks:
             total.add(chunk)
     _add_unreadable(total, pairing.unreadable, task, plan)
@@ -65,7 +65,7 @@ def evaluate_corpus(
 
 
 def _add_unreadable(total: ChunkResult, answers: Sequence[Unreadable], task: Task, plan: Plan) -> None:
-    """Count the answers that can't be assigned to a record, since they are unreadable or have no id."""
+    """Count the answers that can't be paired because they are unreadable or have no id."""
     counts = total.sums.counts
     counts["errors"] += len(answers)
     counts["texts"] += sum(answer.parsed is not None for answer in answers)
@@ -75,7 +75,7 @@ def _add_unreadable(total: ChunkResult, answers: Sequence[Unreadable], task: Tas
 
 
 def _unmatched(task: Task, total: ChunkResult) -> Iterator[str]:
-    """Yield the patterns of rules that match no record; one for the id is fine, although it is not scored."""
+    """Yield the patterns of rules that match no record, except for the id, which is not scored."""
     for pattern in collect_patterns(task.options):
         is_id = parse_pattern(pattern).segments == (task.reading.id_field,)
         if not is_id and pattern in (total.unmatched or ()):
@@ -83,7 +83,7 @@ def _unmatched(task: Task, total: ChunkResult) -> Iterator[str]:
 
 
 def _signature(plan: Plan, task: Task) -> Signature:
-    """Return a plan's signature with what a run adds to it."""
+    """Return the signature of a plan with the unscored members and post-processors of a task."""
     more: dict[str, Any] = dict(task.unscored(plan.schema))
     if processors := task.post_process:
         more["post_process"] = [
@@ -96,25 +96,25 @@ def _signature(plan: Plan, task: Task) -> Signature:
 # -- chunks ------------------------------------------------------------------------------------------------
 
 
-def _scored_here(task: Task, plan: Plan, pairing: RecordPairing) -> Iterator[ChunkResult]:
-    for pairs in in_chunks(iter(pairing), task.chunk_size):
+def _score_here(task: Task, plan: Plan, pairing: RecordPairing) -> Iterator[ChunkResult]:
+    for pairs in split_pairs(iter(pairing), task.chunk_size):
         plan.rebuild_if_large()
         yield score_chunk(task, plan, pairs)
 
 
-def _scored_on(executor: Executor, task: Task, plan: Plan, pairing: RecordPairing) -> Iterator[ChunkResult]:
+def _score_on(executor: Executor, task: Task, plan: Plan, pairing: RecordPairing) -> Iterator[ChunkResult]:
     """Score on an executor, which also parses the lines of files while both sides are in the same order."""
-    # If a judge is asked, lines are matched here: those scored in vain would cost questions.
-    chunks = () if plan.has_batch else _line_chunks(pairing, task.chunk_size)
-    ends = [FilePlace(), FilePlace()]
-    for chunk, result in _in_order(executor, partial(_score_lines, task), chunks):
+    # If a judge is asked, lines are paired here: scoring lines in vain would cost calls.
+    chunks = () if plan.has_batch else _split_lines(pairing, task.chunk_size)
+    ends = [FileOffset(), FileOffset()]
+    for chunk, result in _run_in_order(executor, partial(_score_lines, task), chunks):
         ends = [chunk.actual.end, chunk.expected.end]
         yield result
     for side, end in zip((pairing.actual, pairing.expected), ends):
-        if side.place != end:
+        if side.start != end:
             side.move_to(end)
-    batches = map(_RecordBatch, in_chunks(iter(pairing), task.chunk_size))
-    for _, result in _in_order(executor, partial(_score_batch, task), batches):
+    batches = map(_RecordBatch, split_pairs(iter(pairing), task.chunk_size))
+    for _, result in _run_in_order(executor, partial(_score_batch, task), batches):
         yield result
 
 
@@ -122,7 +122,7 @@ _Job = TypeVar("_Job")
 _Result = TypeVar("_Result")
 
 
-def _in_order(
+def _run_in_order(
     executor: Executor, score: Callable[[_Job], _Result | None], jobs: Iterable[_Job]
 ) -> Iterator[tuple[_Job, _Result]]:
     """Yield jobs with their results, up to the first job without a result."""
@@ -135,7 +135,7 @@ def _in_order(
                 for job in islice(jobs, _IN_FLIGHT - len(waiting)):
                     waiting.append((job, executor.submit(score, job)))
             except JsonMatchError as error:
-                # Errors of records read earlier come first, as they do without an executor.
+                # Errors of earlier records are raised first, as without an executor.
                 failed = error
             if not waiting:
                 if failed is not None:
@@ -147,11 +147,11 @@ def _in_order(
             except (JsonMatchError, BrokenExecutor):
                 raise
             except RecursionError:
-                result = score(job)  # a record is too deep to be sent: it is refused here
+                result = score(job)  # a record is too deep to be pickled, and is rejected here
             except Exception:  # noqa: BLE001 - Dask can lose a result with its worker; other errors recur
                 result = executor.submit(score, job).result()
             if result is None:
-                # The others mostly have none either and end at once; if cancelled then, Dask logs errors.
+                # Most other jobs end at once, too; cancelling them while they end makes Dask log errors.
                 wait([running for _, running in waiting], timeout=0.5)
                 return
             yield job, result
@@ -163,7 +163,7 @@ def _in_order(
 @final
 @dataclass(frozen=True, slots=True)
 class _RecordBatch:
-    """Records to send."""
+    """Records to send to an executor."""
 
     pairs: list[Pair]
 
@@ -182,7 +182,7 @@ def _score_batch(task: Task, batch: _RecordBatch) -> ChunkResult:
 @final
 @dataclass(frozen=True, slots=True)
 class LineChunk:
-    """Lines of two files with equally many records, to parse and score elsewhere."""
+    """Lines of two files with the same number of records, to be parsed and scored on an executor."""
 
     actual: FilePart
     expected: FilePart
@@ -191,21 +191,21 @@ class LineChunk:
         return uuid4().hex
 
 
-def _line_chunks(pairing: RecordPairing, chunk_size: int) -> Iterator[LineChunk]:
-    """Yield lines while both files have records; nothing if a side is not a file that can be read again."""
+def _split_lines(pairing: RecordPairing, chunk_size: int) -> Iterator[LineChunk]:
+    """Yield chunks while both files have records; none if a side is not a file that can be read again."""
     sides = pairing.actual, pairing.expected
     if not all(side.path is not None and side.path.is_file() for side in sides):
         return
     while True:
-        expected, actual = pairing.expected.take(chunk_size), pairing.actual.take(chunk_size)
+        expected, actual = pairing.expected.read_part(chunk_size), pairing.actual.read_part(chunk_size)
         if not expected.records or expected.records != actual.records:
             return
         yield LineChunk(actual, expected)
 
 
 def _score_lines(task: Task, chunk: LineChunk) -> ChunkResult | None:
-    """Score lines of both files; return None if their records are not in the same order."""
+    """Return the result of lines of both files; None if their records are not in the same order."""
     plan = task.plan()
     actual, expected = RecordSource.of_part(chunk.actual), RecordSource.of_part(chunk.expected)
-    pairs = list(RecordPairing(actual, expected, task.reading).in_step())
+    pairs = list(RecordPairing(actual, expected, task.reading).pair_in_step())
     return score_chunk(task, plan, pairs) if len(pairs) == chunk.expected.records else None

@@ -1,4 +1,4 @@
-"""Post-processors change a record's field results before its figures are computed."""
+"""Post-processors, which change the field results of a record before its scores are computed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, slots=True)
 class NullHandling:
-    """Say which values mean "no value", and how two of them are scored.
+    """Which values mean "no value", and how two of them are scored.
 
     >>> NullHandling(absent_values=[None, "", "N/A"]).is_absent("N/A")
     True
@@ -28,10 +28,10 @@ class NullHandling:
 
     absent_values: Sequence[Any] = field(default_factory=lambda: [None])
     both_absent_skip: bool = True
-    """Whether a field absent on both sides is skipped; if not, it is a match."""
+    """Whether a field that is absent on both sides is skipped; otherwise it is a match."""
 
     def is_absent(self, value: JsonValue) -> bool:
-        """Tell whether a value means "no value"."""
+        """Return whether a value means "no value"."""
         return value is MISSING or any(json_equal(value, absent) for absent in self.absent_values)
 
 
@@ -43,13 +43,13 @@ def reclassify_nulls(results: Iterable[FieldResult], handling: NullHandling = _D
 
     Args:
         results: the field results of one record.
-        handling: which values these are; by default null.
+        handling: the values that mean "no value"; by default null.
 
     Returns:
-        The results in the same order. Absent on both sides: skipped, or a match. Absent in expected only: a
-        hallucination; in actual only: an omission. A side that has nothing there is absent, too: a null in
-        an unpaired element is absent on both sides. An object or array against an absent value counts its
-        leaves, and is never skipped. All other results are unchanged.
+        The results in the same order. A field that is absent on both sides is skipped or a match; absent only
+        in expected, it is a hallucination; absent only in actual, an omission. A missing value is absent,
+        too, so a null in an unpaired element is absent on both sides. An object or array against an absent
+        value counts its leaves, and is never skipped. All other results are unchanged.
 
     >>> from pytest_jsonmatch import compare_json
     >>> expected, actual = {"a": 5, "b": None, "c": None}, {"a": None, "b": 1, "c": None}
@@ -57,10 +57,10 @@ def reclassify_nulls(results: Iterable[FieldResult], handling: NullHandling = _D
     >>> [(each.path, each.status) for each in reclassify_nulls(result.field_results)]
     [('a', 'omission'), ('b', 'hallucination'), ('c', 'skipped')]
     """
-    return [_reclassified(result, handling) for result in results]
+    return [_reclassify(result, handling) for result in results]
 
 
-def _reclassified(result: FieldResult, handling: NullHandling) -> FieldResult:
+def _reclassify(result: FieldResult, handling: NullHandling) -> FieldResult:
     if result.status not in LEAVES:
         return result
     expected, actual = result.expected_compared, result.actual_compared
@@ -83,15 +83,15 @@ def _reclassified(result: FieldResult, handling: NullHandling) -> FieldResult:
 def propagate_batch_errors(results: Iterable[FieldResult]) -> list[FieldResult]:
     """Return results in which a batch comparator that failed for one field fails for all of its fields.
 
-    A comparator may score the fields of a record together: if it fails for one, its scores for the others
-    are unreliable.
+    A batch comparator may score the fields of a record together. If it fails for one field, its scores for
+    the others are unreliable.
 
     Args:
         results: the field results of one record.
 
     Returns:
-        The results in the same order. If one is a batch error, so are all results of the same comparator;
-        other fields are unchanged.
+        The results in the same order. If one is a batch error, so are all results of its comparator. Other
+        results are unchanged.
 
     >>> from pytest_jsonmatch import compare_json, register_comparator
     >>> def judge(items):
@@ -105,11 +105,11 @@ def propagate_batch_errors(results: Iterable[FieldResult]) -> list[FieldResult]:
     >>> [each.status for each in propagate_batch_errors(fields)]
     ['batch_error', 'batch_error', 'match']
     """
-    held = list(results)
-    failed = {result.comparator for result in held if result.status == BATCH_ERROR} - {None}
+    listed = list(results)
+    failed = {result.comparator for result in listed if result.status == BATCH_ERROR} - {None}
     return [
         result.replaced(status=BATCH_ERROR, reason=f"{result.comparator} failed for another field")
         if result.status in LEAVES and result.comparator in failed
         else result
-        for result in held
+        for result in listed
     ]

@@ -1,4 +1,4 @@
-"""Score one chunk of records, here or in another process."""
+"""Score one chunk of records, in this process or in another."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, cast, final
 
 from pytest_jsonmatch.comparer import Comparer
-from pytest_jsonmatch.corpus.pairing import TEXT, gold_error, read_gold
+from pytest_jsonmatch.corpus.pairing import TEXT, make_gold_error, read_gold
 from pytest_jsonmatch.engine.ask.rounds import score_all_with_answers
 from pytest_jsonmatch.engine.plan.unmatched import collect_patterns, matches_somewhere
 from pytest_jsonmatch.engine.result.aggregation import count_plain_matches, iter_errors
@@ -60,12 +60,12 @@ PostProcess: TypeAlias = Callable[[Sequence[FieldResult]], Iterable[FieldResult]
 @final
 @dataclass(frozen=True, slots=True)
 class Task:
-    """How to score chunks, in a form that can be sent to another process."""
+    """The options for scoring chunks, in a form that can be sent to another process."""
 
     metric: str
     options: Mapping[str, Any]
     signature: Signature
-    """The plan's; it must be the same wherever the plan is compiled."""
+    """The signature of the plan, which must be the same in every process."""
     judge: object
     """The judge for comparators that ask one."""
     keep: Keep
@@ -75,12 +75,12 @@ class Task:
     tagger: Tagger | None
     """Finds the tags of gold records."""
     validate: str
-    """How answers are checked against the schema; see `engine.result.validity`."""
+    """How answers are validated against the schema; see `engine.result.validity`."""
     cluster: str | None
-    """The member of gold records that says what a record belongs to."""
+    """The member of gold records that names their cluster."""
 
     def __post_init__(self) -> None:
-        """Check the caller's arguments."""
+        """Check the arguments of the caller."""
         if self.keep not in _KEEPS:
             raise ConfigurationError(f"keep must be {' or '.join(map(repr, _KEEPS))}, got {self.keep!r}")
         if type(self.chunk_size) is not int or self.chunk_size < 1:
@@ -92,7 +92,7 @@ class Task:
                 raise ConfigurationError(message)
 
     def unscored(self, schema: SchemaNode | None) -> dict[str, str]:
-        """Return the members that are not scored unless the schema lists them, by argument name."""
+        """Return the members that are not scored because the schema does not list them, by argument name."""
         named = {"cluster": self.cluster, "id_field": self.reading.id_field}
         return {what: name for what, name in named.items() if name and not _lists(schema, name)}
 
@@ -105,19 +105,19 @@ class Task:
         plan = Comparer.of(self.metric, self.options).plan
         if plan.signature != self.signature:
             message = (
-                f"the process that scores has other rules ({plan.signature}) than the one that asks "
-                f"({self.signature}): make the same registrations and settings there (register_metric, "
+                f"the worker process has different rules ({plan.signature}) from the calling process "
+                f"({self.signature}); make the same registrations and settings there (register_metric, "
                 "set_type_default), for example in the executor's initializer"
             )
             raise ConfigurationError(message)
         return plan
 
 
-def processors_of(given: object) -> tuple[PostProcess, ...]:
-    """Return post-processors, given as one, several or none.
+def check_processors(given: object) -> tuple[PostProcess, ...]:
+    """Return post-processors, given as one, several or none, as a tuple.
 
     Raises:
-        ConfigurationError: one can't be called.
+        ConfigurationError: a post-processor is not callable.
     """
     listed = () if given is None else given if isinstance(given, (list, tuple)) else (given,)
     for processor in listed:
@@ -128,7 +128,7 @@ def processors_of(given: object) -> tuple[PostProcess, ...]:
 
 
 def _lists(schema: SchemaNode | None, name: str) -> bool:
-    """Tell whether a schema, or one of its alternatives, lists a member."""
+    """Return whether a schema, or one of its alternatives, lists a member."""
     if schema is None:
         return False
     return name in (schema.properties or ()) or any(_lists(branch, name) for _, branch in schema.branches)
@@ -153,9 +153,9 @@ class ChunkResult:
     errors: list[Note] = field(default_factory=list)
     warnings: list[Note] = field(default_factory=list)
     unmatched: frozenset[str] | None = None
-    """Patterns of rules that match no place of any record; None without records."""
+    """Patterns of rules that match nothing in any record; None without records."""
     by_tag: dict[str, RunTotals] = field(default_factory=dict)
-    """The sums of the records with a tag."""
+    """The sums of the records with each tag."""
 
     def add(self, other: ChunkResult) -> None:
         """Add the result of the next chunk."""
@@ -179,15 +179,15 @@ def score_chunk(task: Task, plan: Plan, pairs: list[Pair]) -> ChunkResult:
     """Score the records of a chunk.
 
     Raises:
-        GoldValidationError: a gold record is not JSON, or the metric refuses it.
+        GoldValidationError: a gold record is not JSON, or can't be compared.
     """
     if task.tagger is None:
         return _Scorer(task, plan, {}).score(pairs)
-    return _by_tags(task, plan, task.tagger, pairs)
+    return _score_by_tags(task, plan, task.tagger, pairs)
 
 
-def _by_tags(task: Task, plan: Plan, tagger: Tagger, pairs: list[Pair]) -> ChunkResult:
-    """Score the records of a chunk, those with the same tags together."""
+def _score_by_tags(task: Task, plan: Plan, tagger: Tagger, pairs: list[Pair]) -> ChunkResult:
+    """Score the records of a chunk in groups with the same tags."""
     groups: dict[tuple[str, ...], tuple[dict[str, Any], list[Pair]]] = {}
     for pair in pairs:
         record = pair.expected if pair.is_read else read_gold(pair.expected, pair.record_id, pair.where)
@@ -209,7 +209,7 @@ def _by_tags(task: Task, plan: Plan, tagger: Tagger, pairs: list[Pair]) -> Chunk
 
 _POSITION: Final = attrgetter("position")
 _MOST_TAGS: Final = 10_000
-"""More tags than this mean that an id was used as a tag."""
+"""With more tags than this, an id was probably used as a tag."""
 
 
 @final
@@ -226,8 +226,8 @@ class _ReadPair:
     cluster: str = ""
 
 
-_NOTHING: Final = Scores(precision=0.0, recall=0.0, f1=0.0, score=0.0)
-"""The figures of a record whose answer is missing or unreadable, even where nothing is expected."""
+_ZERO_SCORES: Final = Scores(precision=0.0, recall=0.0, f1=0.0, score=0.0)
+"""The scores of a record whose answer is missing or unreadable, even if nothing is expected."""
 _KEEPS: Final = ("all", "imperfect", "worst", "none")
 
 
@@ -239,11 +239,11 @@ class _Scorer:
         self._task = task
         self._tags = tags
         self._plan = plan
-        self._made = ChunkResult()
+        self._result = ChunkResult()
         self._rules = [parse_pattern(text) for text in collect_patterns(task.options)]
-        """Patterns of rules that have matched nothing so far."""
+        """The patterns of rules that have not matched yet."""
         self._known: dict[Sums, Scores] = {}
-        self._figures: list[Scores] = []
+        self._scores: list[Scores] = []
         self._sums: list[Sums] = []
         self._unscored_members = tuple(task.unscored(plan.schema).values())
         self._unscored = 0
@@ -251,14 +251,16 @@ class _Scorer:
         self._findings: list[FieldResult] = []
 
     def score(self, pairs: list[Pair]) -> ChunkResult:
-        asked = [self._taken(pair) for pair in pairs]
-        records = [(one.pair.record_id, one.expected, one.actual) for one in asked]
-        for read, outcome in zip(asked, score_all_with_answers(self._plan, records, self._task.judge)):
+        read_pairs = [self._read(pair) for pair in pairs]
+        records = [
+            (read_pair.pair.record_id, read_pair.expected, read_pair.actual) for read_pair in read_pairs
+        ]
+        for read, outcome in zip(read_pairs, score_all_with_answers(self._plan, records, self._task.judge)):
             self._add(read, outcome)
-        made = self._made
+        made = self._result
         made.unmatched = frozenset(pattern.text for pattern in self._rules) if pairs else None
-        made.sums.extend(self._figures, self._sums, self._unscored)
-        # Post-processors return all results, matches included: no plain matches are left to count.
+        made.sums.extend(self._scores, self._sums, self._unscored)
+        # Post-processors return all results, including matches, so no plain matches are left to count.
         plain = {} if self._task.post_process else count_plain_matches(self._seen, self._findings)
         made.sums.add_results(plain, self._findings)
         if self._task.keep != "worst":
@@ -267,9 +269,9 @@ class _Scorer:
 
     # -- reading -------------------------------------------------------------------------------------------
 
-    def _taken(self, pair: Pair) -> _ReadPair:
-        """Return a pair as it is compared, with its cluster."""
-        read, plan, task = self._as_json(pair), self._plan, self._task
+    def _read(self, pair: Pair) -> _ReadPair:
+        """Return a pair as JSON values with its cluster, without the unscored members."""
+        read, plan, task = self._to_json(pair), self._plan, self._task
         if plan.reads_texts:
             read.expected = parse_nested_texts(plan, read.expected)
             read.actual = parse_nested_texts(plan, read.actual)
@@ -282,15 +284,15 @@ class _Scorer:
                     side.pop(name, None)
         return read
 
-    def _as_json(self, pair: Pair) -> _ReadPair:
-        """Return a pair as JSON values that may be changed: no caller holds them."""
+    def _to_json(self, pair: Pair) -> _ReadPair:
+        """Return a pair as JSON values that no caller holds, so that they may be changed."""
         actual, expected = pair.actual, pair.expected
         if pair.is_read:
             return _ReadPair(pair, expected, actual, warnings=pair.warnings)
         if type(expected) is dict and type(actual) is dict:
-            one, other = copy_flat(expected), copy_flat(actual)
-            if one is not None and other is not None:
-                return _ReadPair(pair, one, other, warnings=pair.warnings)
+            flat_expected, flat_actual = copy_flat(expected), copy_flat(actual)
+            if flat_expected is not None and flat_actual is not None:
+                return _ReadPair(pair, flat_expected, flat_actual, warnings=pair.warnings)
         expected = read_gold(expected, pair.record_id, pair.where)
         read = _ReadPair(pair, expected, MISSING, warnings=pair.warnings)
         try:
@@ -310,9 +312,9 @@ class _Scorer:
     # -- adding --------------------------------------------------------------------------------------------
 
     def _add(self, read: _ReadPair, outcome: Outcome | JsonMatchError) -> None:
-        """Add one record."""
+        """Add the result of one record."""
         pair = read.pair
-        counts = self._made.sums.counts
+        counts = self._result.sums.counts
         if pair.actual is MISSING:
             counts["unanswered"] += 1
         if pair.is_text:
@@ -321,7 +323,7 @@ class _Scorer:
         if self._task.validate != "off":
             self._validate(read)
         if isinstance(outcome, JsonMatchError):
-            outcome = self._refused(read, outcome)
+            outcome = self._score_as_wrong(read, outcome)
         if read.error is not None:
             self._note(pair, read.error)
         if warnings := (*read.warnings, *outcome.warnings):
@@ -333,9 +335,9 @@ class _Scorer:
             ]
         self._seen.merge(outcome.visited)
         if outcome.alignments or outcome.lone_arrays:
-            add_rows(self._made.sums.rows, count_rows(outcome))
+            add_rows(self._result.sums.rows, count_rows(outcome))
         if self._task.post_process:
-            outcome = self._processed(read, outcome)
+            outcome = self._post_process(read, outcome)
         self._findings += outcome.findings
         if outcome.findings:
             for error in iter_errors(outcome.findings):
@@ -344,28 +346,28 @@ class _Scorer:
             self._unscored += 1
             self._keep(read, outcome, None)
             return
-        scores = _NOTHING if read.error is not None else self._known.get(outcome.sums)
+        scores = _ZERO_SCORES if read.error is not None else self._known.get(outcome.sums)
         if scores is None:
             scores = self._known[outcome.sums] = compute_scores(outcome.sums, self._plan.options.reduce)
-        self._figures.append(scores)
+        self._scores.append(scores)
         self._sums.append(outcome.sums)
         self._keep(read, outcome, scores)
 
     def _validate(self, read: _ReadPair) -> None:
-        """Find out whether an answer is valid; missing answers are not counted."""
+        """Validate an answer and count the result; missing answers are not counted."""
         if read.pair.actual is MISSING and read.actual is MISSING:
             return
         read.validity = check_validity(self._plan.schema, read.actual, self._task.validate)
         if read.validity is not None:
-            counts = self._made.sums.counts
+            counts = self._result.sums.counts
             counts["valid"] += read.validity.valid is True
             counts["validated"] += read.validity.valid is not None
             counts["not_validated"] += read.validity.valid is None
             if read.validity.violations:
                 self._warn(read.pair, [f"not valid: {violation}" for violation in read.validity.violations])
 
-    def _refused(self, read: _ReadPair, error: JsonMatchError) -> Outcome:
-        """Return the outcome of a record whose answer the metric refuses: it counts as entirely wrong."""
+    def _score_as_wrong(self, read: _ReadPair, error: JsonMatchError) -> Outcome:
+        """Return the outcome of a record whose answer can't be compared: it counts as entirely wrong."""
         pair = read.pair
         if not isinstance(error, GoldValidationError) and read.actual is not MISSING:
             read.error = str(error)
@@ -374,13 +376,13 @@ class _Scorer:
             if not isinstance(outcome, JsonMatchError):
                 return outcome
             error = outcome
-        raise gold_error(pair.record_id, pair.where, error)
+        raise make_gold_error(pair.record_id, pair.where, error)
 
     def _keep(self, read: _ReadPair, outcome: Outcome, scores: Scores | None) -> None:
-        """Keep a record if `keep` says so; one without figures is never among the worst."""
-        keep, made = self._task.keep, self._made
+        """Keep a record if `keep` selects it; a record without scores is never among the lowest-scoring."""
+        keep, made = self._task.keep, self._result
         if keep == "worst" and scores is not None:
-            # The first of equals is kept, and records come in order.
+            # Of records with equal scores the first is kept, and records are added in order.
             last = made.worst[-1] if len(made.worst) == MOST_WORST else None
             rank = rank_record(scores.score, scores.f1, read.error)
             if last is None or rank < rank_record(last.score, last.f1, last.error):
@@ -392,7 +394,7 @@ class _Scorer:
     def _record(
         self, read: _ReadPair, outcome: Outcome, scores: Scores | None, *, fields: bool
     ) -> RecordResult:
-        """Return the record to keep, with its comparison if requested."""
+        """Return the record to keep; with its comparison if `fields`."""
         match = MatchResult(self._plan, (read.expected, read.actual), outcome, read.warnings, read.validity)
         precision, recall, f1, score = scores or (None, None, None, None)
         return RecordResult(
@@ -411,8 +413,8 @@ class _Scorer:
             cluster=read.cluster,
         )
 
-    def _processed(self, read: _ReadPair, outcome: Outcome) -> Outcome:
-        """Return the outcome after all post-processors; one that fails has no effect."""
+    def _post_process(self, read: _ReadPair, outcome: Outcome) -> Outcome:
+        """Return the outcome after all post-processors; a post-processor that fails has no effect."""
         pair = read.pair
         outcome = write_all(self._plan, outcome, read.expected, read.actual)
         results: list[FieldResult] = list(outcome.findings)
@@ -420,7 +422,7 @@ class _Scorer:
             name = getattr(process, "__name__", repr(process))
             try:
                 changed: list[object] = list(process(list(results)))
-            except Exception as error:  # noqa: BLE001 - user code: named, and the run goes on
+            except Exception as error:  # noqa: BLE001 - an error in user code is noted, and the run continues
                 self._note(pair, f"the post-processor {name} raised {format_error(error)}")
                 continue
             if all(isinstance(result, FieldResult) for result in changed):
@@ -431,13 +433,13 @@ class _Scorer:
         return outcome._replace(findings=results, sums=sums, visited=VisitedPlaces())
 
     def _note(self, pair: Pair, reason: str, path: str | None = None, comparator: str | None = None) -> None:
-        made = self._made
+        made = self._result
         made.sums.counts["errors"] += 1
         if len(made.errors) < MAX_ERRORS:
             made.errors.append(Note(pair.position, RunError(pair.record_id, path, comparator, reason)))
 
     def _warn(self, pair: Pair, warnings: Sequence[str]) -> None:
-        made = self._made
+        made = self._result
         made.sums.counts["warnings"] += len(warnings)
         if len(made.warnings) < MAX_ERRORS:
             notes = (RunError(pair.record_id, None, None, text) for text in warnings)

@@ -1,4 +1,4 @@
-"""Find the tags of gold records."""
+"""Compute the tags of gold records."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 TagSource: TypeAlias = "Callable[[Any], Mapping[str, Any]] | Mapping[str, str]"
-"""A function of a gold record, or the path in it of each tag, by name."""
+"""A function that returns the tags of a gold record, or a mapping of tag names to paths in gold records."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Tagger:
-    """Finds the tags of gold records.
+    """Returns the tags of gold records.
 
     >>> Tagger({"source": "meta.source"})({"meta": {"source": "phone"}, "total": 3})
     {'source': 'phone'}

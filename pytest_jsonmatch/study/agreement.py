@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 
 from pytest_jsonmatch import defaults
-from pytest_jsonmatch.corpus.pairing import gold_error
+from pytest_jsonmatch.corpus.pairing import make_gold_error
 from pytest_jsonmatch.engine.score.field import BATCH_ERROR, LEAVES
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.equality import make_json_key
@@ -181,7 +181,7 @@ class _RatingCollector:
         """Add a document that `annotator_count` annotators describe."""
         for result in compared:
             if isinstance(result, JsonMatchError):
-                raise gold_error(name, None, result)
+                raise make_gold_error(name, None, result)
             for leaf in result.field_results:
                 self.batch_errors += leaf.status == BATCH_ERROR
                 if leaf.status not in LEAVES:

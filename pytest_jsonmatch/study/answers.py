@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar, final
 
 from pytest_jsonmatch.comparer import Comparer, check_judge
-from pytest_jsonmatch.corpus.pairing import Reading, gold_error, open_pairing, read_gold
+from pytest_jsonmatch.corpus.pairing import Reading, make_gold_error, open_pairing, read_gold
 from pytest_jsonmatch.engine.plan.unmatched import collect_patterns, format_unmatched
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import (
@@ -93,7 +93,7 @@ class Answered(NamedTuple):
             GoldValidationError: the gold record has a member that the schema does not list.
         """
         if isinstance(compared, GoldValidationError):
-            raise gold_error(self.id, self.where, compared) from None
+            raise make_gold_error(self.id, self.where, compared) from None
         return None if isinstance(compared, JsonMatchError) else compared
 
 

@@ -42,7 +42,7 @@ def read_records(sides: Mapping[str, Records], id_field: str | None) -> Iterator
     for gold, side in sides.items():
         with RecordSource(side, "gold") as source:
             for number, (where, given, _) in enumerate(source):
-                name = source.id_at(number)
+                name = source.get_id(number)
                 yield _use_own_id(Record(gold, name, read_gold(given, name, where)), id_field, where)
 
 

@@ -105,7 +105,7 @@ def test_a_process_with_other_rules_is_refused():
             compare_corpus([{"a": "ac"}], [{"a": "ab"}], executor=executor)
     finally:
         reset_type_defaults()
-    assert str(told.value).startswith("the process that scores has other rules (leaf_f1|options:none|")
+    assert str(told.value).startswith("the worker process has different rules (leaf_f1|options:none|")
     assert str(told.value).endswith("for example in the executor's initializer")
 
 

@@ -134,7 +134,7 @@ def test_files_in_another_order_are_held_by_offset(tmp_path, monkeypatch):
     answers = lines(tmp_path / "answers.jsonl", [{"id": number, "text": "x" * 2_000} for number in numbers])
 
     def peak_with(held: int) -> int:
-        monkeypatch.setattr(pairing, "_HELD", held)
+        monkeypatch.setattr(pairing, "_MAX_WAITING", held)
         tracemalloc.start()
         assert compare_corpus(answers, gold, id_field="id").mean_f1 == 1.0
         most = tracemalloc.get_traced_memory()[1]
