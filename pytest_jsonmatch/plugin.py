@@ -47,27 +47,27 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_SESSION] = session
     running.enter(session)
     for plugin in config.pluginmanager.get_plugins() - {sys.modules[__name__]}:
-        session.look_for_overrides(plugin)
+        session.note_overrides(plugin)
     session.check_registered()
     if settings.concurrency > 1:
-        from pytest_jsonmatch.session.ahead import Ahead
+        from pytest_jsonmatch.session.concurrency import ConcurrentProducers
 
         has_golden = partial(session.finished.has_golden, settings.files)
-        session.ahead = Ahead(config, settings.concurrency, has_golden)
-        config.pluginmanager.register(session.ahead, "jsonmatch-ahead")
+        session.concurrent_producers = ConcurrentProducers(config, settings.concurrency, has_golden)
+        config.pluginmanager.register(session.concurrent_producers, "jsonmatch-concurrency")
     if settings.review:
         from pytest_jsonmatch.session import updating
 
         updating.check_terminal(config)
     if settings.replay is not None:
-        from pytest_jsonmatch.session.cases import case_rules
+        from pytest_jsonmatch.session.golden_cases import case_rules
 
         case_rules(session)  # so that errors in the file are reported now
     if hasattr(config, "workerinput"):  # the controller counts the reports of workers
         return
     config.pluginmanager.register(session.finished, "jsonmatch-finished")
     if settings.record is not None or settings.replay is not None:
-        from pytest_jsonmatch.session.cases import open_writer
+        from pytest_jsonmatch.session.golden_cases import open_writer
 
         session.writer = open_writer(config, settings)
         session.finished.keep_outputs = session.writer and session.writer.write
@@ -82,7 +82,7 @@ def pytest_plugin_registered(plugin: object, manager: pytest.PytestPluginManager
     for session in running.runs():
         if isinstance(session, Session) and session.config.pluginmanager is manager:
             session.open_registry()
-            session.look_for_overrides(plugin)
+            session.note_overrides(plugin)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -118,7 +118,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     if not is_golden(file_path, session.settings.files, explicit=is_explicit):
         return None
     from pytest_jsonmatch.golden.collector import collect_file
-    from pytest_jsonmatch.session.cases import case_rules
+    from pytest_jsonmatch.session.golden_cases import case_rules
 
     return collect_file(file_path, parent, case_rules(session))
 
@@ -126,7 +126,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 @pytest.hookimpl(tryfirst=True)
 def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class) -> None:
     """Check whether a module or a class overrides a fixture, before its first test is created."""
-    collector.config.stash[_SESSION].look_for_overrides_in(collector)
+    collector.config.stash[_SESSION].note_overrides_in(collector)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -147,7 +147,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         return
     test.restart()
     test.tags = tags_of_marks(item)
-    test.take_parameters(session.settings.by)
+    test.add_parameter_tags(session.settings.by)
     if _COLLECTOR in sys.modules:  # else there are no golden cases
         from pytest_jsonmatch.golden.collector import GoldenFile, golden_case_of, repetition_of
 
@@ -157,7 +157,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             test.cluster, test.document = case.cluster, case.shared_input
             test.tags = {**test.tags, **case.tags}
         if isinstance(item, pytest.Function) and isinstance(item.parent, GoldenFile):
-            test.take_parameters()
+            test.add_parameter_tags()
             item.parent.refuse(item)
             item.parent.replay(item, test.nodeid)
 
@@ -182,7 +182,7 @@ def pytest_runtest_makereport(
     test = session.test
     if test is not None:
         error = None if call.excinfo is None else call.excinfo.value
-        test.hand_over(report, session.take_payload(), error)
+        test.attach_payload(report, session.pop_payload(), error)
     return report
 
 
@@ -221,10 +221,10 @@ def pytest_collection_modifyitems(
     if session.settings.asks_of_run or session.settings.reports:
         from pytest_jsonmatch.session import verdict
 
-        verdict.take_collected(session, items)
+        verdict.note_collected_cases(session, items)
     result = yield
     if _COLLECTOR in sys.modules and not config.option.collectonly:
-        from pytest_jsonmatch.session.cases import broken_first
+        from pytest_jsonmatch.session.golden_cases import broken_first
 
         items[:] = broken_first(session, items)
     return result
@@ -283,6 +283,6 @@ def jsonmatch_actual(request: pytest.FixtureRequest, jsonmatch_case: GoldenCase)
     __tracebackhide__ = True
     from pytest_jsonmatch.golden.producers import default_actual, produced
 
-    ahead, item = request.config.stash[_SESSION].ahead, request.node
-    produce = produced if ahead is None else partial(ahead.produced, item)
+    concurrent, item = request.config.stash[_SESSION].concurrent_producers, request.node
+    produce = produced if concurrent is None else partial(concurrent.produce, item)
     return default_actual(jsonmatch_case, produce, lambda case: item.ihook.pytest_jsonmatch_actual(case=case))

@@ -1,4 +1,4 @@
-"""The files that a run writes: results, reports, and what GitHub Actions shows."""
+"""The files that a run writes: results, reports, and output for GitHub Actions."""
 
 from __future__ import annotations
 
@@ -20,42 +20,42 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.session.session import Session
 
 _STEP_BYTES: Final = (1 << 20) - 1_000
-"""GitHub's limit for the summary of a step is 1 MiB; this is a little less, to be safe."""
+"""The maximum size of a step summary: GitHub's limit is 1 MiB, and this is a little less, to be safe."""
 
 
 def link() -> str:
-    """Return the address of the commit's files on GitHub; "" outside GitHub Actions."""
+    """Return the URL of the commit's files on GitHub; empty outside GitHub Actions."""
     names = ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_SHA")
     parts = [os.environ.get(name, "") for name in names]
     return f"{parts[0]}/{parts[1]}/blob/{parts[2]}/" if all(parts) else ""
 
 
-# -- where cases failed ------------------------------------------------------------------------------------
+# -- locations of failures ---------------------------------------------------------------------------------
 
 
-def told(session: Session) -> LocateFailure:
-    """Return a function that returns the place of a failure in the repository, and its message."""
+def failure_locator(session: Session) -> LocateFailure:
+    """Return a function that returns the file and line of a failure in the repository, and its message."""
     crashes, rootdir = session.finished.crashes, session.config.rootpath
     root = _repository(rootdir)
 
-    def told(case: Case, run: CaseRun) -> tuple[str, int, str]:
+    def locate(case: Case, run: CaseRun) -> tuple[str, int, str]:
         crash = crashes.get((case.id, run.number))
-        return ("", 1, "") if crash is None else (*_place(crash, rootdir, root), crash.message)
+        return ("", 1, "") if crash is None else (*_find_location(crash, rootdir, root), crash.message)
 
-    return told
+    return locate
 
 
 def _repository(folder: Path) -> Path:
-    """Return the root of the repository, which paths for CI services are relative to."""
+    """Return the root of the repository; paths for CI services are relative to it."""
     folder = Path(os.path.realpath(folder))
-    told = os.environ.get("GITHUB_WORKSPACE")
-    if told and folder.is_relative_to(os.path.realpath(told)):
-        return Path(os.path.realpath(told))
-    return next((each for each in (folder, *folder.parents) if (each / ".git").exists()), folder)
+    workspace = os.environ.get("GITHUB_WORKSPACE")
+    if workspace and folder.is_relative_to(os.path.realpath(workspace)):
+        return Path(os.path.realpath(workspace))
+    return next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), folder)
 
 
-def _place(crash: Crash, rootdir: Path, root: Path) -> tuple[str, int]:
-    """Return file and line of a crash, relative to the repository; if it is outside, those of the test."""
+def _find_location(crash: Crash, rootdir: Path, root: Path) -> tuple[str, int]:
+    """Return file and line of a crash, relative to the repository; of the test if the crash is outside."""
     path = Path(os.path.realpath(rootdir / crash.path))
     if crash.path and path.is_relative_to(root):
         return path.relative_to(root).as_posix(), crash.line
@@ -75,7 +75,7 @@ def write_files(session: Session, results: RunResult, report: Report) -> bool:
     notes, are_written = session.verdict.notes, True
     if session.settings.save is not None and not session.finished.are_complete:
         notes.append([(f"baseline {session.settings.save} is not written: the run did not finish", YELLOW)])
-    for path, what, data in _files(session, results, report):
+    for path, kind, data in _files(session, results, report):
         name = display_name(path, session.config.invocation_params.dir)
         try:
             write_file(path, data)
@@ -83,14 +83,14 @@ def write_files(session: Session, results: RunResult, report: Report) -> bool:
             are_written = False
             notes.append([(f"{name} can't be written: {(error.strerror or str(error)).lower()}", RED)])
         else:
-            notes.append([(f"{what} written to {name}", PLAIN)])
+            notes.append([(f"{kind} written to {name}", PLAIN)])
     if problem := _write_step_summary(report):
         notes.append([(problem, YELLOW)])
     return are_written
 
 
 def _files(session: Session, results: RunResult, report: Report) -> Iterator[tuple[Path, str, bytes]]:
-    """Yield each requested file: its path, what it is, and its content."""
+    """Yield the path, the kind and the content of each requested file."""
     settings, rootdir = session.settings, session.config.rootpath
     here = session.config.invocation_params.dir
     targets = []
@@ -114,7 +114,7 @@ def _files(session: Session, results: RunResult, report: Report) -> Iterator[tup
 
 
 def _write_step_summary(report: Report) -> str:
-    """Append the report to the step summary of GitHub Actions, if there is one; return what went wrong.
+    """Append the report to the step summary of GitHub Actions, if there is one; return the error, if any.
 
     No option requests it, so a failure here does not fail the run.
     """
@@ -125,12 +125,12 @@ def _write_step_summary(report: Report) -> str:
 
     path = Path(name)
     try:
-        room = _STEP_BYTES - (path.stat().st_size if path.exists() else 0)
-        text = f"\n{markdown(report, room - 1)}".encode()
-        if len(text) > room:
-            return f"{path} has no room for a summary: GitHub takes 1 MiB for each step"
+        space = _STEP_BYTES - (path.stat().st_size if path.exists() else 0)
+        text = f"\n{markdown(report, space - 1)}".encode()
+        if len(text) > space:
+            return f"{path} has no space left for a summary: GitHub allows 1 MiB per step"
         with path.open("ab", buffering=0) as file:
-            file.write(text)  # in one call, since others may append too
+            file.write(text)  # in one call, since other processes may append, too
     except OSError as error:
         return f"{path} can't be written: {(error.strerror or str(error)).lower()}"
     return ""

@@ -1,4 +1,4 @@
-"""In the controller: collect what the reports of all tests carry, from all processes."""
+"""In the controller: collect the payloads of the reports of all tests, from all processes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from pytest_jsonmatch.golden.files import is_golden
 from pytest_jsonmatch.running import FAILED_BEFORE, Repetition
 from pytest_jsonmatch.session.payload import TestPayload, payload_of
-from pytest_jsonmatch.session.rules import RulesOfRun
+from pytest_jsonmatch.session.rules import RuleLog
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @final
 class Crash(NamedTuple):
-    """Where a test failed, and its message; paths as pytest gives them."""
+    """The location and the message of a failure; paths are those of pytest."""
 
     path: str
     line: int
@@ -33,25 +33,25 @@ class Crash(NamedTuple):
 
 
 class _Test:
-    """What the reports of one item have said so far. Not a dataclass, which would take longer to import."""
+    """The reports of one item so far. Not a dataclass, which would take longer to import."""
 
     def __init__(self, nodeid: str) -> None:
         self.nodeid = nodeid
         self.payload = TestPayload()
-        """What its reports have carried."""
+        """The merged payloads of its reports."""
         self.place = ""
         """Its file and line."""
         self.xfail = self.skipped = self.failed = False
         self.tolerated: pytest.TestReport | None = None
-        """The report of a run that is under its threshold, but need not reach it."""
+        """The report of a run below its threshold that is not required to reach it."""
         self.ended = False
-        """Whether the test itself has run, or could not."""
+        """Whether the test itself has run, or its setup has failed."""
         self.crash: Crash | None = None
-        """Where it failed first."""
+        """Its first failure."""
 
     @property
     def run(self) -> Repetition:
-        """Which run of which case it is: a test that is not repeated is a case of one run."""
+        """The repetition that it is; a test that is not repeated is a case with one run."""
         return self.payload.repetition or Repetition(self.nodeid, 1, 1, None)
 
     @property
@@ -61,22 +61,22 @@ class _Test:
 
     @property
     def failed_before(self) -> bool:
-        """Whether it failed before it compared anything, or without comparing all, but has an answer."""
+        """Whether it failed before or between its comparisons, for another reason than a producer's error."""
         is_without = self.payload.broken or not self.payload.comparisons
         return self.failed and is_without and not self.payload.raised
 
-    def take_crash(self, report: pytest.TestReport) -> None:
-        """Note where a report says that the test failed; a place in the code is preferred to a mere text."""
-        where = getattr(report.longrepr, "reprcrash", None)
+    def note_crash(self, report: pytest.TestReport) -> None:
+        """Note the failure that a report contains; one with a location in code replaces one without."""
+        location = getattr(report.longrepr, "reprcrash", None)
         path, line, _ = report.location
-        test = path, (line or 0) + 1
-        if where is not None and (self.crash is None or self.crash.line == 0):
-            self.crash = Crash(str(where.path), where.lineno, str(where.message), test)
+        test_location = path, (line or 0) + 1
+        if location is not None and (self.crash is None or self.crash.line == 0):
+            self.crash = Crash(str(location.path), location.lineno, str(location.message), test_location)
         elif self.crash is None:
             text = report.longreprtext
-            # If a fixture is missing, the available ones follow the line with the error.
-            said = [line[1:].strip() for line in text.splitlines() if line.startswith("E  ")]
-            self.crash = Crash("", 0, "\n".join(said) or text, test)
+            # If a fixture is missing, the names of the available ones follow the line with the error.
+            lines = [line[1:].strip() for line in text.splitlines() if line.startswith("E  ")]
+            self.crash = Crash("", 0, "\n".join(lines) or text, test_location)
 
 
 def _cases(tests: Iterable[_Test], *, has_only_gates: bool) -> tuple[Case, ...]:
@@ -94,16 +94,16 @@ def _cases(tests: Iterable[_Test], *, has_only_gates: bool) -> tuple[Case, ...]:
         error = f"the producer raised {raised}" if raised else error
         passed = not (test.failed or test.tolerated is not None)
         if has_only_gates:  # then tests pass
-            passed = passed and not error and all(each.passed for each in compared)
+            passed = passed and not error and all(comparison.passed for comparison in compared)
         runs.setdefault(test.run.case, []).append(
             CaseRun(test.run.number, passed, compared, error, raised.partition(":")[0])
         )
         last[test.run.case] = test
     cases = []
     for name, test in sorted(last.items()):
-        in_order = tuple(sorted(runs[name], key=lambda run: run.number))
+        ordered = tuple(sorted(runs[name], key=lambda run: run.number))
         cases.append(
-            Case(name, in_order, test.run.of, test.run.min_pass_rate, test.payload.cluster, test.payload.tags)
+            Case(name, ordered, test.run.of, test.run.min_pass_rate, test.payload.cluster, test.payload.tags)
         )
     return tuple(cases)
 
@@ -120,16 +120,16 @@ class FinishedTests:
         self._has_only_gates = has_only_gates
         self._tests: dict[str, _Test] = {}
         self.keep_outputs: Callable[[list[str]], None] | None = None
-        """Takes the lines for the file of `--jsonmatch-record`."""
-        self.judged: list[JudgeUsage] = []
-        """What judges did in all processes, part by part; reruns count too."""
+        """Writes lines to the file of `--jsonmatch-record`."""
+        self.judge_usages: list[JudgeUsage] = []
+        """The usage of judges in all processes, in parts; reruns count, too."""
         self.runs: dict[str, dict[str, None]] = {}
         """The node ids of the runs of each repeated case."""
         self._failed_otherwise: set[str] = set()
-        self.rules: RulesOfRun = RulesOfRun()
-        """The patterns of all tests, and whether they have matched anything."""
+        self.rules: RuleLog = RuleLog()
+        """The patterns of all tests, each with whether it has matched anything."""
         self.collected: set[str] = set()
-        """The ids of the collected cases, deselected ones too; empty if nothing needs them."""
+        """The ids of the collected cases, with deselected ones; empty if nothing needs them."""
         self.are_complete: bool = False
         """Whether all tests have run: the run was neither interrupted nor stopped early."""
 
@@ -137,19 +137,19 @@ class FinishedTests:
     def pytest_runtestloop(self) -> Generator[None, object, object]:
         """Note that all tests have run.
 
-        The exit status does not tell: a second Ctrl-C leaves it at that of a run that passed.
+        The exit status does not show it: after a second Ctrl-C it is that of a run that passed.
         """
         result = yield
         self.are_complete = True
         return result
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take what one report carries. As a registered plugin, this sees reports of its own run only."""
+        """Add the payload of a report. As a registered plugin, this receives only reports of its own run."""
         if report.when == "setup":
-            self._tests.pop(report.nodeid, None)  # of an earlier try, by pytest-rerunfailures for example
+            self._tests.pop(report.nodeid, None)  # of an earlier attempt, for example by pytest-rerunfailures
         payload = payload_of(report)
         if payload is not None:
-            self.judged += [] if payload.judged is None else [payload.judged]
+            self.judge_usages += [] if payload.judge_usage is None else [payload.judge_usage]
             self.collected.update(payload.collected)
             payload = payload if payload.compares else None
         test = self._tests.get(report.nodeid)
@@ -162,7 +162,7 @@ class FinishedTests:
             test = self._tests[report.nodeid] = _Test(report.nodeid)
         is_tolerated = payload is not None and payload.tolerated
         if report.failed or is_tolerated:
-            test.take_crash(report)
+            test.note_crash(report)
         if payload is not None:
             test.payload.add(payload)
             if payload.repetition is not None:
@@ -170,7 +170,7 @@ class FinishedTests:
             if self.keep_outputs is not None and payload.outputs:
                 self.keep_outputs(payload.outputs)
             if payload.rules:
-                self.rules.take(report.nodeid, payload.rules)
+                self.rules.add(report.nodeid, payload.rules)
             test.place = f"{report.location[0]}:{(report.location[1] or 0) + 1}"
         if is_tolerated:
             test.tolerated, test.ended = report, True
@@ -186,12 +186,12 @@ class FinishedTests:
         return (test for _, test in sorted(self._tests.items()) if not test.is_left_out)
 
     def details(self) -> dict[tuple[str, str], str]:
-        """Return what a report shows of each comparison, by node id and id; empty if none is written."""
-        compared = (each for test in self._counted() for each in test.payload.comparisons)
-        return {(each.nodeid, each.id): each.detail for each in compared if each.detail}
+        """Return the details of comparisons, by node id and id; empty if no report needs them."""
+        compared = (comparison for test in self._counted() for comparison in test.payload.comparisons)
+        return {(made.nodeid, made.id): made.detail for made in compared if made.detail}
 
     def sources(self) -> dict[str, CaseText]:
-        """Return, by node id, what a report shows of tests beyond what they compared."""
+        """Return the texts of tests for a report, by node id: file and line, input and answer."""
         from pytest_jsonmatch.report.cases_page import CaseText
 
         return {
@@ -200,24 +200,24 @@ class FinishedTests:
         }
 
     def cases(self) -> tuple[Case, ...]:
-        """Return the cases that count, sorted by id: tests that compared, or failed before comparing."""
+        """Return the cases that count, sorted by id: of tests that compared, or failed before comparing."""
         return _cases(self._counted(), has_only_gates=self._has_only_gates)
 
     @property
     def tolerated(self) -> dict[tuple[str, int], pytest.TestReport]:
-        """Why runs that need not reach their threshold are under it, by case id and number of the run."""
+        """The reports of runs below a threshold they need not reach, by case id and number of the run."""
         tolerated = ((test.run, test.tolerated) for test in self._counted())
         return {(run.case, run.number): report for run, report in tolerated if report is not None}
 
     @property
     def crashes(self) -> dict[tuple[str, int], Crash]:
-        """Where runs of cases failed, by case id and number of the run."""
+        """The failures of runs, by case id and number of the run."""
         failed = ((test.run, test.crash) for test in self._counted())
         return {(run.case, run.number): crash for run, crash in failed if crash is not None}
 
     @property
     def failed_otherwise(self) -> int:
-        """How many failed tests compare nothing."""
+        """The number of failed tests that compare nothing."""
         return len(self._failed_otherwise - self._tests.keys())
 
     @property
@@ -233,12 +233,12 @@ class FinishedTests:
     @property
     def broken_files(self) -> set[str]:
         """The files with tests that were left out, or failed before comparing."""
-        broken = {each.nodeid for each in self._tests.values() if each.is_left_out or each.failed_before}
+        broken = {test.nodeid for test in self._tests.values() if test.is_left_out or test.failed_before}
         return {nodeid.partition("::")[0] for nodeid in broken | self._failed_otherwise}
 
     @property
     def left_out(self) -> dict[str, int]:
-        """How many tests the table does not show, by reason."""
+        """The number of tests that the table does not show, by reason."""
         tests = self._tests.values()
         counts = {
             "expected to fail": sum(test.xfail for test in tests),
@@ -249,7 +249,7 @@ class FinishedTests:
         return {reason: count for reason, count in counts.items() if count}
 
     def has_golden(self, files: Sequence[str]) -> bool:
-        """Tell whether any golden case reported; `files` are globs of golden files."""
+        """Return whether any golden case has reported; `files` are globs of golden files."""
         paths = {nodeid.partition("::")[0] for nodeid in self._tests}
         return any(is_golden(Path(path), files, explicit=True) for path in paths)
 

@@ -1,4 +1,4 @@
-"""The judge of a run of pytest, as the ini option says."""
+"""The judge of a pytest run, from the ini option."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ if TYPE_CHECKING:
 
 
 def configured_judge(settings: Settings, root: Path) -> object:
-    """Return the judge of `jsonmatch_judge` in the configuration file; None if it names none.
+    """Return the judge of `jsonmatch_judge` in the configuration file; None if the option names none.
 
     Args:
-        settings: of the run.
-        root: the folder that the path of a cache is relative to.
+        settings: the settings of the run.
+        root: the folder for the relative path of a cache.
 
     Raises ConfigurationError if a setting has an invalid value.
     """
-    said: dict[str, Any] = dict(settings.judge)
-    if not said.keys() - {"mode"}:
+    options: dict[str, Any] = dict(settings.judge)
+    if not options.keys() - {"mode"}:
         return None
     from pytest_jsonmatch.semantic.openaijudge import make_judge
 
-    said["mode"] = settings.judge_mode or "live"
-    if said.get("cache"):
-        said["cache"] = Path(os.path.relpath(root / said["cache"]))  # messages name it
+    options["mode"] = settings.judge_mode or "live"
+    if options.get("cache"):
+        options["cache"] = Path(os.path.relpath(root / options["cache"]))  # shown in messages
     try:
-        return make_judge(said)
+        return make_judge(options)
     except ConfigurationError as error:
         raise ConfigurationError(f"jsonmatch_judge: {error}") from None

@@ -1,4 +1,4 @@
-"""What a test report carries from the process of a test to the controller, and its form between processes."""
+"""The data that a test report carries from the process of a test to the controller, and its encoding."""
 
 from __future__ import annotations
 
@@ -25,41 +25,41 @@ ATTRIBUTE: Final = "jsonmatch"
 @final
 @dataclass(slots=True)
 class TestPayload:
-    """What is new about a test, and about the run; everything but the repetition is sent only once."""
+    """New data about a test and about the run; everything except the repetition is sent only once."""
 
     __test__ = False  # for pytest
 
     compares: bool = False
-    """Whether the test compares, or was meant to; if not, only the run is concerned."""
+    """Whether the test compares, or was meant to; if not, the data is about the run only."""
     comparisons: list[Comparison] = field(default_factory=list)
     broken: bool = False
-    """Whether a comparison yielded no figures."""
+    """Whether a comparison has no scores."""
     raised: str = ""
-    """What the producer of the answer raised: the type of the exception, and its message."""
+    """The exception that the producer raised: its type and its message."""
     tolerated: bool = False
-    """Whether the run is under its threshold, but need not reach it."""
+    """Whether the run is below its threshold and not required to reach it."""
     repetition: Repetition | None = None
     cluster: str = ""
-    """What the case belongs to."""
+    """The cluster of the case."""
     tags: Tags = field(default_factory=dict)
     """The tags of the case."""
     rules: list[CheckedRule] = field(default_factory=list)
-    """Its patterns, and whether they match anything here."""
+    """The patterns of the test, each with whether it matched anything."""
     input: str = ""
-    """The input of the case, for pages."""
+    """The input of the case, for HTML reports."""
     answer: str = ""
-    """The raw answer if it is text, for pages."""
+    """The raw answer if it is text, for HTML reports."""
     updates: list[Request] = field(default_factory=list)
-    """Changes to golden files."""
+    """Requested changes of golden files."""
     outputs: list[str] = field(default_factory=list)
     """Lines for the file of `--jsonmatch-record`."""
-    judged: JudgeUsage | None = None
-    """What judges did in this process since the last report."""
+    judge_usage: JudgeUsage | None = None
+    """The usage of judges in this process since the last report."""
     collected: list[str] = field(default_factory=list)
     """The ids of the collected cases."""
 
     def add(self, later: TestPayload) -> None:
-        """Add what a later report of the test says about its case."""
+        """Add the data about the case from a later report of the test."""
         self.comparisons += later.comparisons
         self.updates += later.updates
         self.broken |= later.broken
@@ -80,7 +80,7 @@ def payload_of(report: pytest.TestReport) -> TestPayload | None:
 
 
 def encode(payload: TestPayload) -> str:
-    r"""Return a payload as ASCII JSON text: execnet refuses lone surrogates, which strings may hold.
+    r"""Return a payload as ASCII JSON text: execnet does not accept lone surrogates in strings.
 
     >>> decode(encode(TestPayload(raised="\ud800"))) == TestPayload(raised="\ud800")
     True
@@ -91,7 +91,7 @@ def encode(payload: TestPayload) -> str:
 
 
 def decode(text: str) -> TestPayload:
-    """Return the payload of the text of `encode`."""
+    """Return the payload that `encode` has turned into text."""
     plain: dict[str, Any] = json.loads(text)
     return TestPayload(**{name: _READERS.get(name, _same)(value) for name, value in plain.items()})
 
@@ -100,35 +100,35 @@ def _same(value: Any) -> Any:
     return value
 
 
-def _comparisons(found: list[Any]) -> list[Comparison]:
+def _comparisons(plain: list[Any]) -> list[Comparison]:
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.plain import from_plain
 
-    return [from_plain(Comparison, each) for each in found]
+    return [from_plain(Comparison, item) for item in plain]
 
 
-def _repetition(found: dict[str, Any]) -> Repetition:
+def _repetition(plain: dict[str, Any]) -> Repetition:
     from pytest_jsonmatch.running import Repetition
 
-    return Repetition(**found)
+    return Repetition(**plain)
 
 
-def _rules(found: list[Any]) -> list[CheckedRule]:
+def _rules(plain: list[Any]) -> list[CheckedRule]:
     from pytest_jsonmatch.session.rules import CheckedRule
 
-    return [CheckedRule(**each) for each in found]
+    return [CheckedRule(**item) for item in plain]
 
 
-def _updates(found: list[Any]) -> list[Request]:
+def _updates(plain: list[Any]) -> list[Request]:
     from pytest_jsonmatch.golden.update import Request
 
-    return [Request(**each) for each in found]
+    return [Request(**item) for item in plain]
 
 
-def _judged(found: dict[str, Any]) -> JudgeUsage:
+def _judge_usage(plain: dict[str, Any]) -> JudgeUsage:
     from pytest_jsonmatch.semantic.judging import JudgeUsage
 
-    return JudgeUsage(**found)
+    return JudgeUsage(**plain)
 
 
 _READERS: Final[dict[str, Callable[[Any], Any]]] = {
@@ -136,6 +136,6 @@ _READERS: Final[dict[str, Callable[[Any], Any]]] = {
     "repetition": _repetition,
     "rules": _rules,
     "updates": _updates,
-    "judged": _judged,
+    "judge_usage": _judge_usage,
 }
-"""How members that are no built-in types are read. Their types are imported only if they occur."""
+"""The readers of fields without a built-in type. Their types are imported only if they occur."""

@@ -1,4 +1,4 @@
-"""Rules that match no place in any of their comparisons: most likely a pattern is misspelt."""
+"""Rules that match nothing in any of their comparisons: most likely a pattern is misspelt."""
 
 from __future__ import annotations
 
@@ -17,50 +17,51 @@ if TYPE_CHECKING:
 
 @final
 class CheckedRule(NamedTuple):
-    """What one test says about a pattern."""
+    """A pattern, and whether it matched in one test."""
 
     file: str
     line: int
     kind: str
     pattern: str
     matched: bool
-    """Whether it matches a place."""
+    """Whether it matched anything."""
     is_shared: bool = False
-    """Whether other tests may have it, too."""
+    """Whether other tests may have the pattern, too."""
     near: str | None = None
-    """The nearest path; sent once from each process."""
+    """The most similar path; sent once from each process."""
 
 
 def is_ignored() -> bool:
-    """Tell whether a warning about a rule would be ignored here, such as by a mark of the running test."""
+    """Return whether a warning filter, such as a mark of the running test, ignores warnings about rules."""
     from pytest_jsonmatch.engine.value.errors import JsonMatchWarning
 
-    fitting = (
+    actions = (
         action
         for action, text, kind, module, _ in warnings.filters
         if issubclass(JsonMatchWarning, kind) and not text and not module
     )
-    return next(fitting, "default") == "ignore"
+    return next(actions, "default") == "ignore"
 
 
-def checked(
+def check_rules(
     result: MatchResult | None,
     rules: Iterable[WrittenRule],
     item: pytest.Item,
     known: dict[WrittenRule, bool],
 ) -> Iterator[CheckedRule]:
-    """Yield what a comparison says about its patterns.
+    """Yield the patterns of a comparison, each with whether it matched.
 
     Args:
-        result: the result; None for an unreadable answer, which may match any of them.
+        result: the result; None for an unreadable answer: then every pattern counts as matched.
         rules: the patterns.
-        item: its test.
-        known: whether a pattern has matched in this process, which is updated: then it is not checked again.
+        item: the running test.
+        known: by pattern, whether it has matched in this process; updated. A pattern that has matched is not
+            checked again.
     """
-    own = str(item.path), (item.location[1] or 0) + 1
+    location = str(item.path), (item.location[1] or 0) + 1
     is_shared = getattr(item.parent, "compares", False) or hasattr(item, "callspec")
-    placed = (rule if rule.file else WrittenRule(*own, *rule[2:]) for rule in rules)
-    unknown = [rule for rule in placed if not known.get(rule)]
+    located = (rule if rule.file else WrittenRule(*location, *rule[2:]) for rule in rules)
+    unknown = [rule for rule in located if not known.get(rule)]
     unmatched = () if result is None else result.unmatched(rule.pattern for rule in unknown)
     for rule in unknown:
         matched = rule.pattern not in unmatched
@@ -71,36 +72,36 @@ def checked(
 
 
 @final
-class RulesOfRun:
+class RuleLog:
     """In the controller: the patterns of all tests, from all processes."""
 
     def __init__(self) -> None:
         self._matched: set[WrittenRule] = set()
         self._tests: dict[WrittenRule, set[str]] = {}
-        """The tests in which a pattern has matched nothing."""
+        """The node ids of the tests in which a pattern has matched nothing, by pattern."""
         self._near: dict[WrittenRule, str] = {}
         self._shared: set[WrittenRule] = set()
 
-    def take(self, nodeid: str, rules: Iterable[CheckedRule]) -> None:
-        """Take what one test says."""
-        for each in rules:
-            rule = WrittenRule(*each[:4])
-            if each.matched:
+    def add(self, nodeid: str, rules: Iterable[CheckedRule]) -> None:
+        """Add the checked patterns of a test."""
+        for checked_rule in rules:
+            rule = WrittenRule(*checked_rule[:4])
+            if checked_rule.matched:
                 self._matched.add(rule)
             else:
                 self._tests.setdefault(rule, set()).add(nodeid)
-            if each.near is not None:
-                self._near[rule] = each.near
-            if each.is_shared:
+            if checked_rule.near is not None:
+                self._near[rule] = checked_rule.near
+            if checked_rule.is_shared:
                 self._shared.add(rule)
 
     def unmatched(self, *, is_part: bool, broken: Container[str]) -> Iterator[tuple[WrittenRule, str]]:
-        """Yield the patterns that matched nowhere, each with its warning.
+        """Yield the patterns that matched nothing in any test, each with its warning.
 
-        Those that several tests may have are left out if some of these may not have compared.
+        A pattern that several tests may have is left out if some of these tests may not have compared.
 
         Args:
-            is_part: whether not all tests have run.
+            is_part: whether some tests have not run.
             broken: the files with tests that did not compare.
         """
         from pytest_jsonmatch.engine.plan.unmatched import format_unmatched
@@ -108,14 +109,14 @@ class RulesOfRun:
         for rule, tests in sorted(self._tests.items()):
             has_gaps = is_part or any(nodeid.partition("::")[0] in broken for nodeid in tests)
             if rule not in self._matched and not (has_gaps and rule in self._shared):
-                of = "" if len(tests) == 1 else f" in any of {len(tests):,} tests"
-                yield rule, format_unmatched(rule.kind, rule.pattern, self._near.get(rule), of)
+                scope = "" if len(tests) == 1 else f" in any of {len(tests):,} tests"
+                yield rule, format_unmatched(rule.kind, rule.pattern, self._near.get(rule), scope)
 
 
-def warn_of_rules(config: pytest.Config, unmatched: Iterable[tuple[WrittenRule, str]]) -> list[str]:
-    """Warn of rules, each at its place; return the texts of those that a filter makes errors.
+def warn_about_rules(config: pytest.Config, unmatched: Iterable[tuple[WrittenRule, str]]) -> list[str]:
+    """Warn about rules, each at its file and line; return the messages that a filter turns into errors.
 
-    pytest shows warnings of this late phase only if its own hook is called with them.
+    pytest shows warnings this late only if its own hook is called with them.
     """
     from pytest_jsonmatch.engine.value.errors import JsonMatchWarning
 

@@ -1,4 +1,4 @@
-"""In the process of a test: which test runs here, what it compares, and what its reports carry."""
+"""In the process of a test: the running test, its comparisons, and the payloads of its reports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 import pytest
 
 from pytest_jsonmatch.session.payload import ATTRIBUTE, TestPayload
-from pytest_jsonmatch.session.rules import checked, is_ignored
+from pytest_jsonmatch.session.rules import check_rules, is_ignored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.session.options import Settings
 
 _XPASS: Final = "[XPASS(strict)] "
-"""How pytest reports a test that passes although `xfail(strict=True)` expects a failure."""
-_FIGURES: Final = ("score", "precision", "recall", "f1")
+"""The start of the text for a test that passes although `xfail(strict=True)` expects a failure."""
+_SCORES: Final = ("score", "precision", "recall", "f1")
 _FIXTURES: Final = frozenset({"assert_json_match", "jsonmatch_case", "jsonmatch_actual"})
 
 
-def is_there_to_compare(item: pytest.Item) -> bool:
-    """Tell whether a test is meant to compare: a golden case, or one with our mark or one of our fixtures."""
+def is_meant_to_compare(item: pytest.Item) -> bool:
+    """Return whether a test is meant to compare: a golden case, or one with our mark or fixtures."""
     return (
         getattr(item.parent, "compares", False)
         or not _FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
@@ -40,52 +40,52 @@ def is_there_to_compare(item: pytest.Item) -> bool:
 
 @final
 class CurrentTest:
-    """Collects what is compared while one item runs, in any thread.
+    """Collects the comparisons while one item runs, in any thread.
 
     Args:
         item: the test.
-        settings: of the session.
-        rules: whether a pattern has matched anything in this process, of those seen so far.
+        settings: the settings of the session.
+        rules: by pattern, whether it has matched anything in this process so far.
     """
 
     def __init__(self, item: pytest.Item, settings: Settings, rules: dict[WrittenRule, bool]) -> None:
         self.item = item
         self.nodeid: str = _plain_nodeid(item)
         self.repetition: Repetition | None = None
-        """Which run of a repeated case the item is."""
+        """The repetition of a case that the item is; None if it is not repeated."""
         self.cluster = ""
         """The cluster of the item's case."""
         self.document: str = ""
-        """The file with its input, or the case without parameters of fixtures: a cluster if none is named."""
+        """The file of its input, or the case without fixture parameters: the cluster if none is named."""
         self.tags: Tags = {}
         """The tags of the case, and those of its parameters."""
         self._params: Mapping[str, str] = {}
-        """The labels of the item's parameters that are tags."""
+        """The labels of those parameters of the item that are tags, by name."""
         self._settings = settings
         self._rules = rules
         self._lock = Lock()
         self.restart()
 
     def restart(self) -> None:
-        """Forget everything: the item is about to run (again)."""
+        """Reset everything: the item is about to run (again)."""
         self.begun: int = 0
-        """How often the item tried to compare."""
+        """The number of comparisons that the item has begun."""
         self.raised: BaseException | None = None
-        """What the producer of the answer raised."""
+        """The exception that the producer raised."""
         self._under = False
-        """Whether an answer was not good enough."""
+        """Whether an answer was below its threshold."""
         self._names: set[str] = set()
         self._spent: list[Spent] = []
-        """Model, time, tokens and cost of the compared answers."""
+        """The cost and latency of the compared answers."""
         self._count = self._compared = 0
-        self._figures: list[list[float]] = []
+        self._scores: list[list[float]] = []
         self._payload = TestPayload()
-        """What the next report carries."""
+        """The payload of the next report."""
 
-    def take_parameters(self, names: Collection[str] | None = None) -> None:
-        """Make parameters of the item tags: those of some fixtures, or all.
+    def add_parameter_tags(self, names: Collection[str] | None = None) -> None:
+        """Add parameters of the item to its tags: those of some fixtures, or all.
 
-        Raises ConfigurationError if a tag of the item has the name of a fixture, and another value.
+        Raises ConfigurationError if a tag of the item has the name of a fixture, but another value.
         """
         __tracebackhide__ = True
         labels = _parameters(self.item) if names is None or names else {}
@@ -109,32 +109,32 @@ class CurrentTest:
                 )
 
     def begin(self) -> None:
-        """Note that the item tries to compare; if `record` does not follow, something is wrong."""
+        """Note that a comparison begins; without a `record` after it, the comparison failed."""
         with self._lock:
             self.begun += 1
 
     @contextmanager
     def adding(self) -> Iterator[TestPayload]:
-        """Give access to what the next report will carry."""
+        """Give access to the payload of the next report."""
         with self._lock:
             self._payload.compares = True
             yield self._payload
 
     @property
     def params(self) -> tuple[str, ...]:
-        """The names of its parameters that are tags."""
+        """The names of the parameters of the test that are tags."""
         return tuple(self._params)
 
     @property
     def shows_values(self) -> bool:
-        """Whether a page will show values."""
+        """Whether an HTML report will show values."""
         return self._settings.html is not None
 
     def identify(self, name: str | None, tags: Tags) -> str:
-        """Return an id that no other comparison of the item has; the same error as `take_parameters`.
+        """Return a unique id for a comparison; check its tags as `add_parameter_tags` does.
 
-        It is the name, or `NODEID#n` for the n-th comparison of the test. A repeated name gets `#2`, `#3` and
-        so on, since a name used in a loop is no reason to fail a test.
+        The id is the name, or `NODEID#n` for the n-th comparison of the test. A repeated name gets `#2`, `#3`
+        and so on: a name that is used in a loop must not fail a test.
         """
         self._check_tags(tags)
         with self._lock:
@@ -144,9 +144,9 @@ class CurrentTest:
         return _text(f"{self.nodeid}{short}" if name is None else short)
 
     def claim_spent(self, spent: Spent | None) -> Spent | None:
-        """Return what an answer took if it is new to the test: it is kept with its first comparison."""
+        """Return the cost and latency of an answer if they are new in this test, else None."""
         with self._lock:
-            if spent is None or any(each is spent for each in self._spent):
+            if spent is None or any(claimed is spent for claimed in self._spent):
                 return None
             self._spent.append(spent)
             return spent
@@ -159,17 +159,19 @@ class CurrentTest:
         *,
         is_read: bool,
     ) -> None:
-        """Keep a comparison, and look for rules that match no place."""
+        """Record a comparison, and check which of its rules match nothing."""
         with self.adding() as payload:
             payload.comparisons.append(comparison)
             self._under |= not comparison.passed and not comparison.errors
             self._compared += 1
             if comparison.has_figures:
-                self._figures.append([getattr(comparison, each) for each in _FIGURES])
-        if self.item.config.hook.pytest_jsonmatch_compared.get_hookimpls():  # asking an item's own is slow
+                self._scores.append([getattr(comparison, name) for name in _SCORES])
+        if (
+            self.item.config.hook.pytest_jsonmatch_compared.get_hookimpls()
+        ):  # looking up the hooks of an item is slow
             self.item.ihook.pytest_jsonmatch_compared(result=result, item=self.item)
         if rules and not is_ignored():
-            found = list(checked(result if is_read else None, rules, self.item, self._rules))
+            found = list(check_rules(result if is_read else None, rules, self.item, self._rules))
             with self.adding() as payload:
                 payload.rules += found
 
@@ -180,27 +182,27 @@ class CurrentTest:
             candidate = f"{name}#{count}"
         return candidate
 
-    def hand_over(
+    def attach_payload(
         self, report: pytest.TestReport, of_run: TestPayload | None, error: BaseException | None
     ) -> None:
-        """Attach to a report what is new since the last one: everything but the repetition is sent only once.
+        """Attach the payload with everything new since the last report to a report.
 
-        The figures of the test become properties, for JUnit files and others. There are always four: the
-        means over the comparisons of the test, as in gates. The failed run of a case with `min_pass_rate`
-        becomes an expected failure: the case is judged instead.
+        The four scores of the test become user properties, for JUnit files and other tools: means over the
+        comparisons of the test, as in gates. The failed run of a case with `min_pass_rate` becomes an
+        expected failure, since the case is judged as a whole.
 
         Args:
-            report: of a phase of the test.
-            of_run: what is new about the run; None for nothing.
-            error: what the phase raised.
+            report: the report of a phase of the test.
+            of_run: the new data about the run; None if there is none.
+            error: the exception that the phase raised.
         """
-        if self._figures:
-            means = (fsum(each) / len(each) for each in zip(*self._figures))
-            report.user_properties += [(f"jsonmatch_{name}", mean) for name, mean in zip(_FIGURES, means)]
+        if self._scores:
+            means = (fsum(column) / len(column) for column in zip(*self._scores))
+            report.user_properties += [(f"jsonmatch_{name}", mean) for name, mean in zip(_SCORES, means)]
         with self._lock:
             payload, self._payload = self._payload, TestPayload()
         if of_run is not None:
-            payload.judged, payload.collected = of_run.judged, of_run.collected
+            payload.judge_usage, payload.collected = of_run.judge_usage, of_run.collected
         if self._under and error is None and report.when == "call" and self._settings.fail == "gate":
             _expect_failure(report)
         if self.raised is not None and error is self.raised and not hasattr(report, "wasxfail"):
@@ -212,21 +214,21 @@ class CurrentTest:
         payload.repetition = repetition = self.repetition
         payload.cluster = self._named_cluster()
         payload.broken = report.failed and self.begun > self._compared
-        # A run that was meant to compare but failed before is noted.
-        is_meant = not report.passed and (self.begun > 0 or is_there_to_compare(self.item))
+        # A run that was meant to compare but failed before it did counts, too.
+        is_meant = not report.passed and (self.begun > 0 or is_meant_to_compare(self.item))
         payload.compares |= bool(repetition or payload.cluster) or is_meant or payload.broken
         if payload.compares:
             payload.tags = self.tags
             if report.when == "call" and report.failed and repetition and self._is_tolerable(error):
                 payload.tolerated = True
-                # As pytest itself marks an expected failure.
+                # pytest marks an expected failure in this way.
                 report.outcome = "skipped"
                 report.wasxfail = f"run {repetition.number} of {repetition.of} under threshold"
         if payload.compares or of_run is not None:
             setattr(report, ATTRIBUTE, payload)
 
     def _is_tolerable(self, error: BaseException | None) -> bool:
-        """Tell whether a run is only under its threshold, without an error in the test or around it."""
+        """Return whether a run is below its threshold, without another error in the test or its fixtures."""
         from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
         return (
@@ -237,10 +239,10 @@ class CurrentTest:
         )
 
     def _named_cluster(self) -> str:
-        """Return the cluster of the case: the one it names, else the value of the tag that names clusters.
+        """Return the cluster of the case: the one that it names, or the value of the tag that names clusters.
 
-        Without either, cases with one input file are a cluster, or the runs of a golden case with the values
-        of a parametrized fixture.
+        Without either, the cases with the same input file are a cluster, and so are the runs of a golden case
+        with all values of a parametrized fixture.
         """
         if self.cluster or self._settings.cluster not in self.tags:
             return self.cluster or self.document
@@ -250,7 +252,7 @@ class CurrentTest:
 
 
 def _expect_failure(report: pytest.TestReport) -> None:
-    """Make an unexpected pass an expected failure: a low score raised nothing, since gates alone decide."""
+    """Turn an unexpected pass into an expected failure: with `fail = gate`, a low score raises nothing."""
     reason = getattr(report, "wasxfail", None)
     if isinstance(report.longrepr, str) and report.longrepr.startswith(_XPASS):
         reason = report.longrepr.removeprefix(_XPASS)
@@ -260,9 +262,9 @@ def _expect_failure(report: pytest.TestReport) -> None:
 
 @final
 class ProducerErrors:
-    """Records what producers of golden cases raise. Register it as a plugin.
+    """Records the exceptions of producers of golden cases. Register it as a plugin.
 
-    If gates alone decide, the tests of such cases pass, and their bodies are left out.
+    If only gates fail a run, the tests of such cases pass, and their bodies do not run.
     """
 
     def __init__(self, running: Callable[[], CurrentTest | None]) -> None:
@@ -270,7 +272,7 @@ class ProducerErrors:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[object]) -> Generator[None, object, object]:
-        """Note that a producer raised."""
+        """Record the exception of a producer."""
         try:
             return (yield)
         except Exception as error:
@@ -284,7 +286,7 @@ class ProducerErrors:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self) -> bool | None:
-        """Leave out the body of a test without an answer."""
+        """Skip the body of a test without an answer."""
         test = self._running()
         return True if test is not None and test.raised is not None else None
 
@@ -304,12 +306,12 @@ def tags_of_marks(item: pytest.Item) -> dict[str, Any]:
 
 
 def _parameters(item: pytest.Item) -> dict[str, str]:
-    """Return the labels of a test's parameters, as in its node id."""
+    """Return the labels of the parameters of a test, as in its node id, by name."""
     callspec = getattr(item, "callspec", None)
     params: dict[str, object] = getattr(callspec, "params", {})
     indices: dict[str, int] = getattr(callspec, "indices", {})
-    whole = str(getattr(callspec, "id", ""))
-    labels = [whole] if len(params) == 1 else whole.split("-")
+    joined = str(getattr(callspec, "id", ""))
+    labels = [joined] if len(params) == 1 else joined.split("-")
     if len(labels) != len(params):  # a label contains a hyphen, so the id can't be split
         labels = [_label(name, value, indices.get(name, 0)) for name, value in params.items()]
     return {name: _text(label) for name, label in zip(params, labels, strict=True)}

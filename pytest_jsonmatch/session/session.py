@@ -1,4 +1,4 @@
-"""A session: one run of pytest in this process."""
+"""A session: one pytest run in this process."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.run import RunResult
     from pytest_jsonmatch.running import WrittenRule
     from pytest_jsonmatch.semantic.bench import Bench, Memory
-    from pytest_jsonmatch.session.ahead import Ahead
+    from pytest_jsonmatch.session.concurrency import ConcurrentProducers
     from pytest_jsonmatch.session.options import Settings
 
 _FIXTURES: Final = frozenset({"jsonmatch_case", "jsonmatch_actual"})
@@ -41,38 +41,38 @@ class Baseline(NamedTuple):
 
     path: Path
     results: RunResult | None
-    """None if there is no such file."""
+    """The results of the baseline; None if the file does not exist."""
     hint: str = ""
-    """The end of a message, which names a baseline with nearly the same name."""
+    """The end of a message, with the most similar name of a baseline; may be empty."""
 
 
 @final
 class RunVerdict:
-    """What a run has come to: filled by `verdict.finish`, read by the terminal summary."""
+    """The verdict on a run: set by `verdict.finish`, read by the terminal summary."""
 
     def __init__(self) -> None:
         self.report: Report | None = None
-        """The report of the run, if it is asked for."""
+        """The report of the run, if it is requested."""
         self.gates: Sequence[Check] = ()
         """The gates of the run, and the checks against its baseline."""
         self.repeated: Sequence[Check] = ()
         """The checks of repeated cases that are judged as a whole."""
         self.notes: list[StyledLine] = []
-        """Lines about the files that were written, or could not be."""
+        """Lines about the files that were or could not be written."""
         self.rule_errors: list[str] = []
-        """Rules that match no place, if a warning filter makes that an error."""
+        """Rules that match nothing, if a warning filter turns that into an error."""
         self.updates: list[FileUpdate] | None = None
-        """Which golden files were rewritten, and how."""
+        """The updates of golden files."""
 
 
 @final
 class Session:
-    """One run of pytest in this process; modules that do not import pytest see it as a `running.Run`.
+    """One pytest run in this process; modules that do not import pytest see it as a `running.Run`.
 
     Args:
-        config: pytest's.
-        settings: ours.
-        encoding: of the stream that pytest writes to.
+        config: pytest's configuration.
+        settings: the options of the plugin.
+        encoding: the encoding of the stream that pytest writes to.
     """
 
     def __init__(self, config: pytest.Config, settings: Settings, *, encoding: str) -> None:
@@ -80,37 +80,37 @@ class Session:
         self.settings = settings
         self.case_files: CaseFiles = CaseFiles((os.path.realpath(config.rootpath),), settings.repeat)
         self.has_only_gates: bool = settings.fail == "gate"
-        """Whether gates alone decide: tests with low scores or without an answer pass."""
+        """Whether only gates fail a run: tests with low scores or without an answer pass."""
         self.finished: FinishedTests = FinishedTests(has_only_gates=self.has_only_gates)
         self.test: CurrentTest | None = None
-        """The test that runs now."""
+        """The running test."""
         self._rules: dict[WrittenRule, bool] = {}
-        """Whether a pattern has matched anything in this process, of those seen so far."""
+        """By pattern, whether it has matched anything in this process so far."""
         self.case_rules: CaseRules | None = None
-        """How golden cases are run, once it is known."""
+        """The rules of golden cases, once they are created."""
         self.payload: TestPayload = TestPayload()
-        """What the next report carries about the run."""
+        """The data about the run for the next report."""
         self.baseline: Baseline | None = None
         """The baseline that the run is compared with; None without one."""
-        self.ahead: Ahead | None = None
-        """Calls producers of golden cases side by side, if requested."""
+        self.concurrent_producers: ConcurrentProducers | None = None
+        """Calls producers of golden cases concurrently, if requested."""
         self.verdict: RunVerdict = RunVerdict()
-        """What the run has come to, once it has ended."""
+        """The verdict on the run, once it has ended."""
         self.writer: OutputWriter | None = None
         """Saves the answers of golden cases to a file, if requested."""
         self._is_overridden = False
-        self._looked_at: object = None
+        self._last_collector: object = None
         self._encoding = encoding
         self._closing = ExitStack()
         self._registry_is_open = False
 
-    # -- what was registered -------------------------------------------------------------------------------
+    # -- the registry --------------------------------------------------------------------------------------
 
     def open_registry(self) -> None:
         """Call `pytest_jsonmatch_register` once a plugin implements it; pytest calls later implementations.
 
-        Call this whenever a plugin may have been added: a run without any need not import the engine.
-        Raises the `ConfigurationError` of a wrong registration.
+        Call this whenever a plugin may have been added. A run without such a plugin does not import the
+        engine. Raises the `ConfigurationError` of an invalid registration.
         """
         hook = self.config.hook.pytest_jsonmatch_register
         if self._registry_is_open or not hook.get_hookimpls():
@@ -121,7 +121,7 @@ class Session:
         hook.call_historic(kwargs={"registry": self._closing.enter_context(session_registry())})
 
     def check_registered(self) -> None:
-        """Open the registry; `pytest.UsageError` if that fails, or if the settings name an unknown metric."""
+        """Open the registry; raise `pytest.UsageError` if that fails, or if the metric is unknown."""
         hook = self.config.hook.pytest_jsonmatch_register
         if self.settings.metric == METRIC and not hook.get_hookimpls():
             return
@@ -133,20 +133,20 @@ class Session:
             get_active_registry().find_metric(self.settings.metric)
 
     def close(self) -> None:
-        """Remove what was registered for this session, and close its judge."""
+        """Remove the registrations of this session, and close its judge."""
         self._closing.close()
 
     # -- tests ---------------------------------------------------------------------------------------------
 
-    def look_for_overrides(self, holder: object) -> None:
+    def note_overrides(self, holder: object) -> None:
         """Note whether a plugin, a module or a class overrides a fixture of golden cases."""
         self._is_overridden |= not _FIXTURES.isdisjoint(dir(holder))
 
-    def look_for_overrides_in(self, collector: pytest.Module | pytest.Class) -> None:
-        """Do the same for a module or a class, once."""
-        if collector is not self._looked_at:
-            self._looked_at = collector
-            self.look_for_overrides(collector.obj)
+    def note_overrides_in(self, collector: pytest.Module | pytest.Class) -> None:
+        """Note, once for each module or class, whether it overrides a fixture of golden cases."""
+        if collector is not self._last_collector:
+            self._last_collector = collector
+            self.note_overrides(collector.obj)
 
     @property
     def has_own_fixtures(self) -> bool:
@@ -157,7 +157,7 @@ class Session:
 
     @contextmanager
     def running(self, item: pytest.Item) -> Iterator[None]:
-        """Make a test the one that runs now."""
+        """Make a test the running one."""
         self.test = CurrentTest(item, self.settings, self._rules)
         try:
             yield
@@ -165,9 +165,9 @@ class Session:
             self.test = None
 
     def defaults(self) -> tuple[dict[str, Any], set[str]]:
-        """Return the current defaults: the test's `jsonmatch` marks, closest first, then the ini options.
+        """Return the current defaults, and the names of those that a mark of the test itself sets.
 
-        And which of them a mark of the test itself gives.
+        Defaults are from the `jsonmatch` marks of the test, closest first, then from the ini options.
         """
         settings = self.settings
         chosen: dict[str, Any] = {"metric": settings.metric, "threshold": settings.threshold}
@@ -181,7 +181,7 @@ class Session:
                     "@pytest.mark.jsonmatch takes keywords only: metric=, threshold=, tags=, and options of "
                     f"the metric; got {', '.join(map(repr, mark.args))}"
                 )
-            # As in the signature of the assertion, None means "not given".
+            # None means "not given", as in the signature of the assertion.
             given = {key: value for key, value in mark.kwargs.items() if value is not None and key != "tags"}
             chosen.update(given)
             if isinstance(node, pytest.Item):
@@ -197,11 +197,11 @@ class Session:
 
     @cached_property
     def _memory(self) -> Memory:
-        """What judges have said in this run."""
+        """The verdicts of judges in this run."""
         from pytest_jsonmatch.semantic.bench import Memory
 
         memory = Memory()
-        self._told = memory.usage
+        self._sent_usage = memory.usage
         return memory
 
     @cached_property
@@ -211,33 +211,33 @@ class Session:
         return configured_judge(self.settings, self.config.rootpath)
 
     def bench(self, judge: object) -> Bench:
-        """Return the judges that comparators ask; `judge` is the comparison's own, or None."""
+        """Return the judges for comparators; `judge` is the comparison's own, or None."""
         from pytest_jsonmatch.semantic.bench import Bench
 
         mode = self.settings.judge_mode
         return Bench(judge, default=lambda: self._judge, memory=self._memory, mode=mode)
 
-    def take_payload(self) -> TestPayload | None:
-        """Return what is new about the run in this process since the last call; None if nothing is."""
+    def pop_payload(self) -> TestPayload | None:
+        """Return the new data about the run in this process since the last call; None if there is none."""
         payload, self.payload = self.payload, TestPayload()
-        if "_memory" in vars(self) and (usage := self._memory.usage) != self._told:
-            payload.judged = usage - self._told
-            self._told = usage
-        return payload if payload.judged or payload.collected else None
+        if "_memory" in vars(self) and (usage := self._memory.usage) != self._sent_usage:
+            payload.judge_usage = usage - self._sent_usage
+            self._sent_usage = usage
+        return payload if payload.judge_usage or payload.collected else None
 
     # -- the terminal --------------------------------------------------------------------------------------
 
     @property
     def verbosity(self) -> int:
-        """How much a failure message says: `-v`, or the ini option `verbosity_assertions`."""
+        """The verbosity of failure messages: `-v`, or the ini option `verbosity_assertions`."""
         return self.config.get_verbosity(pytest.Config.VERBOSITY_ASSERTIONS)
 
     @cached_property
     def look(self) -> tuple[bool, bool, int]:
-        """How text for this run's terminal looks: in colour or not, beyond ASCII or not, columns."""
-        told = getattr(self.config, "workerinput", {}).get("jsonmatch_look")
-        if told is not None:
-            color, unicode, width = told
+        """The style of the terminal: whether it has colours and non-ASCII characters, and its width."""
+        sent = getattr(self.config, "workerinput", {}).get("jsonmatch_look")
+        if sent is not None:
+            color, unicode, width = sent
             return color, unicode, width
         if not self.config.pluginmanager.has_plugin("terminalreporter"):
             return False, True, 80

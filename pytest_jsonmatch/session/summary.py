@@ -1,4 +1,4 @@
-"""What the terminal shows at the end of a run."""
+"""The terminal summary at the end of a run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MOST_SHOWN: Final = 5
 def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     """Write the summary of a run: tables, judges, baseline and gates."""
     config, verdict = session.config, session.verdict
-    # -qq means less than one line. Newer releases of pytest leave it to plugins to heed --no-summary.
+    # -qq means less than one line. Newer releases of pytest leave --no-summary to plugins.
     silent = (
         session.settings.summary == "none"
         or config.get_verbosity() < -1
@@ -48,17 +48,17 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     style = _make_style(session)
     if not silent:
         lines = _lines(session, cases, style, is_brief=is_brief)
-    else:  # gates are judged all the same
+    else:  # gates are still shown
         checks = [] if verdict.report is None else verdict.report.blocks
         lines = joined_blocks(
-            [each for each in checks if isinstance(each, Table) and each.level == "brief"], style
+            [block for block in checks if isinstance(block, Table) and block.level == "brief"], style
         )
     notes = [] if verdict.report is None else list(_notes(session))
     if len(lines) > 1 or notes or verdict.rule_errors:
         terminalreporter.section("jsonmatch")
     write_lines(terminalreporter, lines)
     if comparisons or not silent:
-        write_lines(terminalreporter, _judged(session))
+        write_lines(terminalreporter, _judge_lines(session))
     if comparisons and session.finished.left_out:
         counts = ", ".join(f"{number} {reason}" for reason, number in session.finished.left_out.items())
         terminalreporter.write_line(f"not counted above: {counts}")
@@ -83,7 +83,7 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
 def _lines(
     session: Session, cases: Sequence[Case], style: TerminalStyle, *, is_brief: bool | None
 ) -> list[StyledLine]:
-    """Return the lines of the report, which is built here if nothing else needed it."""
+    """Return the lines of the report, which is built here if it does not exist yet."""
     if session.verdict.report is not None:
         return blocks_lines(session.verdict.report, style, is_brief=is_brief)
     single = _single_assertions(cases, session) if is_brief is None else set()
@@ -100,15 +100,14 @@ def _report(session: Session, cases: Sequence[Case]) -> Report:
 
 
 def _notes(session: Session) -> Iterator[StyledLine]:
-    """Yield lines about a baseline that is not there yet, and about the files that were written."""
+    """Yield lines about a baseline that does not exist yet, and about the files that were written."""
     baseline, settings = session.baseline, session.settings
     if baseline is not None and baseline.results is None:
         is_named = baseline.path.parent == session.config.rootpath / settings.baselines
-        how = f"--jsonmatch-{'save' if is_named else 'json'}={settings.baseline}"
+        option = f"--jsonmatch-{'save' if is_named else 'json'}={settings.baseline}"
         where = display_name(baseline.path, session.config.invocation_params.dir)
-        text = (
-            f"baseline {settings.baseline}: there is none yet{baseline.hint}; {how} saves this run as {where}"
-        )
+        text = f"no baseline named {settings.baseline!r} yet{baseline.hint}; create it with {option}"
+        text += f" (writes {where})"
         yield [(text, YELLOW)]
     yield from session.verdict.notes
 
@@ -116,7 +115,7 @@ def _notes(session: Session) -> Iterator[StyledLine]:
 def _single_assertions(cases: Sequence[Case], session: Session) -> set[str]:
     """Return the ids of tests that compare once: a table of their fields would mix unrelated documents.
 
-    There are none if more is asked of the run: figures by tag, gates, a report.
+    The result is empty if the run needs all tests: for scores by tag, gates, or a report.
     """
     settings = session.settings
     if settings.summary != "auto" or settings.by or settings.asks_of_run:
@@ -132,7 +131,7 @@ def _single_assertions(cases: Sequence[Case], session: Session) -> set[str]:
 
 
 def show_missing(terminalreporter: pytest.TerminalReporter, session: Session) -> bool:
-    """Name options that had nothing to work on, and the patterns of golden files; return whether any did."""
+    """Name options that had no effect, and the patterns of golden files; return whether there were any."""
     settings = session.settings
     patterns = ", ".join((*(f"*{end}" for end in OWN), *settings.files))
     if settings.needing_cases and not session.finished.has_golden(settings.files):
@@ -148,25 +147,25 @@ def show_missing(terminalreporter: pytest.TerminalReporter, session: Session) ->
 
 
 def _show_repeated(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
-    """Show for each failed repeated case why its worst run is not good enough."""
+    """Show the failure of the lowest-scoring run of each failed repeated case."""
     if session.config.getoption("tbstyle", "auto") == "no":
         return
     reports = session.finished.tolerated
     failed = {check.subject for check in session.verdict.repeated if check.passed is False}
-    told = [
+    shown = [
         (case, runs)
         for case in (session.finished.cases() if failed else ())
-        if case.id in failed and (runs := [each for each in case.runs if (case.id, each.number) in reports])
+        if case.id in failed and (runs := [run for run in case.runs if (case.id, run.number) in reports])
     ]
-    if told:
+    if shown:
         terminalreporter.write_sep("=", "REPEATED CASES")
-    for case, runs in told[:_MOST_SHOWN]:
-        number = min(runs, key=lambda each: each.mean("score")).number
-        title = f"{case.id.rpartition('::')[2]}: run {number} of {case.of}, the worst"
+    for case, runs in shown[:_MOST_SHOWN]:
+        number = min(runs, key=lambda run: run.mean("score")).number
+        title = f"{case.id.rpartition('::')[2]}: run {number} of {case.of}, the lowest-scoring"
         terminalreporter.write_sep("_", title, red=True, bold=True)
         reports[case.id, number].toterminal(session.config.get_terminal_writer())
-    if len(told) > _MOST_SHOWN:
-        terminalreporter.write_line(f"and {len(told) - _MOST_SHOWN} more, named below")
+    if len(shown) > _MOST_SHOWN:
+        terminalreporter.write_line(f"and {len(shown) - _MOST_SHOWN} more, named below")
 
 
 def _make_style(session: Session) -> TerminalStyle:
@@ -176,7 +175,7 @@ def _make_style(session: Session) -> TerminalStyle:
 
 
 def _node_id(config: pytest.Config, nodeid: str) -> str:
-    """Return a node id, which starts at the rootdir, as pytest takes it in the folder it was started in."""
+    """Return a node id, which starts at the rootdir, relative to the folder that pytest was started in."""
     file, *names = nodeid.split("::")
     try:
         path = os.path.relpath(config.rootpath / file, config.invocation_params.dir)
@@ -185,9 +184,9 @@ def _node_id(config: pytest.Config, nodeid: str) -> str:
     return "::".join([path.replace(os.sep, "/"), *names])
 
 
-def _judged(session: Session) -> Iterator[StyledLine]:
-    """Yield lines about what judges did in all processes."""
-    parts = session.finished.judged
+def _judge_lines(session: Session) -> Iterator[StyledLine]:
+    """Yield lines about the usage of judges in all processes."""
+    parts = session.finished.judge_usages
     if not parts:
         return
     from pytest_jsonmatch.semantic.bench import format_usage
@@ -198,7 +197,7 @@ def _judged(session: Session) -> Iterator[StyledLine]:
 
 
 def show_verdict(config: pytest.Config, session: Session) -> None:
-    """Write which gates failed as the very last line of a run: pytest's own last line counts only tests."""
+    """Write the failed gates as the very last line of a run: pytest's own last line counts only tests."""
     terminalreporter: pytest.TerminalReporter | None = config.pluginmanager.getplugin("terminalreporter")
     if session.verdict.report is None or terminalreporter is None:
         return

@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
 
 def write(session: Session) -> list[update.FileUpdate]:
-    """Write the golden files of a run that has ended; return what happened to each."""
+    """Write the golden files of a run that has ended; return the update of each."""
     requests = session.finished.updates
     if session.settings.review:
         with _terminal(session.config):
             requests = review_on_terminal(requests)
     updates = update.plan_updates(requests)
     if not session.settings.dry_run:
-        for each in updates:
-            update.write(each)
+        for file_update in updates:
+            update.write(file_update)
     return updates
 
 
 def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
-    """Show what was written."""
+    """Show the updates of golden files."""
     settings = session.settings
     terminalreporter.section("jsonmatch review" if settings.review else "jsonmatch update")
     if session.verdict.updates is None:
@@ -44,7 +44,7 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
 
 
 def check_terminal(config: pytest.Config) -> None:
-    """Refuse a review without a terminal."""
+    """Raise `pytest.UsageError` for a review without a terminal."""
     option = config.option
     if hasattr(config, "workerinput") or getattr(option, "dist", "no") != "no" or getattr(option, "tx", None):
         raise pytest.UsageError("--jsonmatch-review asks on the terminal, one test at a time; leave out -n")
@@ -66,5 +66,5 @@ def _terminal(config: pytest.Config) -> Iterator[None]:
     finally:
         if capture is not None:
             capture.resume()
-            # Outside tests pytest captures no output.
+            # Outside tests pytest does not capture output.
             capture.suspend_global_capture()

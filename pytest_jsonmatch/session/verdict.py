@@ -1,4 +1,4 @@
-"""The end of a run: check gates and baseline, and set the exit status, which nothing else does."""
+"""The end of a run: check gates and the baseline, and set the exit status; nothing else sets it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.running import FAILED_BEFORE
 from pytest_jsonmatch.session.options import ci_variable, usage_errors
-from pytest_jsonmatch.session.rules import warn_of_rules
-from pytest_jsonmatch.session.running_test import is_there_to_compare
+from pytest_jsonmatch.session.rules import warn_about_rules
+from pytest_jsonmatch.session.running_test import is_meant_to_compare
 from pytest_jsonmatch.session.session import Baseline
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.run import RunResult
     from pytest_jsonmatch.session.session import Session
 
-# Gates, results and reports are imported in functions: most runs need none of them.
+# Gates, results and reports are imported in functions, since most runs need none of them.
 
 _LAST_FAILED: Final = "cache/lastfailed"
 
@@ -33,7 +33,7 @@ _LAST_FAILED: Final = "cache/lastfailed"
 
 
 def prepare(session: Session) -> None:
-    """Read gates and baseline; `pytest.UsageError` if one is wrong."""
+    """Read the baseline, and check that reports can be written; raise `pytest.UsageError` if not."""
     settings = session.settings
     if settings.baseline is not None:
         session.baseline = _read_baseline(session, settings.baseline)
@@ -45,7 +45,7 @@ def prepare(session: Session) -> None:
 
 
 def _read_baseline(session: Session, name: str) -> Baseline:
-    """Return the baseline with a name, or at a path; an error in CI if there is none and none is saved."""
+    """Return the baseline with a name or at a path; in CI it must exist, or the run must save it."""
     from pytest_jsonmatch.engine.value.errors import find_closest
     from pytest_jsonmatch.results.file import read_results
 
@@ -58,7 +58,7 @@ def _read_baseline(session: Session, name: str) -> Baseline:
     if path.exists():
         with usage_errors("--jsonmatch-baseline"):
             return Baseline(path, read_results(path))
-    near = find_closest(path.stem, [each.stem for each in path.parent.glob("*.jsonl")])
+    near = find_closest(path.stem, [other.stem for other in path.parent.glob("*.jsonl")])
     hint = "" if near is None else f"; did you mean {near!r}?"
     variable = ci_variable()
     if variable is not None and (is_path or settings.save != short):
@@ -69,9 +69,9 @@ def _read_baseline(session: Session, name: str) -> Baseline:
     return Baseline(path, None, hint)
 
 
-def take_collected(session: Session, items: Iterable[pytest.Item]) -> None:
+def note_collected_cases(session: Session, items: Iterable[pytest.Item]) -> None:
     """Note the cases among all collected tests, before some are deselected."""
-    found = sorted({*_cases_of(item for item in items if is_there_to_compare(item))})
+    found = sorted({*_cases_of(item for item in items if is_meant_to_compare(item))})
     session.finished.collected.update(found)
     session.payload.collected = found
 
@@ -79,19 +79,19 @@ def take_collected(session: Session, items: Iterable[pytest.Item]) -> None:
 def _cases_of(items: Iterable[pytest.Item]) -> Iterator[str]:
     """Yield, for each test, the id of its case."""
     for item in items:
-        turn = None
-        if is_there_to_compare(item):
+        repetition = None
+        if is_meant_to_compare(item):
             from pytest_jsonmatch.golden.collector import (
-                repetition_of,  # late, since there may be no golden case
+                repetition_of,  # late, since there may be no golden cases
             )
 
-            turn = repetition_of(item)
-        yield item.nodeid if turn is None else turn.case
+            repetition = repetition_of(item)
+        yield item.nodeid if repetition is None else repetition.case
 
 
 # -- at the end --------------------------------------------------------------------------------------------
 
-# Any other status may come from `pytest.exit(returncode=...)`, which ends a run like an interrupt.
+# Any other status may be from `pytest.exit(returncode=...)`, which ends a run like an interrupt.
 _WITHOUT_RESULTS: Final = frozenset(
     {pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED}
 )
@@ -106,13 +106,13 @@ _INTERRUPTED: Final = "interrupted"
 _STOPPED: Final = "stopped early"
 _LF: Final = "--lf"
 _HIDING: Final = frozenset({_LF, "node ids"})
-"""Options that keep cases from being collected, so that their number is unknown."""
+"""Options under which some cases are not collected, so that their number is unknown."""
 
 
 def finish(pytest_session: pytest.Session, session: Session) -> None:
-    """Decide what a run has come to, write its files, and set the exit status.
+    """Judge a run, write its files, and set the exit status.
 
-    What could fail the run is decided even if something else has failed it already.
+    Everything that can fail the run is checked, even if something else has already failed it.
     """
     narrowed = _narrowed(pytest_session, session)
     may_judge = pytest_session.exitstatus not in _WITHOUT_RESULTS
@@ -129,7 +129,7 @@ def finish(pytest_session: pytest.Session, session: Session) -> None:
 
 
 def _fails_by_results(session: Session, narrowed: tuple[str, ...]) -> bool:
-    """Judge the results and write their files; whether a check fails, or a file could not be written."""
+    """Judge the results and write files; return whether a check failed or a file could not be written."""
     settings, finished = session.settings, session.finished
     if not (settings.asks_of_run or finished.runs or (finished and settings.reports)):
         return False
@@ -144,28 +144,28 @@ def _fails_by_results(session: Session, narrowed: tuple[str, ...]) -> bool:
 
 
 def _fails_by_updates(session: Session) -> bool:
-    """Write golden files if that is asked for; whether one could not be."""
+    """Write golden files if requested; return whether one could not be written."""
     if not session.settings.writes_cases:
         return False
     from pytest_jsonmatch.session import updating
 
     session.verdict.updates = updating.write(session)
     # A test may have passed because its case was about to be updated.
-    return not session.settings.dry_run and any(each.refused for each in session.verdict.updates)
+    return not session.settings.dry_run and any(update.refused for update in session.verdict.updates)
 
 
 def _fails_by_rules(session: Session, narrowed: tuple[str, ...]) -> bool:
-    """Warn of rules that match nothing; whether a warning filter makes that an error."""
+    """Warn about rules that match nothing; return whether a warning filter turns that into an error."""
     finished = session.finished
     unmatched = finished.rules.unmatched(is_part=bool(narrowed), broken=finished.broken_files)
-    session.verdict.rule_errors = warn_of_rules(session.config, unmatched)
+    session.verdict.rule_errors = warn_about_rules(session.config, unmatched)
     return bool(session.verdict.rule_errors)
 
 
 def _narrowed(pytest_session: pytest.Session, session: Session) -> tuple[str, ...]:
-    """Return what may have kept cases from running: options as they are written, or an early end."""
+    """Return the reasons why cases may not have run: options, or an early end of the run."""
     option = pytest_session.config.option
-    reasons = [written for name, written in _NARROWING if getattr(option, name, None)]
+    reasons = [flag for name, flag in _NARROWING if getattr(option, name, None)]
     if any("::" in argument for argument in pytest_session.config.args):
         reasons.append("node ids")
     if not session.finished.are_complete:
@@ -175,7 +175,7 @@ def _narrowed(pytest_session: pytest.Session, session: Session) -> tuple[str, ..
 
 
 def _results(session: Session, narrowed: tuple[str, ...]) -> RunResult:
-    """Return the run; with its origin if that is written or shown."""
+    """Return the run, with its origin if that is written or shown."""
     from pytest_jsonmatch.results.origin import with_origin
     from pytest_jsonmatch.results.run import RunResult
 
@@ -185,7 +185,7 @@ def _results(session: Session, narrowed: tuple[str, ...]) -> RunResult:
         outcomes.cases(),
         collected=len(collected) if collected and _HIDING.isdisjoint(narrowed) else None,
         narrowed=narrowed,
-        judged=bool(outcomes.judged),
+        judged=bool(outcomes.judge_usages),
         has_only_gates=session.has_only_gates,
     )
     is_kept = any(target is not None for target in (settings.json, settings.save, settings.html))
@@ -193,7 +193,7 @@ def _results(session: Session, narrowed: tuple[str, ...]) -> RunResult:
 
 
 def _report(session: Session, results: RunResult) -> Report:
-    """Judge a run by its gates and its baseline, and return its report."""
+    """Check the gates and the baseline of a run, and return its report."""
     from pytest_jsonmatch.gate.gates import check_gates
     from pytest_jsonmatch.gate.headlines import contest
     from pytest_jsonmatch.gate.verdict import DropGate
@@ -204,12 +204,14 @@ def _report(session: Session, results: RunResult) -> Report:
 
     settings, outcomes, rootdir = session.settings, session.finished, session.config.rootpath
     before = None if session.baseline is None else session.baseline.results
-    against = None
+    baseline_contest = None
     if before is not None:
         gate = DropGate(settings.max_drop or 0.0, settings.confidence, settings.drop_mode)
-        against = contest((settings.baseline or "", before), (THIS, results), gate, by=settings.by)
+        baseline_contest = contest((settings.baseline or "", before), (THIS, results), gate, by=settings.by)
     checks = check_gates(settings.gates, results, confidence=settings.confidence)
-    session.verdict.gates = _judged(session, checks, [*_baseline_checks(session, against)], results.narrowed)
+    session.verdict.gates = _judge_checks(
+        session, checks, [*_baseline_checks(session, baseline_contest)], results.narrowed
+    )
     session.verdict.repeated = repeated_checks(results)
     page = None
     if settings.html is not None:
@@ -221,45 +223,45 @@ def _report(session: Session, results: RunResult) -> Report:
         f"jsonmatch report of {rootdir.name}" if rootdir.name else "jsonmatch",
         gates=session.verdict.gates,
         baseline=settings.baseline or "",
-        contest=against,
+        contest=baseline_contest,
         confidence=settings.confidence,
         has_intervals=settings.asks_of_run or settings.reports,
         by=settings.by,
-        locate_failure=ci.told(session),
+        locate_failure=ci.failure_locator(session),
         page=page,
         others_failed=outcomes.failed_otherwise,
         # A test that failed before comparing is a case that counts as 0.
-        left_out=[each for each in outcomes.left_out.items() if each[0] != FAILED_BEFORE],
+        left_out=[item for item in outcomes.left_out.items() if item[0] != FAILED_BEFORE],
         link=ci.link(),
     )
 
 
-def _judged(
+def _judge_checks(
     session: Session, gates: list[Check], of_baseline: list[Check], narrowed: Collection[str]
 ) -> list[Check]:
-    """Return all checks; a note says why some are only shown.
+    """Return all checks; those that can't be judged have no verdict, and a note says why.
 
-    Gates of the configuration file are for the whole suite, while `--lf` runs only what has failed in it.
+    Gates of the configuration file are for the whole suite, while `--lf` runs only the tests that failed.
     """
     from pytest_jsonmatch.report.styled import YELLOW
 
-    asked = [is_asked for _, is_asked in session.settings.gates]
+    given = [is_given for _, is_given in session.settings.gates]
     shown: list[Check] = []
-    why = ""
+    reason = ""
     if _INTERRUPTED in narrowed:
         shown, gates, of_baseline = [*gates, *of_baseline], [], []
-        why = "gates are not judged: the run was interrupted"
+        reason = "gates are not judged: the run was interrupted"
     elif _LF in narrowed:
-        # Those of the file come first; the check for batch errors, the last, is of all gates.
-        number = asked.count(False) if any(asked) else len(gates)
+        # Gates of the file come first; the check for batch errors comes last, and belongs to all gates.
+        number = given.count(False) if any(given) else len(gates)
         shown, gates = gates[:number], gates[number:]
-        why = "gates of the configuration file are not judged under --lf"
+        reason = "gates of the configuration file are not judged under --lf"
     if shown:
-        session.verdict.notes.append([(why, YELLOW)])
+        session.verdict.notes.append([(reason, YELLOW)])
     return [*(replace(check, passed=None) for check in shown), *gates, *of_baseline]
 
 
-def _baseline_checks(session: Session, against: Contest | None) -> Iterator[Check]:
+def _baseline_checks(session: Session, pair: Contest | None) -> Iterator[Check]:
     """Yield the checks of a run against its baseline."""
     from pytest_jsonmatch.gate.check import Check
 
@@ -269,15 +271,15 @@ def _baseline_checks(session: Session, against: Contest | None) -> Iterator[Chec
         subject = f"--jsonmatch-max-drop={limit:g}"
         if settings.drop_mode != "regression":
             subject += f" ({settings.drop_mode})"
-    if against is not None and not against.diff.is_comparable:
-        note = f"{count(len(against.diff.mismatches), 'case')} scored in another way"
+    if pair is not None and not pair.diff.is_comparable:
+        note = f"{count(len(pair.diff.mismatches), 'case')} scored in another way"
         yield Check(subject, "comparable", None, 1.0, passed=False, note=note)
     elif limit is None:
         return
-    elif against is None:
+    elif pair is None:
         yield Check(subject, "drop", None, limit, passed=None, note="there is no baseline yet")
-    elif against.change is not None:
-        scores = against.change.scores
+    elif pair.change is not None:
+        scores = pair.change.scores
         yield Check(subject, "drop", None, limit, passed=scores.passed, note=scores.note)
 
 

@@ -99,7 +99,7 @@ def test_an_option_that_is_none(pytester, value):
     run = pytester.runpytest(f"--jsonmatch-repeat={value}")
     assert run.ret == pytest.ExitCode.USAGE_ERROR
     run.stderr.fnmatch_lines(
-        f"*error: argument --jsonmatch-repeat: '{value}' is no whole number from 1 to 10,000"
+        f"*error: argument --jsonmatch-repeat: must be a whole number from 1 to 10,000, got '{value}'"
     )
 
 
@@ -112,7 +112,7 @@ def test_the_case_is_judged_once_all_runs_have_reported(suite, workers):
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     run.stdout.fnmatch_lines("""\
         *= REPEATED CASES =*
-        *_ flaky: run 2 of 5, the worst _*
+        *_ flaky: run 2 of 5, the lowest-scoring _*
         >       n: 1
         E       AssertionError: leaf_f1 score 0.00 < 1.00
         *= jsonmatch =*

@@ -69,8 +69,8 @@ def test_a_value_that_is_none_may_be_a_path(pytester, golden, read, value):
     result = pytester.runpytest("--jsonmatch-update", value)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
-        f"*error: argument --jsonmatch-update: '{value}' is not what to update: new, failed or all, with "
-        ",dry-run or ,force behind it. In front of a path write --jsonmatch-update=failed"
+        f"*error: argument --jsonmatch-update: must be new, failed or all, optionally followed by ,dry-run or "
+        f",force, got '{value}'; before a path write --jsonmatch-update=failed"
     )
     assert read() == CASES
 

@@ -124,7 +124,7 @@ def test_a_summary_keeps_to_what_the_step_has_left(suite, monkeypatch):
     run = suite.runpytest("evals", "-k", "right")
     assert path.stat().st_size == (1 << 20) - 1_100
     assert run.ret == pytest.ExitCode.OK
-    run.stdout.fnmatch_lines("*summary.md has no room for a summary: GitHub takes 1 MiB for each step")
+    run.stdout.fnmatch_lines("*summary.md has no space left for a summary: GitHub allows 1 MiB per step")
 
 
 def test_a_summary_that_cannot_be_written_fails_nothing(suite, monkeypatch):

@@ -45,11 +45,11 @@ def test_a_first_run_has_none(suite):
     run = suite.runpytest("--jsonmatch-baseline=main")
     assert run.ret == pytest.ExitCode.OK
     run.stdout.fnmatch_lines(
-        "baseline main: there is none yet; --jsonmatch-save=main saves this run as jsonmatch-baselines/main.jsonl"
+        "no baseline named 'main' yet; create it with --jsonmatch-save=main (writes jsonmatch-baselines/main.jsonl)"
     )
     coloured = suite.runpytest("--jsonmatch-baseline=sub/main.jsonl", "--color=yes")
     coloured.stdout.fnmatch_lines(
-        "*\x1b[[]33mbaseline sub/main.jsonl: there is none yet; --jsonmatch-json=sub/main.jsonl saves this run *"
+        "*\x1b[[]33mno baseline named 'sub/main.jsonl' yet; create it with --jsonmatch-json=sub/main.jsonl *"
     )
 
 
@@ -68,7 +68,9 @@ def test_a_misspelt_name(suite, monkeypatch):
     suite.runpytest("--jsonmatch-save=main")
     run = suite.runpytest("--jsonmatch-baseline=mian")
     assert run.ret == pytest.ExitCode.OK
-    run.stdout.fnmatch_lines("baseline mian: there is none yet; did you mean 'main'[?]; --jsonmatch-save=*")
+    run.stdout.fnmatch_lines(
+        "no baseline named 'mian' yet; did you mean 'main'[?]; create it with --jsonmatch-save=*"
+    )
     monkeypatch.setenv("CI", "true")
     run = suite.runpytest("--jsonmatch-baseline=mian")
     assert run.ret == pytest.ExitCode.USAGE_ERROR
@@ -123,8 +125,8 @@ def test_a_path_and_a_folder_of_ones_own(suite):
 def test_a_name_with_its_suffix(suite):
     run = suite.runpytest("--jsonmatch-baseline=main.jsonl")
     run.stdout.fnmatch_lines(
-        "baseline main.jsonl: there is none yet; --jsonmatch-save=main.jsonl saves this run as "
-        "jsonmatch-baselines/main.jsonl"
+        "no baseline named 'main.jsonl' yet; create it with --jsonmatch-save=main.jsonl "
+        "(writes jsonmatch-baselines/main.jsonl)"
     )
     run = suite.runpytest("--jsonmatch-save=main.jsonl")
     run.stdout.fnmatch_lines("results written to jsonmatch-baselines/main.jsonl")

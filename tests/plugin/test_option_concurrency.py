@@ -86,7 +86,7 @@ def test_each_case_gets_its_own_answer_and_error(pytester, cases, calls, produce
     outcome.stdout.fnmatch_lines(
         ["app.py:*: ValueError", "ERROR a.golden.yaml::c3 - ValueError: no receipt 3"]
     )
-    outcome.stdout.no_fnmatch_line("*ahead.py*")
+    outcome.stdout.no_fnmatch_line("*concurrency.py*")
     outcome.stdout.no_fnmatch_line("*futures*")
     assert calls() == {1: 1, 2: 1, 3: 1}
 
@@ -338,7 +338,9 @@ def test_a_producer_may_skip_its_case(pytester, cases):
 @pytest.mark.parametrize("value", ["0", "two", "10001"])
 def test_a_number_is_needed(pytester, value):
     outcome = pytester.runpytest(f"--jsonmatch-concurrency={value}")
-    outcome.stderr.fnmatch_lines([f"*--jsonmatch-concurrency: '{value}' is no whole number from 1 to 10,000"])
+    outcome.stderr.fnmatch_lines(
+        [f"*--jsonmatch-concurrency: must be a whole number from 1 to 10,000, got '{value}'"]
+    )
     outcome = pytester.runpytest("-o", f"jsonmatch_concurrency={value}")
     outcome.stderr.fnmatch_lines(
         [f"*jsonmatch_concurrency must be a whole number from 1 to 10,000; got '{value}'"]

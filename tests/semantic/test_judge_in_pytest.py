@@ -204,7 +204,7 @@ def test_the_mode_can_stand_in_the_configuration_file(pytester):
     ("lines", "message"),
     [
         ("model", "*jsonmatch_judge must be lines of NAME = VALUE*got 'model'"),
-        ("mode = alive", "*jsonmatch_judge must be*mode is 'alive'*"),
+        ("mode = alive", "*jsonmatch_judge must be*mode must be live or cached, got 'alive'*"),
         ("model = a\n    model = b", "*jsonmatch_judge must be*model is given twice"),
     ],
 )

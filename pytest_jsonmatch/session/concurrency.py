@@ -1,4 +1,4 @@
-"""`--jsonmatch-concurrency`: call the producers of the next golden cases ahead, in threads."""
+"""`--jsonmatch-concurrency`: call the producers of the next golden cases in advance, in threads."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _OWN: Final = "pytest_jsonmatch.plugin"
 _SCHEDULES: Final = frozenset({"no", "loadfile", "loadscope"})
 """The schedules of pytest-xdist under which one worker runs all cases of a file."""
 _KEY: Final = "jsonmatch_concurrency"
-_PATIENCE: Final = 1.0
-"""Seconds that cancelled calls may take to end."""
+_STOP_TIMEOUT: Final = 1.0
+"""Seconds to wait for cancelled calls to end."""
 
 
 @final
 class _Loop:
-    """The event loop of all async producers, in a thread of its own."""
+    """The event loop of all async producers, in its own thread."""
 
     def __init__(self) -> None:
         self._loop, self._is_over = asyncio.new_event_loop(), Event()
@@ -51,7 +51,7 @@ class _Loop:
         self._loop.close()
 
     def call(self, case: GoldenCase) -> Future[object]:
-        """Call a producer in a thread of its own, in the context of the running test."""
+        """Call a producer in a new thread, in the context of the running test."""
         answer: Future[object] = Future()
 
         def run() -> None:
@@ -61,12 +61,12 @@ class _Loop:
             except BaseException as error:  # noqa: BLE001 - such as pytest.skip(); raised in the test
                 answer.set_exception(error)
 
-        # A daemon: a call that hangs must not keep an interrupted run from ending.
+        # A daemon thread: a call that hangs must not keep an interrupted run from ending.
         Thread(target=copy_context().run, args=(run,), daemon=True).start()
         return answer
 
     def _wait(self, answer: Awaitable[object]) -> object:
-        """Run an awaitable to its end, and return its value or raise its error."""
+        """Run an awaitable, and return its value or raise its error."""
         __tracebackhide__ = True
         value, error = asyncio.run_coroutine_threadsafe(_outcome(answer), self._loop).result()
         if error is not None:
@@ -74,10 +74,10 @@ class _Loop:
         return value
 
     def stop(self) -> None:
-        """Cancel unfinished async calls, and let them clean up for a moment."""
+        """Cancel unfinished async calls, and give them a moment to clean up."""
         self._is_over.set()
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(_PATIENCE)
+        self._thread.join(_STOP_TIMEOUT)
 
 
 async def _outcome(answer: Awaitable[object]) -> tuple[object, BaseException | None]:
@@ -89,44 +89,44 @@ async def _outcome(answer: Awaitable[object]) -> tuple[object, BaseException | N
 
 
 @final
-class Ahead:
-    """Calls producers. Register it as a plugin.
+class ConcurrentProducers:
+    """Calls producers of golden cases concurrently. Register it as a plugin.
 
     Args:
-        config: pytest's.
-        limit: the number of calls at once. It is 1 under schedules of pytest-xdist by which a worker does not
-            know what it will run.
+        config: pytest's configuration.
+        limit: the number of concurrent calls. It is 1 under schedules of pytest-xdist by which a worker does
+            not know which tests it will run.
         has_golden: returns whether any golden case has run.
     """
 
     def __init__(self, config: pytest.Config, limit: int, has_golden: Callable[[], bool]) -> None:
         self._config, self._has_golden = config, has_golden
         self._schedule: str = config.getoption("dist", "no")
-        one_or_all = limit if self._schedule in _SCHEDULES else 1
-        self._limit: int = getattr(config, "workerinput", {}).get(_KEY, one_or_all)
+        own_limit = limit if self._schedule in _SCHEDULES else 1
+        self._limit: int = getattr(config, "workerinput", {}).get(_KEY, own_limit)
         self._calls: dict[pytest.Item, Future[object]] = {}
-        """The calls whose answers no test has used yet."""
+        """The calls whose answers no test has used yet, by test."""
         self._answered: pytest.Item | None = None
-        """The last test that got its answer here."""
-        self._narrow: set[str] = set()
-        """The fixtures of function scope, except ours, that the running test has set up."""
-        self._alone: dict[str, list[str]] = {}
-        """Such fixtures of the tests that were answered one by one, by node id."""
+        """The last test that has received its answer from here."""
+        self._function_fixtures: set[str] = set()
+        """The function-scoped fixtures, except ours, that the running test has set up."""
+        self._sequential: dict[str, list[str]] = {}
+        """The function-scoped fixtures of tests whose producer was not called in advance, by node id."""
 
-    def produced(self, item: pytest.Function, case: GoldenCase) -> object:
-        """Return the producer's answer for a case, and begin the calls of the next cases."""
+    def produce(self, item: pytest.Function, case: GoldenCase) -> object:
+        """Return the producer's answer for a case, and start the calls for the next cases."""
         __tracebackhide__ = True
-        if self._limit == 1 or self._narrow:
-            self._alone[item.nodeid] = sorted(self._narrow)
+        if self._limit == 1 or self._function_fixtures:
+            self._sequential[item.nodeid] = sorted(self._function_fixtures)
             return produced(case)
-        for waiting, its_case in chain([(item, case)], _following(item)):
-            if waiting not in self._calls:
-                self._calls[waiting] = self._loop.call(its_case)
+        for next_item, next_case in chain([(item, case)], _next_cases(item)):
+            if next_item not in self._calls:
+                self._calls[next_item] = self._loop.call(next_case)
             if len(self._calls) >= self._limit:
                 break
         call = self._calls[item]
         while not call.done():
-            wait([call], timeout=1)  # on Windows, Ctrl-C ends no wait, but comes after it
+            wait([call], timeout=1)  # on Windows, Ctrl-C has no effect before a wait ends
         del self._calls[item]
         self._answered = item
         error = call.exception()
@@ -140,16 +140,16 @@ class Ahead:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any], request: Any) -> None:
-        """Note fixtures that only this test has; they are set up before our `jsonmatch_actual`."""
+        """Note function-scoped fixtures; they are set up before our `jsonmatch_actual`."""
         if fixturedef.scope == "function" and fixturedef.func.__module__ != _OWN:
-            self._narrow.add(fixturedef.argname)
+            self._function_fixtures.add(fixturedef.argname)
             if fixturedef.argname == "jsonmatch_actual" and request.node is not self._answered:
-                self._alone[request.node.nodeid] = sorted(self._narrow)
+                self._sequential[request.node.nodeid] = sorted(self._function_fixtures)
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:
-        """Forget the fixtures of the test, and a call whose answer it did not use."""
-        self._narrow.clear()
+        """Clear the fixtures of the test, and drop a call whose answer it did not use."""
+        self._function_fixtures.clear()
         self._calls.pop(item, None)
 
     @pytest.hookimpl(tryfirst=True)
@@ -158,42 +158,44 @@ class Ahead:
         if "_loop" in vars(self):
             self._loop.stop()
         if hasattr(self._config, "workeroutput"):
-            self._config.workeroutput[_KEY] = self._alone
+            self._config.workeroutput[_KEY] = self._sequential
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Send a worker of pytest-xdist the number of calls at once."""
+        """Send the number of concurrent calls to a worker of pytest-xdist."""
         node.workerinput[_KEY] = self._limit
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Add the tests of a worker that were answered one by one."""
-        self._alone.update(getattr(node, "workeroutput", {}).get(_KEY, {}))
+        """Add the tests of a worker whose producers were not called in advance."""
+        self._sequential.update(getattr(node, "workeroutput", {}).get(_KEY, {}))
 
     @pytest.hookimpl(trylast=True)  # below the tables
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Write why calls were not made side by side."""
+        """Write the reason why producers were not called concurrently."""
         if self._schedule not in _SCHEDULES and self._has_golden():
-            how = f"with --dist={self._schedule} a worker does not know what it will run; use --dist=loadfile"
-            line = f"producers are called one by one: {how}"
-        elif self._alone and self._schedule in _SCHEDULES:
-            used = ", ".join(sorted({name for names in self._alone.values() for name in names}))
-            why = f"only producers run side by side, without fixtures of function scope ({used})"
-            line = f"{count(len(self._alone), 'case')} answered one by one: {why}"
+            reason = (
+                f"with --dist={self._schedule} a worker does not know its next tests; use --dist=loadfile"
+            )
+            line = f"producers are called one by one: {reason}"
+        elif self._sequential and self._schedule in _SCHEDULES:
+            fixtures = ", ".join(sorted({name for names in self._sequential.values() for name in names}))
+            reason = f"only producers without function-scoped fixtures are called concurrently ({fixtures})"
+            line = f"{count(len(self._sequential), 'case')} answered one by one: {reason}"
         else:
             return
         terminalreporter.write_line(f"jsonmatch_concurrency: {line}", yellow=True)
 
 
-def _following(item: pytest.Function) -> Iterator[tuple[pytest.Item, GoldenCase]]:
-    """Yield the next tests of the file whose producers are sure to be called, with what is set up now."""
+def _next_cases(item: pytest.Function) -> Iterator[tuple[pytest.Item, GoldenCase]]:
+    """Yield the next tests of the file whose producers are called for sure, with the current fixtures."""
     items, fixtures = item.session.items, frozenset(item.fixturenames)
-    for following in islice(items, items.index(item) + 1, None):
-        if _group(following) != _group(item):
+    for next_item in islice(items, items.index(item) + 1, None):
+        if _group(next_item) != _group(item):
             return
-        case = case_to_produce(following)
-        if case is not None and fixtures.issuperset(getattr(following, "fixturenames", ())):
-            yield following, case
+        case = case_to_produce(next_item)
+        if case is not None and fixtures.issuperset(getattr(next_item, "fixturenames", ())):
+            yield next_item, case
 
 
 def _group(item: pytest.Item) -> tuple[str, str | None]:

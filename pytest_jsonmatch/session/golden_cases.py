@@ -1,4 +1,4 @@
-"""Golden cases in a run of pytest: how they run, and the file with their recorded answers."""
+"""Golden cases in a pytest run: the rules they run by, and the file with their recorded answers."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 _MAX_SOURCE: Final = 4000
-"""A report shows at most this many characters of an input, and of an answer."""
+"""The maximum number of characters of an input, and of an answer, in a report."""
 
 
 def open_writer(config: pytest.Config, settings: Settings) -> OutputWriter | None:
-    """Open the file for new answers; return None if they are not kept."""
+    """Open the file for new answers; return None if they are not saved."""
     from pytest_jsonmatch.golden.outputs import OutputWriter
 
     path, adds = settings.replay or (settings.record, False)
@@ -41,13 +41,13 @@ def open_writer(config: pytest.Config, settings: Settings) -> OutputWriter | Non
 
 
 def case_rules(session: Session) -> CaseRules:
-    """Return how golden cases run, made once per session; `pytest.UsageError` for a bad file of answers."""
+    """Return the rules of golden cases, made once; raise `pytest.UsageError` for an invalid answer file."""
     if session.case_rules is None:
-        session.case_rules = _made(session)
+        session.case_rules = _make_rules(session)
     return session.case_rules
 
 
-def _made(session: Session) -> CaseRules:
+def _make_rules(session: Session) -> CaseRules:
     from pytest_jsonmatch.assertions import check_case, comparer_of
     from pytest_jsonmatch.golden.collector import CaseRules
 
@@ -67,7 +67,7 @@ def _made(session: Session) -> CaseRules:
         test = session.test
         if test is not None and settings.html is not None:
             with test.adding() as payload:
-                payload.input, payload.answer = texts_of(case, unwrap_answer(actual))
+                payload.input, payload.answer = source_texts(case, unwrap_answer(actual))
         if test is not None and keeps_answers and (outputs is None or test.nodeid not in outputs):
             from pytest_jsonmatch.golden.outputs import output_line
 
@@ -88,7 +88,7 @@ def _made(session: Session) -> CaseRules:
 
 
 def broken_first(session: Session, items: list[pytest.Item]) -> list[pytest.Item]:
-    """Return tests with the golden cases first that can't be compared, before any answer is made."""
+    """Return tests in order, invalid golden cases first: they fail before any answer is produced."""
     from pytest_jsonmatch.golden.collector import GoldenFile
 
     def is_sound(item: pytest.Item) -> bool:
@@ -100,22 +100,22 @@ def broken_first(session: Session, items: list[pytest.Item]) -> list[pytest.Item
     return sorted(items, key=is_sound)
 
 
-def texts_of(case: GoldenCase, actual: object) -> tuple[str, str]:
-    """Return a case's input, and its answer if that is text, both of limited length."""
+def source_texts(case: GoldenCase, actual: object) -> tuple[str, str]:
+    """Return the input of a case, and its answer if it is text, both of limited length."""
     try:
-        asked = case.input if case.has_input else ""
-    except JsonMatchError:  # a missing file, which was not needed so far
-        asked = ""
-    if isinstance(asked, bytes):
-        asked = f"({len(asked):,} bytes)"
-    elif not isinstance(asked, str):
-        asked = render(asked, _MAX_SOURCE)
+        input_text = case.input if case.has_input else ""
+    except JsonMatchError:  # a missing file that was not needed so far
+        input_text = ""
+    if isinstance(input_text, bytes):
+        input_text = f"({len(input_text):,} bytes)"
+    elif not isinstance(input_text, str):
+        input_text = render(input_text, _MAX_SOURCE)
     answer = actual.decode("utf-8", "replace") if isinstance(actual, bytes) else actual
-    return asked[:_MAX_SOURCE], answer[:_MAX_SOURCE] if isinstance(answer, str) else ""
+    return input_text[:_MAX_SOURCE], answer[:_MAX_SOURCE] if isinstance(answer, str) else ""
 
 
 def _updater(session: Session) -> Updater:
-    """Return the object that decides which cases are rewritten."""
+    """Return the object that decides which golden cases to update."""
     from pytest_jsonmatch.assertions import comparer_of
     from pytest_jsonmatch.golden.update import Updater
 
