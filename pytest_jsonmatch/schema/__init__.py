@@ -1,7 +1,7 @@
-"""Eval schemas: a JSON Schema with `x-eval-*` keys says how every field is scored.
+"""Eval schemas: JSON Schemas whose `x-eval-*` keys define how every field is scored.
 
-The names are those of source 5's API reference. They are resolved when first used, so importing this package
-imports nothing else.
+The public names are those of source 5's API reference. They are resolved at their first use, so importing
+this package imports nothing else.
 """
 
 from __future__ import annotations

@@ -23,23 +23,23 @@ _BUILTIN: Final[Mapping[str, Any]] = {
     "null": "exact",
 }
 
-# The changes made by `set_type_default`, which apply to this process, as in source 5's API.
+# The changes by `set_type_default`: they apply to this process, as in source 5's API.
 _changed: Final[dict[str, Any]] = {}
 
 
 def set_type_default(json_type: str, comparator: str | Mapping[str, Mapping[str, Any]]) -> None:
     """Change the default comparator of a JSON Schema type for this process.
 
-    It applies to schemas parsed and annotated from now on, unless a field's own rules, its `enum` or the
-    options of the call say otherwise.
+    It applies to schemas that are parsed and annotated from now on. The rules of a field, its `enum` and the
+    options of a call take precedence.
 
     Args:
         json_type: string, number, integer, boolean or null.
         comparator: a name, or {name: {parameters}}.
 
     Raises:
-        ConfigurationError: an unknown type, or an invalid form of a comparator. Whether it is registered is
-            checked when a schema is parsed.
+        ConfigurationError: the type is unknown, or the comparator has an invalid form. Whether the comparator
+            is registered is checked when a schema is parsed.
 
     >>> set_type_default("string", "levenshtein")
     >>> annotate_xeval({"type": "string"})
@@ -65,23 +65,23 @@ def reset_type_defaults() -> None:
 
 
 def changed_defaults() -> dict[str, Any]:
-    """Return the default comparators that were changed, by JSON Schema type."""
+    """Return the changed default comparators, by JSON Schema type."""
     return dict(_changed)
 
 
 def fitted_defaults(types: frozenset[str]) -> Mapping[str, Any]:
-    """Return the changed defaults by the type of a value, for a place where `types` are allowed.
+    """Return the changed default comparators for a schema that allows `types`, by the type of the value.
 
-    In JSON Schema "number" includes integers: if only "number" is declared, its default applies to both. At
-    an object or array the defaults apply to undescribed values inside it, which can have any type.
+    In JSON Schema "number" includes integers: if only "number" is declared, its default applies to both. For
+    an object or array the defaults apply to unlisted values in it, which can have any type.
     """
-    fitted = changed_defaults()
+    defaults = changed_defaults()
     if types.isdisjoint(("object", "array")):
         for name in {"number", "integer"} - types if types else ():
-            fitted.pop(name, None)
-    if "number" in fitted:
-        fitted.setdefault("integer", fitted["number"])
-    return fitted
+            defaults.pop(name, None)
+    if "number" in defaults:
+        defaults.setdefault("integer", defaults["number"])
+    return defaults
 
 
 _DEFINITIONS: Final = ("$defs", "definitions")
@@ -90,15 +90,15 @@ _PARTS: Final = (*_NAMED, "items", "additionalProperties", "allOf", "anyOf", "on
 
 
 def annotate_xeval(schema: dict[str, Any], gold: Iterable[object] | None = None) -> dict[str, Any]:
-    """Write into every leaf of a schema, in place, the default comparator of its type as `x-eval-compare`.
+    """Add the default comparator of its type to every leaf of a schema, as `x-eval-compare`, in place.
 
-    A leaf that has a comparator or is skipped is left alone, and so is one of several types with different
-    defaults, where the type of the value decides. An `enum` gets `binary`.
+    Leaves that have a comparator or are skipped do not change, and neither do leaves of several types with
+    different defaults: there the type of the value decides. An `enum` gets `binary`.
 
     Args:
         schema: a JSON Schema; it is changed.
-        gold: gold records. If given, comparators of formats, enumerations and keys of arrays that all their
-            values allow are proposed first, each with a `$comment` that says why.
+        gold: gold records. If given, comparators of formats, enumerations and keys of arrays that fit all
+            their values are proposed first, each with the reason as a `$comment`.
 
     Returns:
         The same dict.
@@ -113,15 +113,17 @@ def annotate_xeval(schema: dict[str, Any], gold: Iterable[object] | None = None)
     """
     if not isinstance(cast("object", schema), dict):
         raise ConfigurationError(
-            f"annotate_xeval changes a dict in place, and was given {type(schema).__name__}; "
+            f"annotate_xeval needs a dict, which it changes in place, got {type(schema).__name__}; "
             "make one with resolve_schema_references or infer_schema"
         )
-    plain_copy(schema)  # refuses one that is too deep, or contains itself
+    plain_copy(schema)  # raises an error for a schema that is too deep, or contains itself
     if gold is not None:
         from pytest_jsonmatch.schema.proposals import propose_rules
 
         records = enumerate(to_rows(gold), 1)
-        propose_rules(schema, [(at, to_json_value(record, side="expected")) for at, record in records])
+        propose_rules(
+            schema, [(number, to_json_value(record, side="expected")) for number, record in records]
+        )
     _annotate(schema)
     return schema
 
@@ -129,7 +131,7 @@ def annotate_xeval(schema: dict[str, Any], gold: Iterable[object] | None = None)
 def _annotate(node: object) -> None:
     if not isinstance(node, dict):
         return
-    # Such a place is one result: nothing below it is compared, but definitions may be used elsewhere.
+    # A value with such a rule is one result, without results in it; definitions may be used elsewhere.
     is_decided = not node.keys().isdisjoint(COMPARATORS) or bool(node.get("x-eval-skip"))
     if not is_decided and (comparator := _default_of(node)) is not None:
         node["x-eval-compare"] = comparator
@@ -142,14 +144,14 @@ def _annotate(node: object) -> None:
 
 
 def _default_of(node: dict[str, Any]) -> Any:
-    written = node.get("type")
-    names = [written] if isinstance(written, str) else written
+    declared = node.get("type")
+    names = [declared] if isinstance(declared, str) else declared
     if "enum" in node or "const" in node:
         return "binary"
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
         return None
     if not {"array", "object"}.isdisjoint(names):
         return None
-    # A nullable string is compared as a string: every comparator gives null against anything else 0.
+    # A nullable string is compared as a string: every comparator scores null against another value as 0.
     defaults = [_changed.get(name, _BUILTIN.get(name)) for name in names if name != "null" or len(names) == 1]
     return defaults[0] if all(default == defaults[0] for default in defaults) else None

@@ -1,4 +1,4 @@
-"""The forms of a schema, the documents it consists of, and the targets of a `$ref` in them."""
+"""The sources of a schema, its documents, and the targets of the `$ref`s in them."""
 
 from __future__ import annotations
 
@@ -37,30 +37,30 @@ SchemaSource: TypeAlias = "Mapping[str, Any] | bool | str | os.PathLike[str] | t
 _NAMELESS: Final = "urn:pytest-jsonmatch:schema"
 """The address of a schema that is not a file."""
 _INSTANCES: Final = frozenset({"enum", "const", "default", "examples"})
-"""Keywords with plain values: an `$id` below them has no meaning."""
+"""Keywords with plain values: an `$id` in them has no meaning."""
 _MOST_LISTED: Final = 20
-"""At most this many violations of one answer are listed."""
+"""The maximum number of violations to list for one answer."""
 _LONGEST: Final = 200
 
 
 class _DocumentPosition(NamedTuple):
-    """The place of an object in a document."""
+    """The position of an object in a document."""
 
     address: str
     """The address of the document."""
-    trail: tuple[Segment, ...]
+    path: tuple[Segment, ...]
     base: str
     """The base address of references in the object."""
 
 
 @final
 class Documents:
-    """A schema and the files it refers to; each is read when a reference first needs it.
+    """A schema and the files that it refers to; each file is read when a reference first needs it.
 
     Args:
         root: the schema.
-        path: its file; None if it is not in a file.
-        folders: the folders in or below which the files that it refers to must be; None for anywhere.
+        path: the file of the schema; None if it is not in a file.
+        folders: the folders that must contain, at any depth, the files that it refers to; None for no limit.
     """
 
     def __init__(self, root: Schema, path: Path | None, folders: tuple[str, ...] | None = None) -> None:
@@ -69,14 +69,14 @@ class Documents:
         self.folders = folders
         self.by_address: dict[str, Schema] = {}
         self.contents: dict[Path, bytes] = {}
-        """The bytes of the files that were read."""
+        """The contents of the files that were read."""
         self._named: dict[str, Schema] = {}
         self._positions: dict[int, _DocumentPosition] = {}
         self._add(root, _NAMELESS if path is None else path.resolve().as_uri())
 
     @classmethod
     def open(cls, source: SchemaSource, folders: tuple[str, ...] | None = None) -> Documents:
-        """Return the documents of a schema in any form; the schema itself is not changed.
+        """Return the documents of a schema from any source; the schema itself is not changed.
 
         Raises:
             ConfigurationError: `source` is not a schema, or its file can't be read.
@@ -97,31 +97,31 @@ class Documents:
         """Return the schema that another schema's `$ref` refers to.
 
         Raises:
-            ConfigurationError: the reference does not resolve, or to something that is not a schema.
+            ConfigurationError: the reference does not resolve, or its target is not a schema.
         """
         reference = schema["$ref"]
         if not isinstance(reference, str):
             raise ConfigurationError(f"$ref must be text such as '#/$defs/item', got {reference!r}")
         base = self._positions[id(schema)].base
-        address, _, fragment = _joined(base, reference).partition("#")
+        address, _, fragment = _resolve_address(base, reference).partition("#")
         try:
             document = self._named[address] if address in self._named else self.read(address)
         except ConfigurationError as error:
             raise ConfigurationError(f"$ref {reference!r} does not resolve: {error}") from None
         if fragment and not fragment.startswith("/"):
             raise ConfigurationError(f"$ref {reference!r}: write a JSON pointer, such as '#/$defs/item'")
-        place: Any = _at_pointer(document, fragment, reference)
-        if not isinstance(place, (dict, bool)):
+        target: Any = _follow_pointer(document, fragment, reference)
+        if not isinstance(target, (dict, bool)):
             raise ConfigurationError(
-                f"$ref {reference!r} leads to {json.dumps(place)[:40]}, which is not a schema"
+                f"$ref {reference!r} leads to {json.dumps(target)[:40]}, which is not a schema"
             )
-        return place
+        return target
 
     def read(self, address: str) -> Schema:
         """Return the document at an address; only files are read, nothing is fetched from the network.
 
         Raises:
-            ConfigurationError: the file is missing, outside of the allowed folders, or not JSON.
+            ConfigurationError: the file is missing, outside the allowed folders, or not JSON.
         """
         address = urldefrag(address)[0]
         if address in self.by_address:
@@ -144,18 +144,18 @@ class Documents:
     def location(self, schema: dict[str, Any]) -> str:
         """Return the address, with a JSON pointer, of an object in one of the documents."""
         position = self._positions[id(schema)]
-        keys = [str(key).replace("~", "~0").replace("/", "~1") for key in position.trail]
+        keys = [str(key).replace("~", "~0").replace("/", "~1") for key in position.path]
         return "/".join([f"{position.address}#", *(quote(key, safe="~", errors="replace") for key in keys)])
 
     def digest(self) -> str:
-        """Return a hash of all documents, which does not depend on the order of keys."""
+        """Return a hash of all documents that does not depend on the order of keys."""
         first, *others = self.by_address
         copies = [json_copy(self.by_address[address]) for address in (first, *sorted(others))]
         text = "\n".join(map(render, copies))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
     def validator(self, address: str) -> Any:
-        """Return the validator of the schema at an address, relative to which references are resolved.
+        """Return the validator of the schema at an address; references are resolved relative to the address.
 
         Raises:
             ConfigurationError: the schema is not valid.
@@ -167,50 +167,50 @@ class Documents:
         try:
             return jsonschema_rs.validator_for(reference, registry=self._registry)
         except jsonschema_rs.ValidationError as error:
-            at = "".join(f"/{key}" for key in error.instance_path)
-            message = f"not a valid JSON Schema: {error.message} (at {at})"
+            pointer = "".join(f"/{key}" for key in error.instance_path)
+            message = f"not a valid JSON Schema: {error.message} (at {pointer})"
             raise ConfigurationError(message) from None
         except ValueError as error:
             raise ConfigurationError(str(error)) from None
 
     @cached_property
     def _registry(self) -> Any:
-        """The documents for the validator, which reads other files when it needs them."""
+        """The documents as the registry of the validator, which reads other files when it needs them."""
         import jsonschema_rs
 
         return jsonschema_rs.Registry(
-            [(address, _prepared(document)) for address, document in self.by_address.items()],
-            retriever=lambda address: _prepared(self.read(address)),
+            [(address, _to_plain_document(document)) for address, document in self.by_address.items()],
+            retriever=lambda address: _to_plain_document(self.read(address)),
         )
 
     def _add(self, document: Schema, address: str) -> None:
-        """Add a document: note the places of its objects, and those that have an address."""
+        """Add a document: note the positions of its objects, and the objects that have an address."""
         self.by_address[address] = self._named[address] = document
         self._note(document, (), address, address)
 
-    def _note(self, value: Any, trail: tuple[Segment, ...], address: str, base: str) -> None:
+    def _note(self, value: Any, path: tuple[Segment, ...], address: str, base: str) -> None:
         if type(value) is dict:
             name = value.get("$id")
             if isinstance(name, str):
-                name = _joined(base, name)
+                name = _resolve_address(base, name)
                 base = urldefrag(name)[0]
                 self._named.setdefault(name.rstrip("#"), value)
-            self._positions[id(value)] = _DocumentPosition(address, trail, base)
+            self._positions[id(value)] = _DocumentPosition(address, path, base)
         members = value.items() if type(value) is dict else enumerate(value) if type(value) is list else ()
         for key, item in members:
             if key not in _INSTANCES:
-                self._note(item, (*trail, key), address, base)
+                self._note(item, (*path, key), address, base)
 
 
 @final
 class Violations:
-    """Lists what a whole schema does not allow in a value; the validator is made for the first value."""
+    """Lists the violations of a whole schema in a value; the validator is made for the first value."""
 
     def __init__(self, root: Schema, path: Path | None, folders: tuple[str, ...] | None) -> None:
         self._given = root, path, folders
 
     def __call__(self, value: Any) -> tuple[str, ...] | None:
-        """Return what the schema does not allow in a value, each with its path; None if it can't be checked.
+        """Return the violations of the schema in a value, each with its path; None if it can't be validated.
 
         Raises:
             ConfigurationError: the schema is not a valid JSON Schema.
@@ -227,7 +227,7 @@ class Violations:
 
     @cached_property
     def _validator(self) -> Any:
-        """The validator; None for a schema that it can't handle."""
+        """The validator; None for a schema that it does not support."""
         documents = Documents(*self._given)
         if not is_validatable(documents.root):
             return None
@@ -237,31 +237,31 @@ class Violations:
         return Violations, self._given
 
 
-def _joined(base: str, reference: str) -> str:
-    """Return a reference relative to an address, as an address."""
+def _resolve_address(base: str, reference: str) -> str:
+    """Return the address of a reference that is relative to another address."""
     # `urljoin` does not support URNs.
     return urldefrag(base)[0] + reference if reference[:1] in {"#", ""} else urljoin(base, reference)
 
 
-def _at_pointer(document: Schema, pointer: str, reference: str) -> Any:
-    place: Any = document
-    for part in pointer.split("/")[1:]:
-        key = unquote(part).replace("~1", "/").replace("~0", "~")
-        if type(place) is dict and key in place:
-            place = place[key]
-        elif type(place) is list and key.isdecimal() and int(key) < len(place):
-            place = place[int(key)]
+def _follow_pointer(document: Schema, pointer: str, reference: str) -> Any:
+    target: Any = document
+    for step in pointer.split("/")[1:]:
+        key = unquote(step).replace("~1", "/").replace("~0", "~")
+        if type(target) is dict and key in target:
+            target = target[key]
+        elif type(target) is list and key.isdecimal() and int(key) < len(target):
+            target = target[int(key)]
         else:
-            hint = did_you_mean(key, place) if type(place) is dict else ""
+            hint = did_you_mean(key, target) if type(target) is dict else ""
             raise ConfigurationError(f"$ref {reference!r} does not resolve: there is no {key!r}{hint}")
-    return place
+    return target
 
 
 def _read_file(path: Path) -> tuple[bytes, Schema]:
-    """Return a schema file's bytes and the schema in it.
+    """Return the content of a schema file and the schema in it.
 
     Raises:
-        ConfigurationError: it cannot be read, or is not a JSON Schema; the message names the file.
+        ConfigurationError: the file can't be read, or is not a JSON Schema; the message names the file.
     """
     from pytest_jsonmatch.reading.strict import parse_json
 
@@ -273,8 +273,8 @@ def _read_file(path: Path) -> tuple[bytes, Schema]:
             f"schema file {str(path)!r} does not exist{did_you_mean(path.name, near[:200])}"
         ) from None
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise ConfigurationError(f"schema file {str(path)!r} cannot be read: {why}") from None
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigurationError(f"schema file {str(path)!r} cannot be read: {reason}") from None
     try:
         document = parse_json(content)
     except JsonParseError as error:
@@ -299,9 +299,9 @@ def _schema_of(source: object) -> Mapping[str, Any] | bool:
 
 @lru_cache(maxsize=256)
 def model_schema(model: Any) -> dict[str, Any]:
-    """Return a pydantic model's JSON Schema, made once for each class."""
-    made: dict[str, Any] = model.model_json_schema()
-    return made
+    """Return the JSON Schema of a pydantic model, created once for each class."""
+    schema: dict[str, Any] = model.model_json_schema()
+    return schema
 
 
 def json_copy(document: Schema) -> Any:
@@ -315,42 +315,42 @@ def _named(value: Any) -> str:
     return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', repr(value))}"
 
 
-def plain_copy(value: Any, trail: tuple[Segment, ...] = ()) -> Any:
-    """Copy a schema, or the part of one at `trail`; values that are not containers are shared.
+def plain_copy(value: Any, path: tuple[Segment, ...] = ()) -> Any:
+    """Copy a schema, or the part of one at `path`; values that are not containers are shared.
 
     Raises:
         ConfigurationError: the schema is too deep, or has a key that is not a string.
     """
     if not isinstance(value, (Mapping, list, tuple)):
         return value
-    if len(trail) >= MAX_DEPTH:
-        place = format_path(trail)
+    if len(path) >= MAX_DEPTH:
+        where = format_path(path)
         raise ConfigurationError(
-            f"the schema has {TOO_DEEP} at {place}; put parts under $defs, and refer to them with $ref "
+            f"the schema has {TOO_DEEP} at {where}; put parts under $defs, and refer to them with $ref "
             "(as one that contains itself must)"
         )
     if not isinstance(value, Mapping):
-        return [plain_copy(item, (*trail, at)) for at, item in enumerate(value)]
+        return [plain_copy(item, (*path, index)) for index, item in enumerate(value)]
     for key in value:
         if not isinstance(key, str):
             raise ConfigurationError(
                 f"the schema has the key {key!r} ({type(key).__name__}); the keys of a schema are strings"
             )
-    return {str(key): plain_copy(item, (*trail, key)) for key, item in value.items()}
+    return {str(key): plain_copy(item, (*path, key)) for key, item in value.items()}
 
 
-def _prepared(document: Schema) -> Any:
-    """Return a document in the form the validator needs: plain JSON, in a dialect that it knows."""
+def _to_plain_document(document: Schema) -> Any:
+    """Return a document in the form that the validator needs: plain JSON, in a dialect that it supports."""
     if not is_validatable(document):
         raise ConfigurationError("the validator does not support schemas with lone surrogates")
-    copy = json.loads(json.dumps(document, default=_named), object_hook=_with_address)
+    copy = json.loads(json.dumps(document, default=_named), object_hook=_encode_reference)
     if isinstance(copy, dict) and not _is_known(copy.get("$schema")):
         copy.pop("$schema", None)
     return copy
 
 
-def _with_address(members: dict[str, Any]) -> dict[str, Any]:
-    """Write a `$ref` in ASCII, as the validator needs addresses."""
+def _encode_reference(members: dict[str, Any]) -> dict[str, Any]:
+    """Percent-encode a `$ref`, since the validator needs ASCII addresses."""
     if isinstance(reference := members.get("$ref"), str):
         members["$ref"] = quote(reference, safe=_ADDRESS)
     return members
@@ -361,7 +361,7 @@ def _is_known(dialect: object) -> bool:
 
 
 def is_validatable(value: Any) -> bool:
-    r"""Tell whether the validator can handle a JSON value: it takes no lone surrogates and no matchers.
+    r"""Return whether the validator supports a JSON value: it does not accept lone surrogates and matchers.
 
     >>> is_validatable({"a": ["b"]}), is_validatable({"a": ["\ud800"]})
     (True, False)

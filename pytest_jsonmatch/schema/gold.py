@@ -1,4 +1,4 @@
-"""`validate_gold`: check gold data against the schema by which they are scored."""
+"""`validate_gold`: check gold records against the eval schema that scores them."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 
 class GoldWarning(JsonMatchWarning):
-    """Gold data look wrong but can be scored: a value is not of the declared type, or a field is missing."""
+    """A gold record looks wrong but can be scored: a value has an undeclared type, or a field is missing."""
 
 
 @final
 class _Problem(NamedTuple):
     kind: str
     """`extra`, `type` or `missing`."""
-    trail: tuple[Segment, ...]
-    told: str
+    path: tuple[Segment, ...]
+    message: str
 
 
 def validate_gold(
@@ -42,21 +42,20 @@ def validate_gold(
 ) -> None:
     """Check gold records against an eval schema.
 
-    A field that the schema does not list is an error: nothing says how to score it. Values of another type
-    than declared, and missing listed fields, are warnings: one `GoldWarning` for each field. Null is allowed
-    everywhere.
+    A field that the schema does not list is an error, since it has no rules. Values of an undeclared type and
+    missing listed fields are warnings: one `GoldWarning` for each field. Null is allowed everywhere.
 
     Args:
         gold: the records, each with a JSON form; an iterator is read once.
-        schema: an eval schema, as `parse_eval_schema` takes or returns it.
-        id_field: the member with a record's id (text or an integer), which need not be in the schema; by
+        schema: an eval schema: an argument or a result of `parse_eval_schema`.
+        id_field: the member with a record's id (text or an integer), which may be missing from the schema; by
             default the id is the record's number, from 1.
         warn_missing: warn about listed fields that a record does not have.
-        strict_types: treat a value of another type as an error.
+        strict_types: treat a value of an undeclared type as an error.
 
     Raises:
         GoldValidationError: (a ValueError) a record has a field that is not in the schema, or no id; or, with
-            `strict_types`, a value of another type. It has `record_id` and `path`.
+            `strict_types`, a value of an undeclared type. It has `record_id` and `path`.
         ConfigurationError: the schema is not valid.
 
     >>> validate_gold([{"name": "Ada", "born": 1815}], {"properties": {"name": {"type": "string"}}})
@@ -68,70 +67,74 @@ list it, or add it with "x-eval-skip": true
     node = parse_eval_schema(schema)
     plan = compile_plan("leaf_f1", {"schema": node})
     ignored = frozenset() if id_field is None else frozenset({id_field})
-    noted: dict[tuple[str, str], list[Any]] = {}
+    warned: dict[tuple[str, str], list[Any]] = {}
     for number, record in enumerate(to_rows(gold), 1):
         value = parse_nested_texts(plan, to_json_value(record, side="expected"))
         record_id = number if id_field is None else _record_id(value, number, id_field)
         for problem in _problems(node, value, (), ignored):
             if problem.kind == "extra" or (problem.kind == "type" and strict_types):
-                where = format_path(problem.trail)
-                raise GoldValidationError(f"record {record_id!r}: {where!r} {problem.told}", record_id, where)
+                where = format_path(problem.path)
+                raise GoldValidationError(
+                    f"record {record_id!r}: {where!r} {problem.message}", record_id, where
+                )
             if problem.kind == "type" or warn_missing:
-                path = format_path([ELEMENT if isinstance(key, int) else key for key in problem.trail])
-                told = noted.setdefault((path, problem.kind), [0, record_id, problem])
-                told[0] += 1
-    for (path, _), (count, first_id, problem) in noted.items():
+                path = format_path([ELEMENT if isinstance(key, int) else key for key in problem.path])
+                entry = warned.setdefault((path, problem.kind), [0, record_id, problem])
+                entry[0] += 1
+    for (path, _), (count, first_id, problem) in warned.items():
         times = "once" if count == 1 else f"{count} times"
-        first = f"in record {first_id!r} at {format_path(problem.trail)!r}"
-        message = f"{path}: {problem.told} ({times}{', first ' if count > 1 else ' '}{first})"
+        first = f"in record {first_id!r} at {format_path(problem.path)!r}"
+        message = f"{path}: {problem.message} ({times}{', first ' if count > 1 else ' '}{first})"
         warnings.warn(message, GoldWarning, stacklevel=2)
 
 
 def _record_id(record: Any, number: int, id_field: str) -> str | int:
     if type(record) is not dict or id_field not in record:
         raise GoldValidationError(f"record {number}: the id field {id_field!r} is missing", number, id_field)
-    found: str | int = record[id_field]
-    if type(found) not in {str, int}:
-        told = f"record {number}: the id field {id_field!r} must be a string or integer, got {found!r:.40}"
-        raise GoldValidationError(told, number, id_field)
-    return found
+    record_id: str | int = record[id_field]
+    if type(record_id) not in {str, int}:
+        message = (
+            f"record {number}: the id field {id_field!r} must be a string or integer, got {record_id!r:.40}"
+        )
+        raise GoldValidationError(message, number, id_field)
+    return record_id
 
 
 def _problems(
-    node: SchemaNode, value: Any, trail: tuple[Segment, ...], ignored: frozenset[str]
+    node: SchemaNode, value: Any, path: tuple[Segment, ...], ignored: frozenset[str]
 ) -> Iterator[_Problem]:
-    """Yield the problems, in the order of the document; `ignored` are members of this place only."""
+    """Yield the problems of a value, in document order; members in `ignored` are allowed at the top only."""
     if value is None or node.rules.get("skip"):
         return
     if node.branches:
         branch = next((branch for accepts, branch in node.branches if accepts(value)), None)
         if branch is not None:
-            yield from _problems(branch, value, trail, ignored)
+            yield from _problems(branch, value, path, ignored)
         else:
-            yield _Problem("type", trail, "matches none of the alternatives in the schema")
+            yield _Problem("type", path, "matches none of the alternatives in the schema")
     elif not fits_types(value, node.types):
-        yield _Problem("type", trail, f"is not of type {' or '.join(sorted(node.types))}")
+        yield _Problem("type", path, f"is not of type {' or '.join(sorted(node.types))}")
     elif "compare" not in node.rules:
         if type(value) is dict and (node.properties is not None or node.rest is not None):
-            yield from _of_members(node, value, trail, ignored)
+            yield from _member_problems(node, value, path, ignored)
         elif type(value) is list and node.items is not None:
             for index, item in enumerate(value):
-                yield from _problems(node.items, item, (*trail, index), frozenset())
+                yield from _problems(node.items, item, (*path, index), frozenset())
 
 
-def _of_members(
-    node: SchemaNode, value: dict[str, Any], trail: tuple[Segment, ...], ignored: frozenset[str]
+def _member_problems(
+    node: SchemaNode, value: dict[str, Any], path: tuple[Segment, ...], ignored: frozenset[str]
 ) -> Iterator[_Problem]:
     listed = node.properties or {}
     for key in () if node.rest else value:
         if key not in listed and key not in ignored:
             hint = did_you_mean(key, listed)
-            told = f'is not in the schema{hint}; list it, or add it with "x-eval-skip": true'
-            yield _Problem("extra", (*trail, key), told)
+            message = f'is not in the schema{hint}; list it, or add it with "x-eval-skip": true'
+            yield _Problem("extra", (*path, key), message)
     for key, member in listed.items():
         if key not in value and not member.rules.get("skip"):
-            yield _Problem("missing", (*trail, key), "is missing and is not scored there")
+            yield _Problem("missing", (*path, key), "is missing and is not scored there")
     for key, item in value.items():
-        below = listed.get(key) or (None if key in ignored else node.rest)
-        if below is not None:
-            yield from _problems(below, item, (*trail, key), frozenset())
+        child = listed.get(key) or (None if key in ignored else node.rest)
+        if child is not None:
+            yield from _problems(child, item, (*path, key), frozenset())

@@ -1,4 +1,4 @@
-"""`infer_schema`: a schema that fits all instances."""
+"""`infer_schema`: a schema that all instances match."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 @final
 class _SeenValues:
-    """What was seen at one place, in the order of first appearance."""
+    """The values at one path, in order of first appearance."""
 
     __slots__ = ("elements", "kinds", "members", "values")
 
     def __init__(self) -> None:
         self.values = 0
         self.kinds: dict[str, int] = {}
-        """How many of the values have a type."""
+        """The number of values of each type."""
         self.members: defaultdict[str, _SeenValues] = defaultdict(_SeenValues)
         self.elements: _SeenValues | None = None
 
@@ -35,13 +35,13 @@ def infer_schema(instances: Iterable[object]) -> dict[str, Any]:
     every object has is "required". Empty arrays and objects give only a type.
 
     Args:
-        instances: one or more values with a JSON form; an iterator is read once, and not kept.
+        instances: one or more values with a JSON form; an iterator is read once, and its items are not kept.
 
     Returns:
-        A JSON Schema of `type`, `properties`, `required` and `items`, with keys in the order first seen.
+        A JSON Schema of `type`, `properties`, `required` and `items`, with keys in order of first appearance.
 
     Raises:
-        ConfigurationError: (a ValueError) no instance, or a single object instead of a list of them.
+        ConfigurationError: (a ValueError) there is no instance, or a single object instead of a list.
         UnsupportedValueError: (a TypeError) an instance has no JSON form.
 
     >>> infer_schema([{"id": 1, "tags": []}, {"id": 2.5, "tags": ["new", None]}])
@@ -58,7 +58,7 @@ def infer_schema(instances: Iterable[object]) -> dict[str, Any]:
         _note(root, to_json_value(instance, side="expected"))
     if not root.kinds:
         raise ConfigurationError("infer_schema needs at least one instance")
-    return _written(root)
+    return _to_schema(root)
 
 
 def _note(seen: _SeenValues, value: Any) -> None:
@@ -74,15 +74,15 @@ def _note(seen: _SeenValues, value: Any) -> None:
             _note(seen.elements, element)
 
 
-def _written(seen: _SeenValues) -> dict[str, Any]:
+def _to_schema(seen: _SeenValues) -> dict[str, Any]:
     names = [name for name in seen.kinds if name != "integer" or "number" not in seen.kinds]
     # By convention null comes last.
     names.sort(key="null".__eq__)
     schema: dict[str, Any] = {"type": names[0] if len(names) == 1 else names}
     if seen.members:
         objects = seen.kinds["object"]
-        schema["properties"] = {name: _written(member) for name, member in seen.members.items()}
+        schema["properties"] = {name: _to_schema(member) for name, member in seen.members.items()}
         schema["required"] = [name for name, member in seen.members.items() if member.values == objects]
     if seen.elements is not None:
-        schema["items"] = _written(seen.elements)
+        schema["items"] = _to_schema(seen.elements)
     return schema

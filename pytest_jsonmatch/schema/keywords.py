@@ -1,4 +1,4 @@
-"""Read the keywords of a schema, `x-eval-*` included; a ConfigurationError says what is wrong with one."""
+"""Read and check the keywords of a schema, with `x-eval-*` keys; an error is a ConfigurationError."""
 
 from __future__ import annotations
 
@@ -17,24 +17,25 @@ PREFIX: Final = "x-eval-"
 OVERRIDE: Final = "x-override-evaluator"
 RULE_KEYS: Final = frozenset({OVERRIDE, *(PREFIX + word for word in FIELD_WORDS)})
 """The keys of a schema that are rules."""
-_AS_WRITTEN: Final = frozenset({"compare", "align", "accept"})
-"""Rules that are kept as written; plans read them again."""
+_UNREAD: Final = frozenset({"compare", "align", "accept"})
+"""Rules that keep their original form, since plans read them again."""
 COMPARATORS: Final = (PREFIX + "compare", OVERRIDE, PREFIX + "tolerance")
+"""Keys that name a comparator: a schema has at most one of them."""
 _THRESHOLDS: Final = tuple(PREFIX + word for word in THRESHOLDS)
-"""Keys that name a comparator: a schema has one of them."""
+"""Keys that set a threshold: a schema has at most one of them."""
 DECISIVE: Final = ("compare", "skip")
-"""Rules that make a place one result, whatever the schema says below it."""
+"""Rules that make a value a single result, whatever the schema says about its parts."""
 
 
 def types_of(schema: dict[str, Any]) -> frozenset[str]:
-    """Return the types that `type` allows; an empty set without `type`."""
-    written = schema.get("type")
-    if written is None:
+    """Return the types that `type` allows; empty without `type`."""
+    declared = schema.get("type")
+    if declared is None:
         return frozenset()
-    names = [written] if isinstance(written, str) else written
+    names = [declared] if isinstance(declared, str) else declared
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
         raise ConfigurationError(
-            f"type must be a name or a list of names ({', '.join(SCHEMA_TYPES)}), got {written!r}"
+            f"type must be a name or a list of names ({', '.join(SCHEMA_TYPES)}), got {declared!r}"
         )
     for name in names:
         if name not in SCHEMA_TYPES:
@@ -59,12 +60,12 @@ def schemas_of(schema: dict[str, Any], keyword: str) -> list[Schema]:
         raise ConfigurationError(f"{keyword} must be a list of schemas, got {parts!r}")
     for part in parts:
         if not isinstance(part, (dict, bool)):
-            raise no_schema(f"one of {keyword}", part)
+            raise not_a_schema(f"one of {keyword}", part)
     return parts
 
 
 def named_schemas(schema: dict[str, Any], keyword: str) -> dict[str, Schema]:
-    """Return the schemas at a keyword by their names; an empty dict without the keyword."""
+    """Return the schemas at a keyword, by name; empty without the keyword."""
     parts = schema.get(keyword)
     if parts is None:
         return {}
@@ -72,22 +73,22 @@ def named_schemas(schema: dict[str, Any], keyword: str) -> dict[str, Schema]:
         raise ConfigurationError(f"{keyword} must map names to schemas, got {parts!r}")
     for name, part in parts.items():
         if not isinstance(part, (dict, bool)):
-            raise no_schema(f"{keyword}[{name!r}]", part)
+            raise not_a_schema(f"{keyword}[{name!r}]", part)
     return parts
 
 
-def no_schema(what: str, value: object) -> ConfigurationError:
+def not_a_schema(what: str, value: object) -> ConfigurationError:
     """Return the error for a value that is not a schema."""
     return ConfigurationError(f"{what} must be a schema (an object, true or false), got {value!r}")
 
 
 def own_rules(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the rules written in one schema, by name without `x-eval-`, checked for their form.
+    """Return the rules of one schema, by name without `x-eval-`, after a check of their form.
 
     `x-override-evaluator` and `x-eval-tolerance` are returned as `compare`.
 
     Raises:
-        ConfigurationError: an unknown `x-eval-` key, two comparators, or an invalid rule.
+        ConfigurationError: a key is unknown, a rule is invalid, or there are two comparators or thresholds.
     """
     for alternatives in (COMPARATORS, _THRESHOLDS):
         named = [key for key in alternatives if schema.get(key) is not None]
@@ -100,10 +101,10 @@ def own_rules(schema: Mapping[str, Any]) -> dict[str, Any]:
         if key not in RULE_KEYS:
             raise ConfigurationError(f"unknown key {key!r}{did_you_mean(key, RULE_KEYS)}")
         if value is None:
-            continue  # some libraries write null for a missing key
+            continue  # some libraries write null instead of leaving out a key
         word = key.removeprefix(PREFIX)
         read = (read_evaluation if key == OVERRIDE else FIELD_WORDS[word])(key, value)
         if key in _THRESHOLDS:
-            rules |= dict.fromkeys(THRESHOLDS)  # one replaces the other, where schemas are merged
-        rules["compare" if key in COMPARATORS else word] = value if word in _AS_WRITTEN else read
+            rules |= dict.fromkeys(THRESHOLDS)  # one replaces the other when schemas are merged
+        rules["compare" if key in COMPARATORS else word] = value if word in _UNREAD else read
     return rules

@@ -1,7 +1,8 @@
-"""Simplify schemas: follow `$ref`, merge `allOf`, and merge `anyOf` and `oneOf` or let the value decide.
+"""Flatten schemas: follow `$ref`, merge `allOf`, and merge `anyOf` and `oneOf` or let the value decide.
 
-A `SchemaPlace` is one position in a schema; `SchemaReader.flat` returns what applies there, a `FlatSchema`,
-whose members are places again. Places are interned: a recursive schema is a finite graph of them.
+A `Subschema` is a schema in a schema, or a combination of several; `SchemaReader.flat` returns what it says
+about a value, a `FlatSchema`, whose members are subschemas again. Subschemas are interned, so a recursive
+schema is a finite graph of them.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pytest_jsonmatch.schema.keywords import (
     RULE_KEYS,
     enum_of,
     named_schemas,
-    no_schema,
+    not_a_schema,
     own_rules,
     schemas_of,
     types_of,
@@ -33,12 +34,12 @@ if TYPE_CHECKING:
 
 _ENDLESS: Final = "the schema refers to itself with nothing in between"
 _ANY: Final[frozenset[str]] = frozenset()
-# The keys that themselves say nothing about the values at a place.
+# The keys that do not restrict or describe values.
 _SILENT: Final = frozenset(
     {"$ref", "$defs", "definitions", "$schema", "$id", "$anchor", "$comment", "$vocabulary", "discriminator"}
     | {"allOf", "anyOf", "oneOf"}
 )
-# These, and the keys that `Flat` has attributes for; all others are notes.
+# These, and the keys for which `FlatSchema` has attributes; all others are notes.
 _READ: Final = (
     (_SILENT - {"$comment"})
     | RULE_KEYS
@@ -52,7 +53,7 @@ _READ: Final = (
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class WrittenSchema:
-    """A schema as written; with `own`, without its `$ref`, `allOf`, `anyOf` and `oneOf`."""
+    """A schema in a document; with `own`, without its `$ref`, `allOf`, `anyOf` and `oneOf`."""
 
     schema: Schema
     own: bool
@@ -80,7 +81,7 @@ SchemaPlace: TypeAlias = "WrittenSchema | AllOf | AnyOf"
 @final
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """One of several schemas that may apply at a place."""
+    """One of several schemas that may apply to a value."""
 
     test: SchemaPlace
     """The schema that the value is tested against."""
@@ -93,7 +94,7 @@ class Branch:
 @final
 @dataclass(slots=True, eq=False)
 class FlatSchema:
-    """What a schema says about one place, without references and combinations."""
+    """A schema without references and combinations."""
 
     types: frozenset[str] = _ANY
     properties: dict[str, SchemaPlace] | None = None
@@ -105,7 +106,7 @@ class FlatSchema:
     enum: list[Any] | None = None
     rules: dict[str, Any] = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict)
-    """All other keywords, as written."""
+    """All other keywords, unchanged."""
     alternatives: tuple[Branch, ...] = ()
 
     @property
@@ -115,15 +116,14 @@ class FlatSchema:
 
     @property
     def kinds(self) -> frozenset[str]:
-        """The allowed types; if none are written, those that the other keywords concern."""
+        """The allowed types; without `type`, the types that the other keywords are about."""
         if self.types or not (self.of_objects or self.items):
             return self.types
-        return frozenset(
-            name for name, said in (("object", self.of_objects), ("array", self.items is not None)) if said
-        )
+        described = ("object", self.of_objects), ("array", self.items is not None)
+        return frozenset(name for name, is_described in described if is_described)
 
     def children(self) -> Iterator[tuple[Segment | None, SchemaPlace]]:
-        """Yield the places below this one, each with the step to it; None for alternatives."""
+        """Yield the direct subschemas, each with the path segment to it; None for alternatives."""
         yield from (self.properties or {}).items()
         if self.rest is not None:
             yield ANY_KEY, self.rest
@@ -134,12 +134,12 @@ class FlatSchema:
 
 
 class _ContradictionError(ConfigurationError):
-    """No value can fit all parts."""
+    """No value can match all parts."""
 
 
 @final
 class SchemaReader:
-    """Reads one schema, with the files it refers to, place by place."""
+    """Reads a schema, with the files that it refers to, one subschema at a time."""
 
     def __init__(self, documents: Documents) -> None:
         self.documents = documents
@@ -149,30 +149,32 @@ class SchemaReader:
         self.root: SchemaPlace = self.source(documents.root)
 
     def source(self, schema: Schema, *, own: bool = False) -> SchemaPlace:
-        """Return the place of a schema; with `own`, of what it says beside references and combinations."""
+        """Return a schema as a subschema; with `own`, without its references and combinations."""
         key = (id(schema), own) if type(schema) is dict else (schema, own)
         return self._interned.setdefault(key, WrittenSchema(schema, own))
 
     def all_of(self, parts: Iterable[SchemaPlace]) -> SchemaPlace:
-        """Return the place where all parts apply, without duplicates; the last mention of each counts."""
+        """Return the subschema that all parts must match; of duplicates, the last one counts."""
         flat: dict[SchemaPlace, None] = {}
         for part in parts:
-            for one in part.parts if isinstance(part, AllOf) else (part,):
-                flat.pop(one, None)
-                flat[one] = None
-        single = tuple(flat)
-        return single[0] if len(single) == 1 else self._interned.setdefault(single, AllOf(single))
+            for single_part in part.parts if isinstance(part, AllOf) else (part,):
+                flat.pop(single_part, None)
+                flat[single_part] = None
+        distinct = tuple(flat)
+        return distinct[0] if len(distinct) == 1 else self._interned.setdefault(distinct, AllOf(distinct))
 
     def any_of(self, branches: Iterable[SchemaPlace]) -> SchemaPlace:
-        """Return the place where the first branch that accepts the value applies."""
-        single = tuple(dict.fromkeys(branches))
-        return single[0] if len(single) == 1 else self._interned.setdefault(("any", *single), AnyOf(single))
+        """Return the subschema where the first branch that accepts the value applies."""
+        distinct = tuple(dict.fromkeys(branches))
+        if len(distinct) == 1:
+            return distinct[0]
+        return self._interned.setdefault(("any", *distinct), AnyOf(distinct))
 
     def flat(self, place: SchemaPlace) -> FlatSchema:
-        """Return what applies at a place; for a mere reference, the very object of its target.
+        """Return the flat schema of a subschema; for a plain reference, the same object as for its target.
 
         Raises:
-            ConfigurationError: the schema is invalid; the message does not name the place.
+            ConfigurationError: the schema is invalid; the message does not contain the path.
         """
         flat = self._flats.get(place)
         if flat is None:
@@ -181,9 +183,9 @@ class SchemaReader:
             self._open.add(place)
             try:
                 if isinstance(place, AllOf):
-                    flat = self._merged(place.parts)
+                    flat = self._merge(place.parts)
                 elif isinstance(place, AnyOf):
-                    flat = self._united(place.branches)
+                    flat = self._unite(place.branches)
                 else:
                     flat = self._read(place)
             finally:
@@ -200,10 +202,10 @@ class SchemaReader:
         if source.own:
             return self._read_own(schema)
         parts = self.parts(source)
-        return self.flat(parts[0]) if len(parts) == 1 else self._merged(parts)
+        return self.flat(parts[0]) if len(parts) == 1 else self._merge(parts)
 
     def parts(self, source: WrittenSchema) -> tuple[SchemaPlace, ...]:
-        """Return the places that together make up a schema: its references, branches, and own keywords."""
+        """Return the subschemas that a schema combines: its references, branches, and own keywords."""
         schema = source.schema
         if type(schema) is bool or source.own:
             return (source,)
@@ -227,14 +229,16 @@ class SchemaReader:
                 raise ConfigurationError(f"{keyword} is not supported; write $ref")
         flat = FlatSchema(rules=own_rules(schema), types=types_of(schema), enum=enum_of(schema))
         if flat.enum is not None and not flat.types:
-            flat.types = frozenset("integer" if type(each) is int else json_type(each) for each in flat.enum)
+            flat.types = frozenset(
+                "integer" if type(value) is int else json_type(value) for value in flat.enum
+            )
         required = schema.get("required")
         if isinstance(required, list):
             flat.required = tuple(name for name in required if isinstance(name, str))
         self._read_members(flat, schema)
         self._read_elements(flat, schema)
         flat.notes = {key: value for key, value in schema.items() if key not in _READ}
-        return _possible(flat)
+        return _drop_impossible(flat)
 
     def _read_members(self, flat: FlatSchema, schema: dict[str, Any]) -> None:
         listed = {
@@ -251,7 +255,7 @@ class SchemaReader:
         elif isinstance(additional, (bool, dict)):
             flat.additional = additional is not False
         elif additional is not None:
-            raise no_schema(keyword, additional)
+            raise not_a_schema(keyword, additional)
         if rest:
             flat.rest = self.any_of(rest)
         if listed or (flat.additional is False and not rest):
@@ -268,21 +272,21 @@ class SchemaReader:
         if isinstance(items, dict):
             elements.append(items)
         elif items is not None and not isinstance(items, bool):
-            raise no_schema("items", items)
+            raise not_a_schema("items", items)
         # The elements of a tuple share one path, `[]`: the first schema that accepts an element applies.
         if elements:
             flat.items = self.any_of(map(self.source, elements))
 
     # Several schemas that all apply.
 
-    def _merged(self, parts: Sequence[SchemaPlace]) -> FlatSchema:
+    def _merge(self, parts: Sequence[SchemaPlace]) -> FlatSchema:
         flats = [self.flat(part) for part in parts]
         merged = FlatSchema()
         for flat in flats:
-            merged.types = _both(merged.types, flat.types)
+            merged.types = _intersect_types(merged.types, flat.types)
             merged.rules |= flat.rules
         if any(flat.alternatives for flat in flats) and not any(merged.rules.get(rule) for rule in DECISIVE):
-            chosen = self._chosen(self._distributed(parts, flats))
+            chosen = self._choose(self._distribute(parts, flats))
             if not chosen.alternatives:
                 return chosen
             merged.types = chosen.types
@@ -292,14 +296,14 @@ class SchemaReader:
             return merged
         for flat in flats:
             self._add(merged, flat)
-        return _possible(merged)
+        return _drop_impossible(merged)
 
     def _add(self, merged: FlatSchema, flat: FlatSchema) -> None:
         merged.notes |= flat.notes
         if flat.required is not None:
             merged.required = tuple(dict.fromkeys((*(merged.required or ()), *flat.required)))
-        merged.items = self._both_places(merged.items, flat.items)
-        merged.rest = self._both_places(merged.rest, flat.rest)
+        merged.items = self._merge_optional(merged.items, flat.items)
+        merged.rest = self._merge_optional(merged.rest, flat.rest)
         if flat.additional is not None:
             merged.additional = flat.additional and merged.additional is not False
         if flat.enum is not None:
@@ -315,42 +319,42 @@ class SchemaReader:
                 for name, place in flat.properties.items()
             }
 
-    def _both_places(self, left: SchemaPlace | None, right: SchemaPlace | None) -> SchemaPlace | None:
+    def _merge_optional(self, left: SchemaPlace | None, right: SchemaPlace | None) -> SchemaPlace | None:
         if left is None or right is None:
             return left or right
         return self.all_of((left, right))
 
-    def _distributed(
+    def _distribute(
         self, parts: Sequence[SchemaPlace], flats: list[FlatSchema]
     ) -> list[tuple[SchemaPlace, SchemaPlace]]:
-        """Combine each alternative of one part with all other parts; contradictory ones are dropped."""
-        at, *others = (index for index, flat in enumerate(flats) if flat.alternatives)
+        """Combine each alternative of one part with all other parts, and drop contradictory ones."""
+        union, *others = (index for index, flat in enumerate(flats) if flat.alternatives)
         if others:
             raise ConfigurationError("only one union (anyOf, oneOf) is allowed here; write them as one")
         combinations: list[tuple[SchemaPlace, SchemaPlace]] = []
-        for one in flats[at].alternatives:
-            node = self.all_of((*parts[:at], one.node, *parts[at + 1 :]))
+        for branch in flats[union].alternatives:
+            node = self.all_of((*parts[:union], branch.node, *parts[union + 1 :]))
             with suppress(_ContradictionError):
                 self.flat(node)
-                combinations.append((one.test, node))
+                combinations.append((branch.test, node))
         return combinations
 
     # Several schemas of which one applies.
 
-    def _united(self, branches: Sequence[SchemaPlace]) -> FlatSchema:
+    def _unite(self, branches: Sequence[SchemaPlace]) -> FlatSchema:
         entries: list[tuple[SchemaPlace, SchemaPlace]] = []
         for branch in branches:
             if isinstance(branch, WrittenSchema) and branch.schema is False:
                 continue
             alternatives = self.flat(branch).alternatives
-            # The rest of the branch must accept the value as well.
-            entries.extend((self.all_of((branch, one.test)), one.node) for one in alternatives)
+            # The rest of the branch must accept the value, too.
+            entries.extend((self.all_of((branch, inner.test)), inner.node) for inner in alternatives)
             if not alternatives:
                 entries.append((branch, branch))
-        return self._chosen(entries)
+        return self._choose(entries)
 
-    def _chosen(self, entries: list[tuple[SchemaPlace, SchemaPlace]]) -> FlatSchema:
-        """Return what applies where one of several schemas does, each given as (test, schema)."""
+    def _choose(self, entries: list[tuple[SchemaPlace, SchemaPlace]]) -> FlatSchema:
+        """Return the flat schema of several alternatives, each given as (test, schema)."""
         tests: dict[SchemaPlace, list[SchemaPlace]] = {}
         for test, node in entries:
             tests.setdefault(node, []).append(test)
@@ -363,7 +367,7 @@ class SchemaReader:
         if not flats:
             return united
         if _can_share(flats):
-            return _shared(united, flats)
+            return _share(united, flats)
         for index, (test, node) in enumerate(entries):
             others = (*kinds[:index], *kinds[index + 1 :])
             by_type = not any(overlap(kinds[index], other) for other in others)
@@ -371,8 +375,8 @@ class SchemaReader:
         return united
 
 
-def _possible(flat: FlatSchema) -> FlatSchema:
-    """Drop what concerns members or elements if no object or array is allowed."""
+def _drop_impossible(flat: FlatSchema) -> FlatSchema:
+    """Drop the keywords about members or elements if no object or array is allowed."""
     if flat.types and "object" not in flat.types:
         flat.properties = flat.rest = flat.additional = None
         flat.required = None
@@ -382,25 +386,25 @@ def _possible(flat: FlatSchema) -> FlatSchema:
 
 
 def overlap(left: frozenset[str], right: frozenset[str]) -> bool:
-    """Tell whether a value can fit both sets of types; an empty set allows all.
+    """Return whether a value can match both sets of types; an empty set allows all types.
 
     >>> overlap(frozenset({"number"}), frozenset({"integer"}))
     True
     >>> overlap(frozenset({"null"}), frozenset({"array", "object"}))
     False
     """
-    return not left or not right or bool(_widened(left) & _widened(right))
+    return not left or not right or bool(_widen(left) & _widen(right))
 
 
-def _widened(types: frozenset[str]) -> frozenset[str]:
+def _widen(types: frozenset[str]) -> frozenset[str]:
     return types | {"integer"} if "number" in types else types
 
 
-def _both(left: frozenset[str], right: frozenset[str]) -> frozenset[str]:
-    """Return the types that both allow."""
+def _intersect_types(left: frozenset[str], right: frozenset[str]) -> frozenset[str]:
+    """Return the types that both sets allow."""
     if not left or not right:
         return left or right
-    both = (left & _widened(right)) | (_widened(left) & right)
+    both = (left & _widen(right)) | (_widen(left) & right)
     if not both:
         raise _ContradictionError(
             f"no value fits all parts: one allows only {' or '.join(sorted(left))}, "
@@ -410,9 +414,9 @@ def _both(left: frozenset[str], right: frozenset[str]) -> frozenset[str]:
 
 
 def _can_share(flats: list[FlatSchema]) -> bool:
-    """Tell whether one node can represent all branches, so that no test of the value is needed."""
-    said = [flat for flat in flats if not _only_null(flat)]
-    if any(_of_scalars(flat) != _of_scalars(said[0]) for flat in said[1:]):
+    """Return whether one node can represent all branches, so that the value need not be tested."""
+    described = [flat for flat in flats if not _is_only_null(flat)]
+    if any(_scalar_rules(flat) != _scalar_rules(described[0]) for flat in described[1:]):
         return False
     return all(
         not any(has_structure(flat) for flat in flats)
@@ -427,18 +431,18 @@ _STRUCTURES: Final[tuple[tuple[str, Callable[[FlatSchema], bool]], ...]] = (
 )
 
 
-def _only_null(flat: FlatSchema) -> bool:
+def _is_only_null(flat: FlatSchema) -> bool:
     return flat.types == {"null"} and not flat.rules
 
 
-def _of_scalars(flat: FlatSchema) -> tuple[dict[str, Any], bool]:
-    """Return the rules of a branch that concern values of all its types."""
+def _scalar_rules(flat: FlatSchema) -> tuple[dict[str, Any], bool]:
+    """Return the rules of a branch that apply to values of all its types, and whether it has an `enum`."""
     return {name: rule for name, rule in flat.rules.items() if name != "align"}, flat.enum is not None
 
 
-def _shared(united: FlatSchema, flats: list[FlatSchema]) -> FlatSchema:
-    said = [flat for flat in flats if not _only_null(flat)]
-    for flat in said:
+def _share(united: FlatSchema, flats: list[FlatSchema]) -> FlatSchema:
+    described = [flat for flat in flats if not _is_only_null(flat)]
+    for flat in described:
         united.rules |= flat.rules
         if flat.of_objects:
             united.properties, united.rest = flat.properties, flat.rest
@@ -446,8 +450,12 @@ def _shared(united: FlatSchema, flats: list[FlatSchema]) -> FlatSchema:
         united.items = united.items or flat.items
         if flat.enum is not None:
             united.enum = [*(united.enum or []), *flat.enum]
-    if united.enum is not None and len(said) < len(flats) and not any(value is None for value in united.enum):
+    if (
+        united.enum is not None
+        and len(described) < len(flats)
+        and not any(value is None for value in united.enum)
+    ):
         united.enum.append(None)
-    if len(said) == 1:
-        united.notes = said[0].notes
+    if len(described) == 1:
+        united.notes = described[0].notes
     return united

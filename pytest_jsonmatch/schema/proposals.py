@@ -1,4 +1,4 @@
-"""Rules proposed from gold values: formats, enumerations, keys of arrays; a `$comment` says why."""
+"""Propose rules from gold values: formats, enumerations, keys of arrays; the reason is a `$comment`."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 Proposal: TypeAlias = "tuple[str, dict[str, Any]]"
-"""Why, and the rules to add to a schema."""
+"""The reason, and the rules to add to a schema."""
 
-# With fewer different texts, a format may be a coincidence.
+# With fewer distinct texts, a format may be a coincidence.
 _FEWEST_TEXTS: Final = 3
-# An enumeration has at most this many values, each of which occurs this often on average, in as many records.
+# An enumeration has at most this many values; each occurs at least this often on average, in as many records.
 _MOST_VALUES: Final = 20
 _OCCURRENCES: Final = 5
-# With fewer elements in arrays of several, unique values may be a coincidence.
+# With fewer elements in arrays of more than one, unique values may be a coincidence.
 _FEWEST_ELEMENTS: Final = 6
 _DECIDED: Final = {*COMPARATORS, "x-eval-skip", "enum", "const", "anyOf", "oneOf", "$ref"}
 _CODE: Final = re.compile(r"(?<![A-Za-z])[A-Z]{3}(?![A-Za-z])")
@@ -34,12 +34,12 @@ _KEY_NAME: Final = re.compile(
 
 
 def _names_currency(text: str) -> bool:
-    """Return whether a text has a currency sign or a code of three letters; R12 may be anything."""
+    """Return whether a text has a currency sign or a code of three letters; R12 need not be an amount."""
     return bool(_CODE.search(text)) or "Sc" in set(map(category, text))
 
 
 def _amounts(params: Mapping[str, Any]) -> Callable[[Any], Any]:
-    """Return a function that reads amounts, and none whose last digits follow the other decimal mark."""
+    """Return a function that reads amounts, except those whose last digits follow the other decimal mark."""
     read = make_amount_reader(params)
     other = {".": ",", ",": "."}.get(str(params.get("decimal")), "$^")
     other_mark = re.compile(rf"[{other}]\d{{1,2}}\D*$")
@@ -48,17 +48,17 @@ def _amounts(params: Mapping[str, Any]) -> Callable[[Any], Any]:
 
 @final
 class _Format(NamedTuple):
-    """What the texts of a field may have in common."""
+    """A format that the texts of a field may have."""
 
     compare: str
     what: str
     reader: Callable[..., Callable[[Any], Any]]
     params: dict[str, Any]
     parameter: str = ""
-    """The parameter that chooses between two readings of a text."""
+    """The parameter that selects one of two readings of a text."""
     choices: tuple[str, ...] = ()
     may_be: Callable[[list[str]], bool] = bool
-    """Takes the texts, and returns False where texts with another meaning look like that, too."""
+    """Return False for texts that can have this form with another meaning."""
 
 
 _FORMATS: Final = (
@@ -78,14 +78,14 @@ _FORMATS: Final = (
 )
 
 
-def propose_rules(node: object, found: Sequence[tuple[int, Any]]) -> None:
-    """Write into a schema, in place, the rules that all values at a place allow, and why.
+def propose_rules(node: object, numbered: Sequence[tuple[int, Any]]) -> None:
+    """Add rules that fit all values, and the reason for each, to a schema, in place.
 
     Args:
-        node: the schema of the place.
-        found: the values, each with the number of its record.
+        node: the schema.
+        numbered: the values, each with the number of its record.
 
-    A place with a rule of its own, an `enum` or alternatives is left as it is.
+    A schema with a rule of its own, an `enum` or alternatives does not change.
 
     >>> leaf = {"type": "string"}
     >>> propose_rules(leaf, [(1, "03/04/2024"), (2, "25/04/2024"), (3, "01/05/2024")])
@@ -96,28 +96,28 @@ def propose_rules(node: object, found: Sequence[tuple[int, Any]]) -> None:
     """
     if not isinstance(node, dict) or not node.keys().isdisjoint(_DECIDED):
         return
-    found = [(at, value) for at, value in found if value is not None]
-    values = [value for _, value in found]
+    numbered = [(number, value) for number, value in numbered if value is not None]
+    values = [value for _, value in numbered]
     properties, items = node.get("properties"), node.get("items")
     if isinstance(properties, dict):
-        objects = [(at, value) for at, value in found if type(value) is dict]
-        for name, below in properties.items():
-            propose_rules(below, [(at, value[name]) for at, value in objects if name in value])
+        objects = [(number, value) for number, value in numbered if type(value) is dict]
+        for name, member in properties.items():
+            propose_rules(member, [(number, value[name]) for number, value in objects if name in value])
     if isinstance(items, dict):
-        arrays = [(at, value) for at, value in found if type(value) is list]
-        propose_rules(items, [(at, element) for at, array in arrays for element in array])
+        arrays = [(number, value) for number, value in numbered if type(value) is list]
+        propose_rules(items, [(number, element) for number, array in arrays for element in array])
         if "x-eval-align" not in node:
             _add(node, _key_rule([array for _, array in arrays]))
     if set(map(type, values)) == {str}:
-        records = len({at for at, _ in found})
+        records = len({number for number, _ in numbered})
         _add(node, _format_rule(values) or _enumeration(values, records, node.get("type")))
 
 
 def _add(node: dict[str, Any], proposal: Proposal | None) -> None:
     if proposal is not None:
-        why, rules = proposal
+        reason, rules = proposal
         node.update(rules)
-        node["$comment"] = "; ".join(filter(None, [node.get("$comment"), why]))
+        node["$comment"] = "; ".join(filter(None, [node.get("$comment"), reason]))
 
 
 def _format_rule(texts: list[str]) -> Proposal | None:
@@ -125,22 +125,22 @@ def _format_rule(texts: list[str]) -> Proposal | None:
     if len(distinct) < _FEWEST_TEXTS:
         return None
     for form in _FORMATS:
-        told = f"all {len(texts)} values are {form.what}"
-        usual = _readings(form, form.params, distinct)
+        reason = f"all {len(texts)} values are {form.what}"
+        default_readings = _readings(form, form.params, distinct)
         by_choice = {choice: _readings(form, {form.parameter: choice}, distinct) for choice in form.choices}
         fitting = [choice for choice, readings in by_choice.items() if None not in readings]
-        if None not in usual:
+        if None not in default_readings:
             if form.may_be(distinct):
                 spec = {form.compare: form.params} if form.params else form.compare
-                return f"proposed: {told}", {"x-eval-compare": spec}
+                return f"proposed: {reason}", {"x-eval-compare": spec}
         elif fitting and form.may_be(distinct):
             if len(fitting) == 1:
                 other = next(readings for choice, readings in by_choice.items() if choice not in fitting)
-                told += f"; {distinct[other.index(None)]!r} can be read in only one way"
-                return f"proposed: {told}", {"x-eval-compare": {form.compare: {form.parameter: fitting[0]}}}
-            doubtful = distinct[usual.index(None)]
-            told += f", but {doubtful!r} can be read in two ways: compare with {form.compare!r}"
-            return f"{told} once you know which {form.parameter!r} is right", {}
+                reason += f"; {distinct[other.index(None)]!r} can be read in only one way"
+                return f"proposed: {reason}", {"x-eval-compare": {form.compare: {form.parameter: fitting[0]}}}
+            ambiguous = distinct[default_readings.index(None)]
+            reason += f", but {ambiguous!r} can be read in two ways: compare with {form.compare!r}"
+            return f"{reason} once you know which {form.parameter!r} is right", {}
     return None
 
 
@@ -152,26 +152,26 @@ def _readings(form: _Format, params: dict[str, Any], texts: list[str]) -> list[A
 
 def _enumeration(texts: list[str], records: int, types: object) -> Proposal | None:
     distinct = sorted(set(texts))
-    most = min(_MOST_VALUES, len(texts) / _OCCURRENCES)
-    if records < _OCCURRENCES or not 2 <= len(distinct) <= most:
+    limit = min(_MOST_VALUES, len(texts) / _OCCURRENCES)
+    if records < _OCCURRENCES or not 2 <= len(distinct) <= limit:
         return None
     may_be_null = isinstance(types, list) and "null" in types
-    why = f"proposed: {len(texts)} values are only {len(distinct)} different ones"
-    return why, {"enum": [*distinct, *([None] if may_be_null else [])]}
+    reason = f"proposed: {len(texts)} values are only {len(distinct)} different ones"
+    return reason, {"enum": [*distinct, *([None] if may_be_null else [])]}
 
 
 def _key_rule(arrays: list[list[Any]]) -> Proposal | None:
-    """Propose the member that identifies the elements of each array, or list those that could."""
+    """Propose the member that identifies the elements of each array, or name all candidates."""
     elements = [element for array in arrays for element in array]
     several = [len(array) for array in arrays if len(array) > 1]
     if len(several) < 2 or sum(several) < _FEWEST_ELEMENTS or set(map(type, elements)) != {dict}:
         return None
     unique = [name for name in elements[0] if all(_identifies(name, array) for array in arrays)]
     keys = list(filter(_KEY_NAME.fullmatch, unique))
-    told = f"the elements of each array ({len(arrays)}) differ in {', '.join(map(repr, unique))}"
+    reason = f"the elements of each array ({len(arrays)}) differ in {', '.join(map(repr, unique))}"
     if len(keys) == 1:
-        return f"proposed: {told}", {"x-eval-align": {"match_by": "key_field", "key": keys[0]}}
-    return (f"{told}: if one of them identifies an element, make it the key", {}) if unique else None
+        return f"proposed: {reason}", {"x-eval-align": {"match_by": "key_field", "key": keys[0]}}
+    return (f"{reason}: if one of them identifies an element, make it the key", {}) if unique else None
 
 
 def _identifies(name: str, array: list[dict[str, Any]]) -> bool:

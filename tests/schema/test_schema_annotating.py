@@ -93,7 +93,7 @@ def test_definitions_and_branches_are_annotated() -> None:
 
 def test_only_a_dict_can_be_changed_in_place() -> None:
     with pytest.raises(
-        ConfigurationError, match=r"^annotate_xeval changes a dict in place, and was given str; "
+        ConfigurationError, match=r"^annotate_xeval needs a dict, which it changes in place, got str; "
     ):
         annotate_xeval("schema.json")  # type: ignore[arg-type]
 
