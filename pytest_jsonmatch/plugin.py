@@ -281,8 +281,8 @@ def jsonmatch_case(request: pytest.FixtureRequest) -> GoldenCase:
 def jsonmatch_actual(request: pytest.FixtureRequest, jsonmatch_case: GoldenCase) -> object:
     """The golden case's answer: the recorded one, else its producer's. Can be overridden in a conftest.py."""
     __tracebackhide__ = True
-    from pytest_jsonmatch.golden.producers import default_actual, produced
+    from pytest_jsonmatch.golden.producers import default_actual, produce_answer
 
     concurrent, item = request.config.stash[_SESSION].concurrent_producers, request.node
-    produce = produced if concurrent is None else partial(concurrent.produce, item)
+    produce = produce_answer if concurrent is None else partial(concurrent.produce, item)
     return default_actual(jsonmatch_case, produce, lambda case: item.ihook.pytest_jsonmatch_actual(case=case))

@@ -1,4 +1,4 @@
-"""The golden case: what a YAML file says about it, as tests, fixtures and hooks see it."""
+"""The golden case of a YAML file, as tests, fixtures and hooks see it."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ _DATA_SUFFIXES: Final = _YAML_SUFFIXES | {".json"}
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class GoldenCase:
-    r"""One golden case, as the fixture `jsonmatch_case` hands it to tests, fixtures and hooks.
+    r"""A golden case: the value of the fixture `jsonmatch_case`, and an argument of hooks.
 
     Args:
-        id: the case's name in node ids.
-        path: the file it is in: the YAML file, or the table of `cases_from`.
-        line: its first line there, counted from 1.
+        id: the name of the case in node ids.
+        path: the file of the case: the YAML file, or the table of `cases_from`.
+        line: the first line of the case in the file, from 1.
 
-    Files that a case names are read when their content is needed, and again each time. Every value is a copy,
-    which callers may change.
+    The files that a case names are read each time their content is needed. Every value is a copy, which
+    callers may change.
 
     >>> from pytest_jsonmatch.golden.loader import load_cases
     >>> (case,) = load_cases(b"id: a\nexpected: {n: 1}\n", Path("x.yaml"), "x.yaml").by_id.values()
@@ -62,78 +62,78 @@ class GoldenCase:
     _where: Steps = field(repr=False)
     _params: Mapping[str, Any] = field(default_factory=dict, repr=False)
     run: int = 1
-    """Which of its runs this is, counted from 1."""
+    """The number of this run of the case, from 1."""
     runs: int = 1
-    """How often the case runs: `repeat`, or what the command line says."""
+    """How often the case runs: `repeat`, or the number from the command line."""
     row: TableRow | None = field(default=None, repr=False)
-    """Its row in a table; None if the case is in the golden file."""
+    """The row of the case in a table; None if the case is in the golden file."""
 
     @property
     def base_id(self) -> str:
-        """The id without the `@2` of a run: what all runs of a case have in common."""
+        """The id without the `@2` of a run: all runs of a case share it."""
         return self.id if self.runs == 1 else self.id.rpartition("@")[0]
 
     @property
     def min_pass_rate(self) -> float | None:
-        """The share of its runs that must pass; None if each of them must."""
+        """The share of the runs that must pass; None if all must pass."""
         return self._given.get("min_pass_rate")
 
     @property
     def cluster(self) -> str:
-        """What the case belongs to, such as its document; empty if it does not say."""
+        """The cluster of the case, such as its document; empty if it has none."""
         cluster: str = self._given.get("cluster", "")
         return cluster
 
     @property
     def tags(self) -> dict[str, Any]:
-        """The tags of the case by name: its own and those of its file."""
+        """The tags of the case, by name: its own and those of its file."""
         given = self._given.get("tags")
         return read_tags(given) if given else {}
 
     @property
     def shared_input(self) -> str:
-        """The file with the input, as a person would name it; empty without one, or with a cluster."""
+        """The display name of the file with the input; empty without a file, or with a cluster."""
         return "" if self.cluster or "input_file" not in self._given else self.name_of("input_file")
 
     @property
     def params(self) -> dict[str, Any]:
-        """The parameters of this case if it comes from `parametrize`; else empty."""
+        """The parameters of the case from `parametrize`, by name; empty without `parametrize`."""
         params: dict[str, Any] = to_json_value(dict(self._params))
         return params
 
     @property
     def fault(self) -> GoldenFileError | None:
-        """What in the case is beyond our limits, or why its row can't be a case; None if nothing is wrong."""
-        of_row = None if self.row is None else self.row.fault
-        return of_row or self._document.fault(self._where)
+        """The error of a value beyond our limits, or of a row that can't be a case; None without an error."""
+        row_fault = None if self.row is None else self.row.fault
+        return row_fault or self._document.fault(self._where)
 
     def _own(self, key: str, side: Side = "actual") -> JsonValue:
-        """Return a copy of a value that is written in the case."""
+        """Return a copy of a value that the case itself contains."""
         if (fault := self.fault) is not None:
             raise fault
         return to_json_value(self._given.get(key), side=side)
 
     @property
     def title(self) -> str | None:
-        """What the case is about, in prose; None if it does not say."""
+        """The description of the case, in prose; None without one."""
         return self._given.get("title")
 
     @property
     def metric(self) -> str | None:
-        """The metric that the case sets; None leaves it to mark and configuration."""
+        """The metric that the case sets; None for that of the mark or the configuration."""
         return self._given.get("metric")
 
     @property
     def threshold(self) -> float | dict[str, Any] | None:
-        """The threshold that the case sets, number or mapping; None leaves it to mark and configuration."""
+        """The threshold that the case sets, number or mapping; None for that of mark or configuration."""
         threshold: float | dict[str, Any] | None = to_json_value(self._given.get("threshold"))
         return threshold
 
     @property
     def options(self) -> dict[str, Any]:
-        """The metric's options, and the case's other settings for the comparison, as arguments.
+        """The options of the metric, and other settings of the comparison, as arguments.
 
-        The others are `fields`, `accept`, `skip`, `validate` and `schema`.
+        The other settings are `fields`, `accept`, `skip`, `validate` and `schema`.
         """
         options: dict[str, Any] = to_json_value(self._given.get("options") or {})
         for key in ("fields", "accept", "skip", "validate"):
@@ -144,7 +144,7 @@ class GoldenCase:
 
     @property
     def schema(self) -> Path | dict[str, Any] | None:
-        """The eval schema: the path of its file, or the schema itself if it is written out; else None."""
+        """The eval schema: the path of its file, or the schema itself if the case contains it."""
         given = self._given.get("schema")
         if given is None:
             return None
@@ -155,9 +155,9 @@ class GoldenCase:
 
     @property
     def schema_node(self) -> SchemaNode | None:
-        """The eval schema, read and checked; None if there is none.
+        """The parsed eval schema; None if there is none.
 
-        Raises GoldenFileError if it is not valid, or refers to a file that is out of bounds.
+        Raises GoldenFileError if the schema is not valid, or refers to a file outside the allowed folders.
         """
         schema = self.schema
         if schema is None:
@@ -173,7 +173,7 @@ class GoldenCase:
 
     @property
     def producer(self) -> str | None:
-        """The function that makes the actual value, as "module:function"; None if there is none."""
+        """The function that produces the answer, as "module:function"; None if there is none."""
         return self._given.get("producer")
 
     @property
@@ -183,11 +183,11 @@ class GoldenCase:
 
     @property
     def input(self) -> JsonValue | bytes:
-        """The input for what is tested; None if the case has none.
+        """The input of the system under test; None if the case has none.
 
-        From `input_file`: the value of a .json, .yaml or .yml file; the text of any other; its bytes if they
-        are not UTF-8 text. From a row of a function: what has no JSON form, such as an image, as it is.
-        Raises GoldenFileError if the file can't be read.
+        From `input_file`: the value of a .json, .yaml or .yml file; the text of any other file, or its bytes
+        if they are not UTF-8 text. From a row of a function: a value without a JSON form, such as an image,
+        is returned unchanged. Raises GoldenFileError if the file can't be read.
         """
         if "input_file" not in self._given:
             try:
@@ -203,10 +203,10 @@ class GoldenCase:
 
     @property
     def actual(self) -> JsonValue:
-        """The recorded answer: a value, or a model's output as text; None if there is none.
+        """The recorded answer: a value, or the output of a model as text; None if there is none.
 
-        From `actual_file`: the value of a .yaml or .yml file, the text of any other. Raises GoldenFileError
-        if the file can't be read.
+        From `actual_file`: the value of a .yaml or .yml file, the text of any other file. Raises
+        GoldenFileError if the file can't be read.
         """
         if "actual_file" not in self._given:
             return self._own("actual")
@@ -217,7 +217,7 @@ class GoldenCase:
 
     @property
     def has_expected(self) -> bool:
-        """Whether there is an expected value; it may be missing only while expected values are written."""
+        """Whether there is an expected value; it can be missing only while expected values are written."""
         if "expected_file" in self._given:
             return os.path.exists(Path(self._folder, self._given["expected_file"]))  # noqa: PTH110 - no OSError
         return "expected" in self._given
@@ -235,58 +235,58 @@ class GoldenCase:
 
     @property
     def expected_file(self) -> Path | None:
-        """The file that holds the expected value; None if the value is in the case itself.
+        """The file with the expected value; None if the value is in the case itself.
 
-        Raises GoldenFileError if it is out of bounds.
+        Raises GoldenFileError if the file is outside the allowed folders.
         """
         return None if "expected_file" not in self._given else self.named_file("expected_file")
 
     @property
     def expected_file_name(self) -> str:
-        """The file that holds the expected value, as a person would name it."""
+        """The display name of the file with the expected value."""
         return self.name_of("expected_file") if "expected_file" in self._given else self.name_of_file
 
     @property
     def name_of_file(self) -> str:
-        """The file that the case is in, as a person would name it."""
+        """The display name of the file of the case."""
         return self._document.name if self.row is None else self.row.table.name
 
     @property
     def golden_line(self) -> int:
-        """The line of the golden file that it comes from: its own, or that of `cases_from`."""
+        """The line of the case in the golden file; for a row, the line of `cases_from`."""
         return self.line if self.row is None else self.line_of(self._where)
 
     @property
-    def expected_trail(self) -> Steps:
-        """Where the expected value is in the file that holds it."""
+    def expected_steps(self) -> Steps:
+        """The steps to the expected value in its file."""
         return () if "expected_file" in self._given else (*self._where, "expected")
 
     def position(self, *keys: str | int) -> Position:
-        """Return where a key of the case is, or a value inside it: `case.position("expected", "total")`.
+        """Return the position of a key, or of a value in it: `case.position("expected", "total")`.
 
-        A key that the case inherits from its file is beside `cases`; for a missing key it is the position of
-        the case.
+        A key that the case inherits from its file is at the top of the file; for a missing key it is the
+        position of the case.
         """
         if self._is_in_row(keys):
             return Position(self.line, 1)
-        return self._document.position(self._trail_of(keys))
+        return self._document.position(self._find_key(keys))
 
     def _is_in_row(self, keys: Sequence[str | int]) -> bool:
         return self.row is not None and (not keys or keys[0] in self.row.table.keys)
 
-    def _trail_of(self, keys: Steps) -> Steps:
-        """Return where a key of the case is, or a value inside it: in the case, or beside `cases`."""
+    def _find_key(self, keys: Steps) -> Steps:
+        """Return the steps to a key, or to a value in it: in the case, or at the top of the file."""
         own, top = (*self._where, *keys), self._document.value
-        is_above = keys and self._where and keys[0] in top and get_value(top, own) is MISSING
-        return keys if is_above else own
+        is_inherited = keys and self._where and keys[0] in top and get_value(top, own) is MISSING
+        return keys if is_inherited else own
 
-    def _trail_of_rule(self, kind: str, pattern: str) -> Steps:
-        """Return where a pattern of `fields`, `accept`, `skip` or `threshold` is: in the case or its file."""
-        for trail in ((*self._where, kind), (kind,)) if kind == "skip" else ():
-            listed = get_value(self._document.value, trail)
+    def _find_rule(self, kind: str, pattern: str) -> Steps:
+        """Return the steps to a pattern of a rule, such as `fields`, in the case or its file."""
+        for steps in ((*self._where, kind), (kind,)) if kind == "skip" else ():
+            listed = get_value(self._document.value, steps)
             if type(listed) is list and pattern in listed:
-                return (*trail, listed.index(pattern))
-        return self._trail_of((kind, "fields", pattern) if kind == "threshold" else (kind, pattern))
+                return (*steps, listed.index(pattern))
+        return self._find_key((kind, "fields", pattern) if kind == "threshold" else (kind, pattern))
 
     def rules(self, file: str) -> Iterator[WrittenRule]:
         """Yield each pattern of `fields`, `accept`, `skip` and `threshold`; `file` is the golden file."""
@@ -295,24 +295,24 @@ class GoldenCase:
         own = ((kind, self._given.get(kind)) for kind in ("fields", "accept", "skip"))
         for kind, patterns in (*own, ("threshold", limits)):
             for pattern in patterns or ():
-                yield WrittenRule(file, self.line_of(self._trail_of_rule(kind, pattern)), kind, pattern)
+                yield WrittenRule(file, self.line_of(self._find_rule(kind, pattern)), kind, pattern)
 
-    def line_of(self, trail: Steps) -> int:
-        """Return the line of an entry of the YAML file, or of the nearest one around it."""
-        return self._document.position(trail).line
+    def line_of(self, steps: Steps) -> int:
+        """Return the line of an entry of the YAML file, or of the nearest entry that contains it."""
+        return self._document.position(steps).line
 
     def error(self, reason: str, *keys: str | int) -> GoldenFileError:
-        """Return the error that says `reason` about a key of the case, or about the case."""
+        """Return an error with a reason, at a key of the case or at the case."""
         line, column = self.position(*keys)
         name = self.name_of_file if self._is_in_row(keys) else self._document.name
         return GoldenFileError(name, line, column, reason)
 
     def fail(self, message: str, at: Position | None = None, cause: BaseException | None = None) -> NoReturn:
-        """Raise `AssertionError(message)` from a place in the golden file, or from the case's first line."""
+        """Raise `AssertionError(message)` from a position in the golden file, by default that of the case."""
         __tracebackhide__ = True
         first, lines = Position(self.line, 1), None
         if self.row is not None:
-            at, lines = first, self.row.lines()  # other places are in the golden file
+            at, lines = first, self.row.lines()  # other positions are in the golden file
         raise_at(
             message,
             path=str(self.path),
@@ -323,29 +323,29 @@ class GoldenCase:
             lines=lines,
         )
 
-    def gives(self, key: str) -> bool:
-        """Tell whether the case has a key, its own or its file's."""
+    def has_key(self, key: str) -> bool:
+        """Return whether the case has a key, its own or one of its file."""
         return key in self._given
 
-    def locate_expected(self, trail: Sequence[Any] = ()) -> tuple[Position, str]:
-        """Return the place of an entry of the expected value, or the nearest around it.
+    def locate_expected(self, steps: Sequence[Any] = ()) -> tuple[Position, str]:
+        """Return the position of an entry of the expected value, or of the nearest entry that contains it.
 
         Returns:
-            The place in the YAML file that gives it, and "file:line" in the file that holds it.
+            The position in the YAML file, and "file:line" in the file with the expected value.
         """
         if "expected_file" not in self._given:
-            at = self.position("expected", *trail)
+            at = self.position("expected", *steps)
             return at, f"{self.name_of_file}:{at.line}"
         at, name = self.position("expected_file"), self.name_of("expected_file")
         try:
             data = self._read("expected_file")
-            return at, f"{name}:{load(data, name).position(trail).line}"
+            return at, f"{name}:{load(data, name).position(steps).line}"
         except GoldenFileError:
             return at, name
 
     @property
     def marks(self) -> tuple[Mark, ...]:
-        """The case's own marks; those of its file apply as well."""
+        """The marks of the case itself; those of its file apply, too."""
         at = (*self._where, "marks")
         own = get_value(self._document.value, at)
         return () if own is MISSING else tuple(marks_of(own, at))
@@ -359,50 +359,50 @@ class GoldenCase:
         return Path(self._given[key]).suffix.lower()
 
     def name_of(self, key: str) -> str:
-        """Return the name of a file that the case names, as a person would write it."""
+        """Return the display name of a file that the case names."""
         folder = os.path.dirname(self._document.name)  # noqa: PTH120 - a display name, "/" everywhere
         return os.path.normpath(os.path.join(folder, self._given[key])).replace("\\", "/")  # noqa: PTH118
 
     def named_file(self, key: str) -> Path:
-        """Return the path of a file that the case names, if it is within bounds."""
+        """Return the path of a file that the case names; raise an error if it may not name the file."""
         path = Path(self._folder, self._given[key])
         within, real = self._within, self.outside(path)
         if within is None or real is None:
             return path
-        leads = "lies" if real == os.path.abspath(path) else f"leads to {real},"  # noqa: PTH100 - no links followed
+        verb = "lies" if real == os.path.abspath(path) else f"leads to {real},"  # noqa: PTH100 - no links followed
         raise self.error(
-            f"`{key}` {self._given[key]!r} {leads} outside of {within[0]}, pytest's rootdir; "
+            f"`{key}` {self._given[key]!r} {verb} outside of {within[0]}, pytest's rootdir; "
             "move the file into it",
             key,
         )
 
     def outside(self, path: Path) -> str | None:
-        """Return the real path of a file that is not in the rootdir or near the golden file; else None."""
+        """Return the real path of a file that the case may not name; None if it may."""
         return outside(path, self._within)
 
     @property
     def _within(self) -> tuple[str, ...] | None:
-        """Real paths of the folders in or below which the case may name files; None for anywhere."""
+        """Real paths of the folders whose files, at any depth, the case may name; None for no limit."""
         folders = self._document.folders
         return None if folders is None else (*folders, os.path.realpath(self._folder))
 
     def check_files(self, *, may_lack_expected: bool) -> None:
-        """Raise GoldenFileError for what can be known to be wrong with the files that the case names.
+        """Raise GoldenFileError if a file that the case names is missing or not valid.
 
         Args:
-            may_lack_expected: whether there need be no `expected_file`, because it is about to be written.
+            may_lack_expected: whether `expected_file` may be missing, because it is about to be written.
         """
         for key in ("input_file", "actual_file", "expected_file"):
             if key in self._given and not (
                 os.path.exists(self.named_file(key))  # noqa: PTH110 - Path.exists() raises for long names
                 or (may_lack_expected and key == "expected_file")
             ):
-                self._read(key)  # says why it can't
-        if not self.has_actual:  # an answer costs something
+                self._read(key)  # raises the error
+        if not self.has_actual:  # read before an answer is paid for
             _ = self.input, self.has_expected and self.expected
 
     def check_matchers(self, plan: Plan) -> None:
-        """Raise GoldenFileError for a matcher of `expected` where the plan needs a value."""
+        """Raise GoldenFileError for a matcher in `expected` where the plan needs a value."""
         if self.row is not None or "expected" not in self._given:
             return  # plain data
         expected = self.expected
@@ -425,16 +425,16 @@ class GoldenCase:
         raise self.error(f"{message}; the path is relative to the YAML file", key)
 
     def _data(self, key: str) -> JsonValue:
-        """Return the value that a JSON or YAML file holds."""
+        """Return the value of a JSON or YAML file."""
         data, name = self._read(key), self.name_of(key)
         try:
             return parse(data, name)
         except GoldenFileError as error:
-            what = "JSON" if is_json_file(name) else "valid"
-            raise self.error(f"{key} is not {what}: {error}", key) from None
+            kind = "JSON" if is_json_file(name) else "valid"
+            raise self.error(f"{key} is not {kind}: {error}", key) from None
 
     def _content(self, key: str, suffixes: Collection[str]) -> JsonValue | bytes:
-        """Return the value of a file with one of these suffixes; of any other its text, or bytes."""
+        """Return the value of a file with one of the suffixes; of any other file the text, or the bytes."""
         if self._suffix(key) in suffixes:
             return self._data(key)
         data = self._read(key)
@@ -447,9 +447,9 @@ class GoldenCase:
 # -- failures at lines that are not Python -----------------------------------------------------------------
 
 _CONTEXT: Final = 5
-"""At most this many lines are shown above the failing one in a traceback."""
+"""The maximum number of lines above the failing one in a traceback."""
 _WIDTH: Final = 200
-"""At most this many characters of a line are shown in a traceback."""
+"""The maximum number of characters of a line in a traceback."""
 
 
 def raise_at(
@@ -462,18 +462,18 @@ def raise_at(
     cause: BaseException | None = None,
     lines: Sequence[str] | None = None,
 ) -> NoReturn:
-    """Raise `AssertionError(message)` from a line of a file, by code that is compiled as if it were there.
+    """Raise `AssertionError(message)` from a line of a file, with code that is compiled for that line.
 
-    The error is a plain AssertionError: editors show others as an error of the test, not as a failure.
+    The error is a plain AssertionError: editors show other types as an error of the test, not as a failure.
 
     Args:
-        message: the error's text.
+        message: the text of the error.
         path: the file.
-        at: the line in it, and the column around which a long line is shown.
-        first: no line above this one is shown, unless it is the one that fails.
-        name: what tracebacks call the function.
-        cause: the cause of the error, if it should be shown too.
-        lines: the lines that tracebacks show as the file's; None to read them.
+        at: the line in the file, and the column around which a long line is cut.
+        first: the first line to show in tracebacks, unless the failing line is above it.
+        name: the name of the function in tracebacks.
+        cause: the cause of the error, if it should be shown, too.
+        lines: the lines of the file for tracebacks; None to read them.
 
     >>> try:
     ...     raise_at("no good", path="a.yaml", at=Position(3, 1), first=2)
@@ -488,9 +488,9 @@ def raise_at(
     linecache.cache[path] = (sum(map(len, shown)), None, shown, path)
     function = ast.parse("def case():\n    raise AssertionError(message) from cause").body[0]
     for node in ast.walk(function):
-        # Without columns: those of the statement above would put carets in wrong places below the YAML.
-        place = {"lineno": at.line, "end_lineno": at.line, "col_offset": -1, "end_col_offset": -1}
-        vars(node).update(place)
+        # Without columns: those of the statement above would put carets at wrong positions below the YAML.
+        location = {"lineno": at.line, "end_lineno": at.line, "col_offset": -1, "end_col_offset": -1}
+        vars(node).update(location)
     vars(function).update(lineno=start)
     module = compile(ast.Module(body=[function], type_ignores=[]), path, "exec")
     code = next(constant for constant in module.co_consts if isinstance(constant, CodeType))
@@ -503,16 +503,16 @@ def raise_at(
 def _quotable(lines: Sequence[str], start: int, at: Position) -> list[str]:
     """Return the lines of a file so that pytest can quote those from `start` to that of `at`.
 
-    Long lines are cut. pytest reads what it quotes as Python: it does not survive NUL characters, nor
-    (Python's parser itself) some 100 brackets inside each other, and quotes whole statements. So NUL
-    characters are replaced, and all lines to quote, and the first one, begin with a blank, which is wrong in
-    Python: it reads no further.
+    Long lines are cut. pytest parses quoted lines as Python: it fails on NUL characters and (Python's parser
+    itself) on some 100 nested brackets, and it quotes whole statements. So NUL characters are replaced, and
+    the lines to quote, and the first one, begin with a blank: that is a syntax error in Python, at which it
+    stops parsing.
     """
-    shown = [line.replace("\0", "\N{SYMBOL FOR NULL}") for line in lines]
-    first = next((index for index, line in enumerate(shown) if line.strip() and line.lstrip()[0] != "#"), 0)
-    for index in {first, *range(start - 1, at.line)} & {*range(len(shown))}:
-        text = shown[index].rstrip("\r\n")
-        begin = max(0, min(at.column - 1 if index == at.line - 1 else 0, len(text)) - _WIDTH // 2)
-        part = text[begin : begin + _WIDTH]
-        shown[index] = f" {'… ' if begin else ''}{part}{' …' if begin + _WIDTH < len(text) else ''}\n"
-    return shown
+    quoted = [line.replace("\0", "\N{SYMBOL FOR NULL}") for line in lines]
+    first = next((index for index, line in enumerate(quoted) if line.strip() and line.lstrip()[0] != "#"), 0)
+    for index in {first, *range(start - 1, at.line)} & {*range(len(quoted))}:
+        text = quoted[index].rstrip("\r\n")
+        offset = max(0, min(at.column - 1 if index == at.line - 1 else 0, len(text)) - _WIDTH // 2)
+        part = text[offset : offset + _WIDTH]
+        quoted[index] = f" {'… ' if offset else ''}{part}{' …' if offset + _WIDTH < len(text) else ''}\n"
+    return quoted

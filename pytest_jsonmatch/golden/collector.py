@@ -61,21 +61,22 @@ _FIXTURES: Final = ("jsonmatch_case", "jsonmatch_actual")
 @final
 @dataclass(frozen=True, slots=True)
 class CaseRules:
-    """How the golden cases of a run of pytest are run.
+    """The rules by which the golden cases of a pytest run are run.
 
     Args:
-        check: compares the expected value of a case with the answer; returns the result and, if it is not
-            good enough, the error that says so and the field that it is about. It is given what returns the
-            place of a field, and the case's patterns. It raises JsonMatchError if the two can't be compared.
-        comparer_of: returns how a case is compared; raises JsonMatchError if it is not configured correctly.
-        folders: real paths of the folders in which cases may name files; None for anywhere.
-        repeat: how often each case without a recorded answer runs, whatever its file says.
+        check: compares the expected value of a case with the answer; returns the result and, if the case
+            fails, the error and the field that the error is about. Its arguments are the case, the answer, a
+            function that returns the location of a field, and the patterns of the case. It raises
+            JsonMatchError if the two values can't be compared.
+        comparer_of: returns the comparer of a case; raises JsonMatchError if the configuration is not valid.
+        folders: real paths of the folders in which cases may name files; None for no limit.
+        repeat: how often each case without a recorded answer runs; None for the number in its file.
         updater: writes answers as expected values.
-        keep: keeps each answer.
-        outputs: answers that were kept, used instead of new ones.
-        has_only_gates: whether a case passes whatever its score, since gates alone decide.
-        has_own_fixtures: tells whether the fixtures of cases are not overridden, and no option shows their
-            setup: then answers in the file need not go through the fixtures.
+        keep: saves each answer.
+        outputs: saved answers, used instead of new ones.
+        has_only_gates: whether only gates decide, so that a case passes whatever its score.
+        has_own_fixtures: returns whether the fixtures of cases are not overridden, and no option shows their
+            setup: then answers in the file bypass the fixtures.
     """
 
     check: Callable[
@@ -100,7 +101,7 @@ def collect_file(file_path: Path, parent: pytest.Collector, rules: CaseRules) ->
 
 
 def case_of(request: pytest.FixtureRequest) -> GoldenCase:
-    """Return the golden case that runs, the value of the fixture `jsonmatch_case`."""
+    """Return the running golden case: the value of the fixture `jsonmatch_case`."""
     file = request.node.getparent(GoldenFile)
     if file is None:
         pytest.fail(
@@ -113,10 +114,10 @@ def case_of(request: pytest.FixtureRequest) -> GoldenCase:
 
 
 def check_override(fixture: pytest.FixtureDef[object], request: pytest.FixtureRequest) -> None:
-    """Refuse a fixture `jsonmatch_actual` that would answer a case in place of its producer."""
+    """Raise an error for a fixture `jsonmatch_actual` that would answer a case instead of its producer."""
     __tracebackhide__ = True
     file, code = request.node.getparent(GoldenFile), getattr(fixture.func, "__code__", None)
-    # A fixture that asks for the one it overrides gets the producer's answer.
+    # A fixture that requests the one it overrides gets the producer's answer.
     if file is None or code is None or "jsonmatch_actual" in {*fixture.argnames, *code.co_consts}:
         return
     case = file.cases[request.node.originalname]
@@ -131,13 +132,13 @@ def check_override(fixture: pytest.FixtureDef[object], request: pytest.FixtureRe
     try:
         _fail(case, case.error(reason, "producer"))
     except AssertionError as error:
-        # As pytest does if the fixture itself raises; else it would not finish it.
+        # pytest does this if the fixture itself raises; without it, pytest would not finish the fixture.
         fixture.cached_result = (None, request, (error, None))
         raise
 
 
 def _is_left_out(item: pytest.Item) -> bool:
-    """Tell whether marks of a test take precedence over errors in its case."""
+    """Return whether marks of a test take precedence over errors in its case."""
     return any(item.get_closest_marker(name) for name in ("skip", "skipif", "xfail"))
 
 
@@ -150,18 +151,18 @@ class GoldenFile(pytest.Module):
     """
 
     compares: Final = True
-    """Read from an item's parent: whether each of its tests is meant to compare."""
+    """Whether each test of the file is meant to compare; read from the parent of an item."""
     rules: CaseRules
     cases: Mapping[str, GoldenCase]
     _module: ModuleType | None = None
     _error: GoldenFileError | None = None
-    """What is wrong with the file, if it is not valid."""
+    """The error of the file, if it is not valid."""
     _names: dict[str, Any]
-    """The module's namespace."""
+    """The namespace of the module."""
     _faults: dict[str, JsonMatchError]
-    """What is wrong with tests, known before the first one runs."""
-    _told: dict[str, str]
-    """The errors reported so far, each with the first case that has it."""
+    """The errors of tests that are known before the first one runs, by name."""
+    _reported: dict[str, str]
+    """The first case with each error that was reported so far, by message."""
 
     def _getobj(self) -> ModuleType:
         # A private name of pytest, but its docstring says that subclasses may override it. With
@@ -172,34 +173,34 @@ class GoldenFile(pytest.Module):
             self._names = vars(self._module)
             self._names[_RUN] = self._run
             try:
-                self.cases = self._loaded(self._module)
+                self.cases = self._load(self._module)
             except GoldenFileError as error:
                 self._refuse(error)
         return self._module
 
     def istestfunction(self, obj: object, name: str) -> bool:  # noqa: ARG002 - pytest's signature
-        """Tell pytest that the cases are tests, and that nothing else in the module is."""
+        """Return whether a name is that of a case: nothing else in the module is a test."""
         return self.funcnamefilter(name)
 
     def funcnamefilter(self, name: str) -> bool:
-        """Tell plugins the same: `python_functions` does not apply to the names of cases."""
+        """Return whether a name is that of a case; `python_functions` does not apply to cases."""
         return name in self.cases or name == FILE_ERROR
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         """Return the items, each with the location that pytest would otherwise look up on disk."""
-        self._faults, self._told = {}, {}
+        self._faults, self._reported = {}, {}
         items = list(super().collect())
         path = relative(self.path, self.config.rootpath)
         for item in items:
             if isinstance(item, pytest.Function):
-                # As pytest's own: relative to rootdir, the line counted from 0, the item's name. Under -v
+                # In pytest's form: a path relative to rootdir, the line from 0, the name. Under -v
                 # pytest mistakes dots in a name that ends the node id for separators of classes.
                 shown = f"{item.name} " if "." in item.name else item.name
                 item.location = (path, item.function.__code__.co_firstlineno - 1, shown)
         return items
 
-    def is_sound(self, item: pytest.Function) -> bool:
-        """Check a case as far as that is possible before any answer is made; `refuse` says what is wrong."""
+    def is_valid(self, item: pytest.Function) -> bool:
+        """Check a case as far as possible before any answer is produced; `refuse` raises the error."""
         case = self.cases.get(item.originalname)
         if case is None or _is_left_out(item):
             return self._error is None
@@ -210,57 +211,57 @@ class GoldenFile(pytest.Module):
             plan = self.rules.comparer_of(case).plan
             case.check_files(may_lack_expected=updater is not None and updater.writes_new)
             case.check_matchers(plan)
-            if case.producer is not None and not case.has_actual and self.asks(item):
+            if case.producer is not None and not case.has_actual and self.needs_answer(item):
                 find_producer(case)
         except JsonMatchError as error:
             self._faults[item.name] = error
         return item.name not in self._faults
 
-    def asks(self, item: pytest.Item) -> bool:
-        """Return whether a case gets a new answer, and not a kept one."""
+    def needs_answer(self, item: pytest.Item) -> bool:
+        """Return whether a case gets a new answer, not a saved one."""
         outputs = self.rules.outputs
-        return outputs is None or (outputs.asks and f"{self.nodeid}::{item.name}" not in outputs)
+        return outputs is None or (outputs.adds_missing and f"{self.nodeid}::{item.name}" not in outputs)
 
-    def is_faultless(self, item: pytest.Item) -> bool:
-        """Tell whether `is_sound` has found nothing wrong with a test."""
+    def is_known_valid(self, item: pytest.Item) -> bool:
+        """Return whether `is_valid` has found no error in a test."""
         return item.name not in self._faults
 
     def refuse(self, item: pytest.Function) -> None:
-        """Raise what is wrong with the file, or what `is_sound` has found, from the line that it is about."""
+        """Raise the error of the file, or the one that `is_valid` has found, from its line."""
         __tracebackhide__ = True
         if self._error is not None:
             raise_at(str(self._error), path=str(self.path), at=self._error.at, name=FILE_ERROR)
         if item.name in self._faults and not _is_left_out(item):
-            _fail(self.cases[item.originalname], self._faults[item.name], told=self._told)
+            _fail(self.cases[item.originalname], self._faults[item.name], reported=self._reported)
 
     def replay(self, item: pytest.Function, nodeid: str) -> None:
-        """Give a case its kept answer, if answers are replayed; fixtures that would make one are not set up.
+        """Use the saved answer of a case, if answers are replayed; fixtures that produce one are not set up.
 
         Raises:
-            AssertionError: no answer was kept. It is raised from the line of the case.
+            AssertionError: there is no saved answer. It is raised from the line of the case.
         """
         __tracebackhide__ = True
         outputs, case = self.rules.outputs, self.cases.get(item.originalname)
-        if outputs is None or case is None or self.asks(item):
+        if outputs is None or case is None or self.needs_answer(item):
             return
         try:
             actual = outputs.find(nodeid)
         except LookupError as error:
             case.fail(str(error))
-        # Fixtures of marks or `autouse` are set up as usual. Those that have a value already are not.
-        wanted = self._fixtures_beside_answer(item)
-        item.funcargs.update((name, None) for name in item.fixturenames if name not in wanted)
+        # Fixtures of marks and `autouse` are set up as usual. Those that already have a value are not.
+        needed = self._fixtures_without_answer(item)
+        item.funcargs.update((name, None) for name in item.fixturenames if name not in needed)
         item.funcargs["jsonmatch_actual"] = actual
 
-    def _fixtures_beside_answer(self, item: pytest.Function) -> Collection[str]:
-        """Return the fixtures of a case, as pytest finds them, except those that only its answer needs."""
-        beside = FunctionType(_run_case.__code__, self._names)
-        vars(beside).update(vars(item.function), __signature__=_WITHOUT_ANSWER)  # with its marks
-        made = self.ihook.pytest_pycollect_makeitem(collector=self, name=item.originalname, obj=beside)
-        return next(each.fixturenames for each in made)
+    def _fixtures_without_answer(self, item: pytest.Function) -> Collection[str]:
+        """Return the fixtures that pytest finds for a case, except those that only its answer needs."""
+        function = FunctionType(_run_case.__code__, self._names)
+        vars(function).update(vars(item.function), __signature__=_WITHOUT_ANSWER)  # with its marks
+        items = self.ihook.pytest_pycollect_makeitem(collector=self, name=item.originalname, obj=function)
+        return next(created.fixturenames for created in items)
 
-    def _loaded(self, module: ModuleType) -> Mapping[str, GoldenCase]:
-        """Return the cases of the file, each with its function in the module, where pytest will find it."""
+    def _load(self, module: ModuleType) -> Mapping[str, GoldenCase]:
+        """Return the cases of the file, and add the function of each to the module, where pytest finds it."""
         name, updater = display_name(self.path, self.config.invocation_params.dir), self.rules.updater
         try:
             data = read_limited(self.path)
@@ -275,7 +276,7 @@ class GoldenFile(pytest.Module):
             folders=self.rules.folders,
         )
         if updater is not None:
-            updater.take_file(self.path, data)
+            updater.note_file(self.path, data)
         functions = dict(self._functions(loaded))
         _add_marks(module, loaded.marks, loaded.document, self.path)
         self._names.update(functions)
@@ -284,40 +285,40 @@ class GoldenFile(pytest.Module):
     def _functions(self, loaded: GoldenCases) -> Iterator[tuple[str, FunctionType]]:
         """Yield the function of each case, by its name."""
         last = max(case.golden_line for case in loaded.by_id.values())
-        asking, recorded = (
-            _standing_in(each.__code__, self.path, last) for each in (_run_case, _run_recorded)
+        asking_code, recorded_code = (
+            _code_at_line(function_of.__code__, self.path, last) for function_of in (_run_case, _run_recorded)
         )
-        are_own = self.rules.has_own_fixtures()
+        has_own_fixtures = self.rules.has_own_fixtures()
         for case in loaded.by_id.values():
-            at_rest = are_own and case.row is None and case.gives("actual")
-            code = recorded if at_rest else asking
+            is_recorded = has_own_fixtures and case.row is None and case.has_key("actual")
+            code = recorded_code if is_recorded else asking_code
             code = code.replace(co_name=case.id, co_firstlineno=case.golden_line)
-            # With the module's namespace for its globals, the function has the module's name too.
+            # With the module's namespace as its globals, the function has the module's name, too.
             # pytest ignores arguments that have a default.
-            function = FunctionType(code, self._names, None, (case,) if at_rest else None)
-            vars(function)["__signature__"] = _NO_FIXTURES if at_rest else _BOTH_FIXTURES  # computed once
+            function = FunctionType(code, self._names, None, (case,) if is_recorded else None)
+            vars(function)["__signature__"] = _NO_FIXTURES if is_recorded else _BOTH_FIXTURES  # computed once
             _add_marks(function, case.marks, loaded.document, self.path)
             yield case.id, function
 
     def _refuse(self, error: GoldenFileError) -> None:
-        """Give the file one test in place of cases, which fails and says what is wrong with the file."""
+        """Replace the cases with one test, which fails with the error of the file."""
         self._error, self.cases = error, {}
-        code = _standing_in(_run_case.__code__, self.path, error.line)
+        code = _code_at_line(_run_case.__code__, self.path, error.line)
         code = code.replace(co_name=FILE_ERROR, co_firstlineno=error.line)
         self._names[FILE_ERROR] = function = FunctionType(code, self._names)
         vars(function)["__signature__"] = _NO_FIXTURES
 
     def _run(self, case: GoldenCase, actual: object) -> None:
-        """Check a case; failures are raised from the YAML line that they are about."""
+        """Check a case; raise failures from the YAML line that they are about."""
         __tracebackhide__ = True
         if self.rules.keep is not None:
             self.rules.keep(case, actual)
         updater = self.rules.updater
 
         def locate(field: FieldResult) -> str:
-            _, place = _located(case, field)
+            _, location = _locate_field(case, field)
             # The message is shown below the name of the case's file; a row is in another file.
-            return place if case.row is not None else place.removeprefix(case.name_of_file)
+            return location if case.row is not None else location.removeprefix(case.name_of_file)
 
         try:
             if updater is not None and updater.writes_new and not case.has_expected:
@@ -327,7 +328,7 @@ class GoldenFile(pytest.Module):
             result, failure, field = self.rules.check(case, actual, locate, [*case.rules(str(self.path))])
         except JsonMatchError as error:
             _fail(case, error)
-        at = None if field is None else _located(case, field)[0]
+        at = None if field is None else _locate_field(case, field)[0]
         is_recorded = self.rules.has_only_gates and not isinstance(failure, ComparatorError)
         if isinstance(failure, JsonMatchError):
             if not is_recorded:
@@ -335,8 +336,8 @@ class GoldenFile(pytest.Module):
         elif failure is not None:
             if unwrap_answer(actual) is None and not (case.has_actual or is_recorded):
                 producer = case.producer
-                what = f"the producer {producer!r}" if producer else "the fixture jsonmatch_actual"
-                case.fail(f"{what} returned None")
+                subject = f"the producer {producer!r}" if producer else "the fixture jsonmatch_actual"
+                case.fail(f"{subject} returned None")
             note = "" if updater is None else updater.failed(case, result)
             if note is not None and not is_recorded:
                 message = f"{failure}\n{note}" if note else str(failure)
@@ -354,39 +355,39 @@ def golden_case_of(item: pytest.Item) -> GoldenCase | None:
 
 
 def case_to_produce(item: pytest.Item) -> GoldenCase | None:
-    """Return the golden case of a test that will call its producer as soon as it runs; else None."""
+    """Return the golden case of a test that will call a producer as soon as it runs; None for other tests."""
     case, file = golden_case_of(item), item.parent
     if case is None or not isinstance(file, GoldenFile) or case.producer is None or case.has_actual:
         return None
     may_be_skipped = item.get_closest_marker("skip") or item.get_closest_marker("skipif")
     is_run = all(mark.kwargs.get("run", True) for mark in item.iter_markers("xfail"))
-    is_asked = is_run and not may_be_skipped and file.asks(item)
-    return case if is_asked and file.is_faultless(item) else None
+    is_asked = is_run and not may_be_skipped and file.needs_answer(item)
+    return case if is_asked and file.is_known_valid(item) else None
 
 
-def _located(case: GoldenCase, field: FieldResult) -> tuple[Position, str]:
-    """Return the place of a field in the golden file, and "file:line" in the file that holds it."""
+def _locate_field(case: GoldenCase, field: FieldResult) -> tuple[Position, str]:
+    """Return the position of a field in the golden file, and "file:line" in the file with its value."""
     side: Side = "actual" if field.expected_key is MISSING else "expected"
     return case.locate_expected(get_instance_keys(field.place, side))
 
 
 def repetition_of(item: pytest.Item) -> Repetition | None:
-    """Return which run of a repeated case a test is; None if it is not one."""
+    """Return the repetition of a case that a test is; None if it is not repeated."""
     case, parent = golden_case_of(item), item.parent
     if case is None or parent is None or case.runs == 1:
         return None
     # The node id that the case would have if it ran only once.
-    whole = f"{parent.nodeid}::{item.name.replace(case.id, case.base_id, 1)}"
-    # Under --runxfail no failure is expected: each run is judged on its own.
+    nodeid = f"{parent.nodeid}::{item.name.replace(case.id, case.base_id, 1)}"
+    # Under --runxfail no failure is expected: each run is judged separately.
     rate = None if item.config.getoption("runxfail", default=False) else case.min_pass_rate
-    return Repetition(whole, case.run, case.runs, rate)
+    return Repetition(nodeid, case.run, case.runs, rate)
 
 
 # -- the functions that are the tests ----------------------------------------------------------------------
 
 
-# pytest learns from the names of the arguments which fixtures a case uses; the body is the same for all. It
-# runs as a copy that belongs to a YAML file, where no coverage tool sees it.
+# pytest finds the fixtures of a case by the names of the arguments; all cases have the same body. It runs as
+# a copy that belongs to a YAML file, where coverage tools do not see it.
 def _run_case(jsonmatch_case: GoldenCase, jsonmatch_actual: object) -> None:  # pragma: no cover - see above
     __tracebackhide__ = True
     __jsonmatch_run__(jsonmatch_case, jsonmatch_actual)  # type: ignore[name-defined]  # noqa: F821 - _RUN
@@ -402,19 +403,19 @@ _WITHOUT_ANSWER: Final = _BOTH_FIXTURES.replace(parameters=[_BOTH_FIXTURES.param
 _NO_FIXTURES: Final = inspect.Signature()
 
 
-def _standing_in(code: CodeType, path: Path, lines: int) -> CodeType:
+def _code_at_line(code: CodeType, path: Path, lines: int) -> CodeType:
     """Return the code as code of a YAML file with at least this many lines.
 
-    If a fixture is missing, pytest quotes the source of the test. It would read YAML as Python, and from
-    Python 3.12 on an apostrophe in it ends the whole run with an internal error. So the code gets the same
-    file in an unusual spelling, for which Python's cache of sources has lines that can be quoted: that of a
-    case with both fixtures, whatever the code.
+    If a fixture is missing, pytest quotes the source of the test. It would parse YAML as Python, and since
+    Python 3.12 an apostrophe in it ends the whole run with an internal error. So the code gets an unusual
+    spelling of the same path, for which Python's cache of sources has lines that pytest can quote: the
+    signature of a case with both fixtures, whatever the code.
     """
-    spelt = os.path.join(path.parent, os.curdir, path.name)  # noqa: PTH118 - Path would tidy it up
+    spelling = os.path.join(path.parent, os.curdir, path.name)  # noqa: PTH118 - Path would tidy it up
     quoted = f"def golden_case({', '.join(_FIXTURES)}): ...\n"
     # Without a modification time, an entry is never looked up on disk.
-    linecache.cache[spelt] = (len(quoted) * lines, None, [quoted] * lines, spelt)
-    return code.replace(co_filename=spelt)
+    linecache.cache[spelling] = (len(quoted) * lines, None, [quoted] * lines, spelling)
+    return code.replace(co_filename=spelling)
 
 
 # -- marks -------------------------------------------------------------------------------------------------
@@ -430,7 +431,7 @@ def _add_marks(
 
 
 def mark_decorator(mark: Mark, document: Document, path: Path) -> pytest.MarkDecorator:
-    """Return pytest's mark; pytest itself knows which marks are registered and how strict to be."""
+    """Return a mark as pytest's decorator; pytest itself checks whether the mark is registered."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -446,10 +447,10 @@ def mark_decorator(mark: Mark, document: Document, path: Path) -> pytest.MarkDec
     return decorator.with_args(*mark.args, **mark.kwargs) if mark.args or mark.kwargs else decorator
 
 
-# -- our own errors, at their place in the YAML ------------------------------------------------------------
+# -- our own errors, at their positions in the YAML --------------------------------------------------------
 
-# The most likely place of an error: the first of these keys that the case has.
-_TO_BLAME: Final[tuple[tuple[type[JsonMatchError], tuple[str, ...]], ...]] = (
+# The most likely position of an error: the first of these keys that the case has.
+_LIKELY_CAUSES: Final[tuple[tuple[type[JsonMatchError], tuple[str, ...]], ...]] = (
     (JsonExtractionError, ("actual", "actual_file")),
     (InvalidExpectedError, ("expected", "expected_file")),
     (UnlistedFieldError, ("actual", "actual_file")),
@@ -459,41 +460,46 @@ _TO_BLAME: Final[tuple[tuple[type[JsonMatchError], tuple[str, ...]], ...]] = (
 
 
 def _fail(
-    case: GoldenCase, error: JsonMatchError, at: Position | None = None, told: dict[str, str] | None = None
+    case: GoldenCase,
+    error: JsonMatchError,
+    at: Position | None = None,
+    reported: dict[str, str] | None = None,
 ) -> NoReturn:
     """Raise one of our own errors from the line of the case that it is about.
 
-    `told` has the errors that were reported before, each with the first case that has it.
+    `reported` has the first case with each error that was reported before, by message.
     """
     __tracebackhide__ = True
     message = str(error)
     if isinstance(error, GoldenFileError):
         at = error.at
     elif isinstance(error, GoldValidationError):
-        at, place = case.locate_expected(error.keys)
-        message = f"{place}: {message}"
+        at, location = case.locate_expected(error.keys)
+        message = f"{location}: {message}"
     elif at is None:
-        blamed = _blamed(case, error)
-        placed = case.error(message, *blamed)
-        message, at = str(placed), placed.at
-    first = case.id if told is None else told.setdefault(message, case.id)
+        keys = _find_cause(case, error)
+        located = case.error(message, *keys)
+        message, at = str(located), located.at
+    first = case.id if reported is None else reported.setdefault(message, case.id)
     if first != case.id:
         message = f"{message.partition(': ')[0]}: the same error as in the case {first!r}"
     case.fail(message, at, error.__cause__)
 
 
-def _blamed(case: GoldenCase, error: JsonMatchError) -> tuple[str, ...]:
-    """Return the keys that lead to the cause of an error; none if the cause is unknown."""
+def _find_cause(case: GoldenCase, error: JsonMatchError) -> tuple[str, ...]:
+    """Return the keys of the case that caused an error; empty if the cause is unknown."""
     if not isinstance(error, ConfigurationError):
-        keys = next((keys for kind, keys in _TO_BLAME if isinstance(error, kind)), ())
-        return next(((key,) for key in keys if case.gives(key)), ())
+        keys = next((keys for kind, keys in _LIKELY_CAUSES if isinstance(error, kind)), ())
+        return next(((key,) for key in keys if case.has_key(key)), ())
     message = str(error)
     if case.metric is not None and message.startswith("unknown metric"):
         return ("metric",)
     for name, value in case.options.items():
         if name not in {"fields", "accept"}:
             if message.startswith(name):
-                return (name,) if case.gives(name) else ("options", name)
-        elif found := next((each for each in value if message.startswith(f"{name}[{each!r}]")), None):
+                return (name,) if case.has_key(name) else ("options", name)
+        elif found := next(
+            (pattern for pattern in value if message.startswith(f"{name}[{pattern!r}]")), None
+        ):
             return (name, found)
     return ()

@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 
 
 def golden_cases(*patterns: str | os.PathLike[str], argname: str = "case") -> pytest.MarkDecorator:
-    """Parametrize a test with the cases of golden files, their marks included.
+    """Parametrize a test with the cases of golden files, with their marks.
 
     The test gets each case as a `GoldenCase`, like the fixture `jsonmatch_case`. The files can have any
-    names; if pytest collects them by their names, their cases also run as tests of their own.
+    names; if pytest collects them by their names, their cases also run as separate tests.
 
     Args:
         patterns: paths, relative to the folder of the test file; `*`, `?`, `[]` and `**` as in globs.
         argname: the argument of the test.
 
     Returns:
-        The mark `parametrize`, with the ids of the cases, each preceded by its file's name if there are
-        several files.
+        The mark `parametrize` with the ids of the cases; with several files, each id begins with the name of
+        its file.
 
     Raises:
-        pytest.Collector.CollectError: no file matches, or one is not valid; the message says where.
+        pytest.Collector.CollectError: no file matches, or a file is not valid; the message says where.
 
     >>> try:
     ...     golden_cases("no-such-folder/*.yaml")
@@ -56,7 +56,7 @@ def golden_cases(*patterns: str | os.PathLike[str], argname: str = "case") -> py
 
 
 def _files(patterns: tuple[str | os.PathLike[str], ...], folder: Path) -> list[Path]:
-    """Return the files that patterns name, each once, in the order of patterns and then of names."""
+    """Return the files that match patterns, without duplicates, in the order of patterns, then of names."""
     if not patterns:
         raise pytest.Collector.CollectError("golden_cases: name at least one file or pattern")
     files: dict[Path, None] = {}

@@ -1,4 +1,4 @@
-"""The errors of golden files: sentences with file:line:column."""
+"""The errors of golden files: messages with file:line:column."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Final, NamedTuple, TypeAlias, final
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
 Steps: TypeAlias = "tuple[str | int, ...]"
-"""Where a value is: object keys and array indices, from the root of the document."""
+"""The path to a value: object keys and array indices, from the root of the document."""
 
 _LONGEST: Final = 1_000
 
 
 class Position(NamedTuple):
-    """A place in a text: line and column, both counted from 1."""
+    """A position in a text: line and column, both from 1."""
 
     line: int
     column: int
@@ -21,13 +21,13 @@ class Position(NamedTuple):
 
 @final
 class GoldenFileError(JsonMatchError, ValueError):
-    """A golden YAML file, or a file that one of its cases names, is not what it should be.
+    """A golden YAML file, or a file that one of its cases names, is not valid.
 
     Args:
-        name: the file as a person would name it (relative to the working folder).
-        line: counted from 1.
-        column: counted from 1, in characters.
-        reason: what is wrong and what to do.
+        name: the display name of the file, relative to the working folder.
+        line: the line, from 1.
+        column: the column in characters, from 1.
+        reason: what is wrong, and how to correct it.
 
     >>> str(GoldenFileError("a.golden.yaml", 12, 5, "the key 'id' is here twice"))
     "a.golden.yaml:12:5: the key 'id' is here twice"
@@ -42,7 +42,7 @@ class GoldenFileError(JsonMatchError, ValueError):
 
     @property
     def at(self) -> Position:
-        """Where it is in the file."""
+        """The position of the error in the file."""
         return Position(self.line, self.column)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -51,7 +51,7 @@ class GoldenFileError(JsonMatchError, ValueError):
 
 @final
 class InvalidValueError(Exception):
-    """A value that a key can't have: a reason to be read after the key's name, and where in the value."""
+    """A value that is not valid for a key: the reason, to follow the name of the key, and the steps to it."""
 
     def __init__(self, reason: str, *at: str | int) -> None:
         super().__init__(reason)
@@ -60,7 +60,7 @@ class InvalidValueError(Exception):
 
 
 def shortened(reason: str) -> str:
-    """Return a reason, without its middle if it is too long to read: it may quote a key of a megabyte.
+    """Return a reason without its middle if it is too long to read: it may quote a key of a megabyte.
 
     >>> shortened("unknown key 'a'; did you mean 'b'?")
     "unknown key 'a'; did you mean 'b'?"

@@ -1,4 +1,4 @@
-"""`parametrize`: its rows, and the places `${name}` that their values fill."""
+"""`parametrize`: its rows, and the placeholders `${name}` for their values."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 _NAME: Final = re.compile(r"[^\W\d]\w*")
 """The name of a parameter."""
 
-_PLACE: Final = re.compile(r"(\$?)\$\{([^{}]*)\}")
+_PLACEHOLDER: Final = re.compile(r"(\$?)\$\{([^{}]*)\}")
 _LONGEST: Final = 40
-# A few names with many values each would otherwise take all memory.
+# A few names with many values each would otherwise need all memory.
 _MOST: Final = 100_000
 
 
 @final
 class Expansion(NamedTuple):
-    """One row of parameters, and what it adds to the id of its case."""
+    """A row of parameters, and the suffix that it adds to the id of its case."""
 
     suffix: str
     values: Mapping[str, JsonValue]
 
 
 def expansions(given: JsonValue) -> list[Expansion]:
-    """Return the rows of `parametrize`: all combinations of a mapping, or the rows of a list.
+    """Return the rows of `parametrize`: all combinations of a mapping, or the items of a list.
 
     Raises:
         InvalidValueError: the value is not valid.
@@ -47,16 +47,16 @@ def expansions(given: JsonValue) -> list[Expansion]:
     >>> expansions([{"id": "none", "n": None}, {"n": [1]}])[1]
     Expansion(suffix='2', values={'n': [1]})
     """
-    found: list[Expansion] = []
-    taken: set[str] = set()
+    expanded: list[Expansion] = []
+    used: set[str] = set()
     for number, row in enumerate(_rows(given), 1):
         values = {name: value for name, value in row.items() if name != "id"}
         suffix = row["id"] if "id" in row else _suffix(values, number)
-        if suffix in taken and "id" not in row:
+        if suffix in used and "id" not in row:
             suffix = f"{suffix}-{number}"
-        taken.add(suffix)
-        found.append(Expansion(suffix, values))
-    return found
+        used.add(suffix)
+        expanded.append(Expansion(suffix, values))
+    return expanded
 
 
 def _rows(given: Any) -> list[dict[str, JsonValue]]:
@@ -99,7 +99,7 @@ def _check_name(name: str, *at: str | int) -> None:
 
 
 def _suffix(values: Mapping[str, JsonValue], number: int) -> str:
-    """Return the part of an id that identifies a row: its values, or its number if they make no name."""
+    """Return the part of an id that identifies a row: its values, or its number if they can't be in an id."""
     parts = []
     for value in values.values():
         text = value if type(value) is str else json.dumps(value, default=str)
@@ -110,49 +110,48 @@ def _suffix(values: Mapping[str, JsonValue], number: int) -> str:
     return "-".join(parts) or str(number)
 
 
-def filled(
+def fill_placeholders(
     value: JsonValue, values: Mapping[str, JsonValue], report: Callable[[Steps, str], None], at: Steps = ()
 ) -> JsonValue:
-    """Return a value with its places `${name}` filled.
+    """Return a value with its placeholders `${name}` replaced.
 
-    A string that is a single place becomes the parameter's value, of any type; in longer strings and in keys
-    of objects the place is replaced by its text. `$${name}` stays as `${name}`.
+    A string that is a single placeholder becomes the value of the parameter, of any type; in longer strings
+    and in keys of objects the placeholder is replaced by its text. `$${name}` becomes `${name}`.
 
     Args:
         value: a JSON value.
-        values: the parameters.
-        report: called with path and message for each place that names no parameter.
-        at: the path of `value`.
+        values: the parameters, by name.
+        report: called with steps and message for each placeholder of an unknown parameter.
+        at: the steps to `value`.
 
-    >>> filled({"a": "${n}", "b": "no. ${n}", "c": "$${n}"}, {"n": 3}, print)
+    >>> fill_placeholders({"a": "${n}", "b": "no. ${n}", "c": "$${n}"}, {"n": 3}, print)
     {'a': 3, 'b': 'no. 3', 'c': '${n}'}
     """
 
     def text_in(text: str, where: Steps) -> str:
-        def put(place: re.Match[str]) -> str:
-            escaped, name = place.groups()
+        def replace(placeholder: re.Match[str]) -> str:
+            escaped, name = placeholder.groups()
             if escaped:
-                return place[0][1:]
+                return placeholder[0][1:]
             if name not in values:
                 hint = did_you_mean(name, values)
-                report(
-                    where, f"{place[0]!r} names no parameter{hint}; to write the text itself, use ${place[0]}"
-                )
-                return place[0]
+                shown = placeholder[0]
+                report(where, f"{shown!r} names no parameter{hint}; to write the text itself, use ${shown}")
+                return placeholder[0]
             value = values[name]
             return value if type(value) is str else json.dumps(value, ensure_ascii=False, default=str)
 
-        return _PLACE.sub(put, text)
+        return _PLACEHOLDER.sub(replace, text)
 
     if type(value) is str:
-        whole = _PLACE.fullmatch(value)
-        is_value = whole is not None and not whole[1] and whole[2] in values
-        return to_json_value(values[whole[2]]) if whole and is_value else text_in(value, at)
+        single = _PLACEHOLDER.fullmatch(value)
+        is_value = single is not None and not single[1] and single[2] in values
+        return to_json_value(values[single[2]]) if single and is_value else text_in(value, at)
     if type(value) is dict:
         return {
-            text_in(name, (*at, name)): filled(below, values, report, (*at, name))
-            for name, below in value.items()
+            text_in(name, (*at, name)): fill_placeholders(member, values, report, (*at, name))
+            for name, member in value.items()
         }
     if type(value) is list:
-        return [filled(below, values, report, (*at, place)) for place, below in enumerate(value)]
+        return [fill_placeholders(item, values, report, (*at, index)) for index, item in enumerate(value)]
     return value

@@ -1,4 +1,4 @@
-"""Golden files and the files that cases name: names, kinds, where they may be; imports nothing heavy."""
+"""Golden files and the files that cases name: names, formats, allowed folders; imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 OWN: Final = (".golden.yaml", ".golden.yml", ".golden.json")
-"""The endings of names of golden files."""
+"""The suffixes of golden files."""
 _YAML: Final = (".yaml", ".yml")
 _JSON: Final = re.compile(r"\.(?:json|jsonl|ndjson)(?::[0-9]+)?\Z", re.IGNORECASE)
 
-# Some 300,000 lines, read in seconds and in a few hundred megabytes of memory: more than people write by
-# hand, and less than what would exhaust a CI machine.
+# Some 300,000 lines, read in seconds with a few hundred megabytes of memory: more than people write by hand,
+# and less than would exhaust a CI machine.
 MAX_SIZE: Final = 16 * 1024**2
-"""The limit of a YAML file in bytes, with its aliases and its parameters written out."""
+"""The maximum size of a YAML file in bytes, with its aliases and its parameters expanded."""
 
 
 def is_golden(path: Path, globs: Sequence[str] = (), *, explicit: bool = False) -> bool:
-    """Tell whether a file holds golden cases.
+    """Return whether a file contains golden cases.
 
     Args:
         path: the file.
@@ -53,7 +53,7 @@ def _matches(path: Path, glob: str) -> bool:
 
 
 def display_name(path: Path, folder: Path) -> str:
-    """Return a file's name as a person in `folder` would write it, with "/" everywhere.
+    """Return the display name of a file: its path relative to `folder`, with "/" as separator.
 
     >>> from pathlib import Path
     >>> display_name(Path("suite", "a.golden.yaml"), Path("suite", "other"))
@@ -63,7 +63,7 @@ def display_name(path: Path, folder: Path) -> str:
 
 
 def relative(path: Path, folder: Path) -> str:
-    """Return a file's path relative to `folder`; the whole path if it is on another drive.
+    """Return the path of a file relative to `folder`; the full path if it is on another drive.
 
     >>> from pathlib import Path
     >>> relative(Path("suite", "a.golden.yaml"), Path("suite"))
@@ -76,7 +76,7 @@ def relative(path: Path, folder: Path) -> str:
 
 
 def is_json_file(path: str) -> bool:
-    """Tell by its name whether a file, or a line of one, holds JSON; else it is YAML.
+    """Return whether a file, or a line of one, is JSON by its name; otherwise it is YAML.
 
     >>> is_json_file("a/b.JSON"), is_json_file("gold.jsonl:3"), is_json_file("a.yaml")
     (True, True, False)
@@ -85,7 +85,7 @@ def is_json_file(path: str) -> bool:
 
 
 def is_lines_file(path: str) -> bool:
-    """Tell by its name whether a file holds a JSON value in each line.
+    """Return whether a file is JSON Lines by its name.
 
     >>> is_lines_file("gold.jsonl"), is_lines_file("gold.json")
     (True, False)
@@ -94,7 +94,7 @@ def is_lines_file(path: str) -> bool:
 
 
 def outside(path: Path, within: Sequence[str] | None) -> str | None:
-    """Return the real path of a file, with links resolved, if it is in none of these folders; else None.
+    """Return the real path of a file, with links resolved, if it is outside all folders; None if inside.
 
     Args:
         path: the file.
@@ -110,6 +110,6 @@ def outside(path: Path, within: Sequence[str] | None) -> str | None:
 
 
 def read_limited(path: Path) -> bytes:
-    """Return the content of a YAML file; if it is too large, only one byte more than the limit."""
+    """Return the content of a YAML file, but at most one byte more than the limit."""
     with path.open("rb") as file:
         return file.read(MAX_SIZE + 1)

@@ -1,4 +1,4 @@
-"""JSON text as the events that a YAML parser makes of it, without the limits of one on keys and escapes."""
+"""Parse JSON text to the events of a YAML parser, without the limits of YAML on keys and escapes."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _TOKEN: Final = re.compile(
 
 
 class NotJsonError(Exception):
-    """The text is not JSON; it is not known why."""
+    """The text is not JSON, for an unknown reason."""
 
 
 class TextMark(NamedTuple):
-    """A place in the text; all numbers count from 0."""
+    """A position in the text; all numbers start at 0."""
 
     index: int  # type: ignore[assignment]  # PyYAML calls it so
     line: int
@@ -33,7 +33,7 @@ class StreamEndEvent(NamedTuple):
 
 
 class AliasEvent(NamedTuple):
-    """JSON has none."""
+    """An alias, which JSON does not have."""
 
 
 class ScalarEvent(NamedTuple):
@@ -84,7 +84,7 @@ _ENDING: Final = {"{": "}", "[": "]"}
 
 @final
 class JsonParser:
-    """Has the methods of PyYAML's parsers that are used here."""
+    """A parser with those methods of PyYAML's parsers that are used here."""
 
     def __init__(self, text: str) -> None:
         self.get_event: Any = _events(_tokens(text)).__next__
@@ -94,7 +94,7 @@ class JsonParser:
 
 
 def _events(tokens: Iterator[tuple[str, TextMark, TextMark]]) -> Iterator[object]:
-    """Yield the events; None stands for those of PyYAML that say nothing."""
+    """Yield the events; None for events of PyYAML without content."""
     yield None
     word, start, end = next(tokens)
     if not word:
@@ -146,13 +146,13 @@ def _scalar(word: str, start: TextMark, end: TextMark, *, is_key: bool = False) 
 
 
 def _tokens(text: str) -> Iterator[tuple[str, TextMark, TextMark]]:
-    """Yield each token and where it begins and ends; the last one is empty."""
+    """Yield each token with its start and end; the last one is empty."""
     position = line = line_start = 0
     while (found := _TOKEN.match(text, position)) is not None:
         blanks, word = found.groups()
         if blanks:
-            for each in _BREAK.finditer(text, position, position + len(blanks)):
-                line, line_start = line + 1, each.end()
+            for line_break in _BREAK.finditer(text, position, position + len(blanks)):
+                line, line_start = line + 1, line_break.end()
         begin, position = position + len(blanks), found.end()
         yield word, TextMark(begin, line, begin - line_start), TextMark(position, line, position - line_start)
     raise NotJsonError

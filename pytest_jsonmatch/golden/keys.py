@@ -1,4 +1,4 @@
-"""The keys of golden files: one table of what the loader accepts for each; and the ids of cases."""
+"""The keys of golden files, as one table with the check of each; and the ids of cases."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _DEFAULT_OPTIONS: Final = Options()
 
 
 def bad_id(value: str) -> str | None:
-    """Return why a test can't have this name; None if it can.
+    """Return the reason why a test can't have a name; None if it can.
 
     >>> bad_id("setup_module")
     "'setup_module' is a name that pytest reserves; choose another"
@@ -55,7 +55,7 @@ def bad_id(value: str) -> str | None:
 
 
 def as_id(text: str) -> str:
-    """Return a text as a part of an id; empty if nothing of it can be in one.
+    """Return a text as a part of an id; empty if an id can't have any of its characters.
 
     >>> as_id("Ann's Café"), as_id("?!")
     ('Ann-s-Café', '')
@@ -64,7 +64,7 @@ def as_id(text: str) -> str:
 
 
 def id_of_file(path: Path) -> str:
-    """Return a file's name as the id of its one case: `Blue Café (1).golden.yaml` gives `Blue-Café-1`."""
+    """Return the name of a file as the id of its only case: `Blue-Café-1` for `Blue Café (1).golden.yaml`."""
     stem = re.sub(r"(\.golden)?\.(yaml|yml|json)$", "", path.name, flags=re.IGNORECASE)
     case_id = as_id(stem).strip("-.")
     return case_id if case_id and bad_id(case_id) is None else f"case-{case_id.strip('_')}".rstrip("-")
@@ -80,7 +80,7 @@ def ids_of_runs(case_id: str, runs: int) -> list[str]:
 
 
 def _is(kind: str) -> KeyCheck:
-    """Return the check that a value is of a JSON type."""
+    """Return a check that a value has a JSON type."""
 
     def check(value: JsonValue) -> None:
         found = json_type(value)
@@ -99,7 +99,7 @@ _object: Final = _is("object")
 
 
 def _text(missing: str) -> KeyCheck:
-    """Return the check for text that is not empty; `missing` says what to do otherwise."""
+    """Return a check for text that is not empty; `missing` is the hint if it is."""
 
     def check(value: JsonValue) -> None:
         _string(value)
@@ -130,7 +130,7 @@ def _unit(value: JsonValue) -> None:
 
 
 def is_repeat(value: JsonValue) -> bool:
-    """Tell whether a value is a number of runs."""
+    """Return whether a value is a number of runs."""
     return type(value) in {int, float} and 1 <= value <= MAX_COUNT and value == int(value)
 
 
@@ -141,22 +141,22 @@ def _repeat(value: JsonValue) -> None:
 
 def _threshold(value: JsonValue) -> None:
     if type(value) is not dict:
-        _ask_engine((), read_limits, value)
+        _check_with_engine((), read_limits, value)
         return
     for name, limit in value.items():
         if name == "fields" and type(limit) is dict:
-            for pattern, below in limit.items():
-                _ask_engine((name, pattern), read_limits, {name: {pattern: below}})
+            for pattern, field_limit in limit.items():
+                _check_with_engine((name, pattern), read_limits, {name: {pattern: field_limit}})
         else:
-            _ask_engine((name,), read_limits, {name: limit})
+            _check_with_engine((name,), read_limits, {name: limit})
 
 
 def _pattern(pattern: str, *at: str) -> None:
-    _ask_engine(at, parse_pattern, pattern)
+    _check_with_engine(at, parse_pattern, pattern)
 
 
-def _ask_engine(at: Steps, read: Callable[..., object], *arguments: object) -> None:
-    """Refuse what a comparison refuses, at a place inside the value."""
+def _check_with_engine(at: Steps, read: Callable[..., object], *arguments: object) -> None:
+    """Raise the error that a comparison would raise for a value, at the steps to it."""
     try:
         read(*arguments)
     except ConfigurationError as error:
@@ -172,15 +172,15 @@ def _options(value: JsonValue) -> None:
             if type(option) is not bool:
                 raise InvalidValueError("`repair` must be true or false", name)
             continue
-        _ask_engine((name,), merge_options, _DEFAULT_OPTIONS, {name: option})
-    _ask_engine(("match_threshold",), refuse_two_thresholds, value)
+        _check_with_engine((name,), merge_options, _DEFAULT_OPTIONS, {name: option})
+    _check_with_engine(("match_threshold",), refuse_two_thresholds, value)
 
 
 def _by_pattern(name: str) -> KeyCheck:
     def check(value: JsonValue) -> None:
         _object(value)
-        for pattern, said in value.items():
-            _ask_engine((pattern,), merge_options, _DEFAULT_OPTIONS, {name: {pattern: said}})
+        for pattern, rule in value.items():
+            _check_with_engine((pattern,), merge_options, _DEFAULT_OPTIONS, {name: {pattern: rule}})
             _pattern(pattern, pattern)
 
     return check
@@ -192,8 +192,8 @@ def _skip(value: JsonValue) -> None:
             'lists patterns of fields to leave out, such as ["**.id"]; to skip a case write `marks: [skip]`'
         )
     for index, pattern in enumerate(value if type(value) is list else ()):
-        _ask_engine((index,), merge_options, _DEFAULT_OPTIONS, {"skip": [pattern]})
-    _ask_engine((), merge_options, _DEFAULT_OPTIONS, {"skip": value})
+        _check_with_engine((index,), merge_options, _DEFAULT_OPTIONS, {"skip": [pattern]})
+    _check_with_engine((), merge_options, _DEFAULT_OPTIONS, {"skip": value})
 
 
 def _schema(value: JsonValue) -> None:
@@ -222,13 +222,13 @@ def _producer(value: JsonValue) -> None:
 
 @final
 class Key(NamedTuple):
-    """One key of the format, as the loader needs to know it; editors need `golden-cases.schema.json`.
+    """One key of the format, for the loader; `golden-cases.schema.json` describes it for editors.
 
     Args:
-        check: raises InvalidValueError for a value that is not valid; None if every value is.
-        file_wide: whether it is allowed beside `cases`, as a default for every case.
-        joined: whether a case's value is joined with its file's: members of mappings, elements of lists.
-        filled: whether places `${name}` in it are filled.
+        check: raises InvalidValueError for a value that is not valid; None if every value is valid.
+        file_wide: whether it is allowed next to `cases`, as a default for every case.
+        joined: whether the values of a case and its file are joined: members of mappings, elements of lists.
+        filled: whether placeholders `${name}` in it are replaced.
     """
 
     check: KeyCheck | None
@@ -263,12 +263,12 @@ KEYS: Final[Mapping[str, Key]] = {
     "marks": Key(marks_of, file_wide=True, filled=False),
     "parametrize": Key(None, filled=False),
 }
-"""The keys of the format, in the order in which people write them."""
+"""The keys of the format, in the order in which they are usually written."""
 CASE_KEYS: Final = frozenset(KEYS)
 SEVERAL: Final = frozenset({"cases", "cases_from"})
-"""The keys that make a file one of several cases."""
+"""The keys of a file with several cases."""
 FILE_KEYS: Final = SEVERAL | {name for name, key in KEYS.items() if key.file_wide}
 JOINED: Final = tuple(name for name, key in KEYS.items() if key.joined)
 NOT_FILLED: Final = frozenset(name for name, key in KEYS.items() if not key.filled)
 PAIRS: Final = tuple(name for name in KEYS if f"{name}_file" in KEYS)
-"""Each of these is given as a value, or as a file: `input` or `input_file`, never both."""
+"""Keys that are a value or a file: `input` or `input_file`, never both."""

@@ -1,4 +1,4 @@
-"""Load golden files: every case, checked, with its defaults, its parameters and its runs."""
+"""Load and check golden files: every case with its defaults, its parameters and its runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pytest_jsonmatch.engine.value.errors import JsonMatchError, did_you_mean
 from pytest_jsonmatch.engine.value.text import add_article
 from pytest_jsonmatch.golden.cases import GoldenCase
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError
-from pytest_jsonmatch.golden.expansion import expansions, filled
+from pytest_jsonmatch.golden.expansion import expansions, fill_placeholders
 from pytest_jsonmatch.golden.files import is_json_file
 from pytest_jsonmatch.golden.keys import (
     CASE_KEYS,
@@ -52,7 +52,7 @@ _CHECKS: Final = {
 @final
 @dataclass(frozen=True, slots=True)
 class GoldenCases:
-    """The cases of one file by id, in their order, and the marks that apply to all of them."""
+    """The cases of one file, by id, in file order, and the marks of all of them."""
 
     by_id: Mapping[str, GoldenCase]
     marks: tuple[Mark, ...]
@@ -71,17 +71,17 @@ def load_cases(
     r"""Read the cases of one YAML file.
 
     Args:
-        data: the file's content.
+        data: the content of the file.
         path: the file; paths in its cases are relative to its folder.
-        name: what errors call the file.
-        may_lack_expected: whether cases without `expected` are valid, because they are about to get it.
-        repeat: how often to run each case, whatever the file says; cases with a recorded answer run once,
-            unless they set `repeat` themselves.
-        folders: real paths of the folders in which its cases may name files; None for anywhere.
+        name: the name of the file in errors.
+        may_lack_expected: whether cases without `expected` are valid, because it is about to be written.
+        repeat: how often to run each case; None for the number in the file. Cases with a recorded answer run
+            once, unless they set `repeat` themselves.
+        folders: real paths of the folders in which its cases may name files; None for no limit.
 
     Raises:
-        GoldenFileError: the file is not valid. The error is at the first thing that is wrong; its message
-            lists up to ten.
+        GoldenFileError: the file is not valid. The position is that of the first error; the message lists up
+            to ten.
 
     >>> from pathlib import Path
     >>> loaded = load_cases(b"cases:\n- {id: a, expected: 1}\n- {expected: 2}\n", Path("x.yaml"), "x.yaml")
@@ -96,7 +96,7 @@ def load_cases(
 @final
 @dataclass(slots=True)
 class _Reader:
-    """One reading of one document: collects errors, so that a person sees all of them at once."""
+    """Reads one document, and collects its errors, to report all of them at once."""
 
     document: Document
     path: Path
@@ -139,7 +139,7 @@ class _Reader:
 
     def _several(self, top: dict[str, Any]) -> None:
         self._check(top, (), FILE_KEYS)
-        # In a case, what is beyond our limits is a failure of that case.
+        # In a case, a value beyond our limits is a failure of that case.
         self.errors += filter(None, (self.document.fault((key,)) for key in top if key != "cases"))
         defaults = {key: value for key, value in top.items() if key not in {*SEVERAL, "title", "marks"}}
         if "cases_from" in top:
@@ -165,7 +165,7 @@ class _Reader:
     def _rows(self, columns: dict[str, Any], defaults: dict[str, Any]) -> None:
         """Add the cases of a table."""
         where = ("cases_from",)
-        # What the golden file says about each case, and where its table is.
+        # The keys of the golden file for every case, and the location of its table.
         common = GoldenCase(
             "", self.path, self.document.position(where).line, {**defaults, **columns}, self.document, where
         )
@@ -174,11 +174,11 @@ class _Reader:
             inherited = {key: inherited[key] for key in inherited.keys() - {"input", "input_file"}}
         at = (*where, "rows" if "rows" in columns else "file")
         if "rows" in columns:
-            path, name, place = self.path, self.document.name, self.document.position(at)
+            path, name, position = self.path, self.document.name, self.document.position(at)
         else:
-            path, name, place = common.named_file("file"), common.name_of("file"), None
+            path, name, position = common.named_file("file"), common.name_of("file"), None
         schema = _schema_of_cells(common, path)
-        table = CaseTable(path, name, self.path.parent, columns, inherited, schema, place)
+        table = CaseTable(path, name, self.path.parent, columns, inherited, schema, position)
         try:
             for row in table.rows():
                 self._add_row(row)
@@ -193,7 +193,7 @@ class _Reader:
             )
 
     def _add_row(self, row: TableRow) -> None:
-        """Add the case of a row; if the row can't be one, a case that fails."""
+        """Add the case of a row; for an invalid row, a case that fails."""
         if (reason := bad_id(row.name)) is not None:
             row.refuse(reason)
         runs = self._runs({}, row.given) if row.fault is None else 1
@@ -218,7 +218,7 @@ class _Reader:
         where: Steps,
         defaults: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
-        """Add a case, or those that its parameters and repeats make of it."""
+        """Add a case, or one case for each row of its parameters and each repeat."""
         before = len(self.errors)
         rows: Sequence[Expansion | None] = (None,)
         if "parametrize" in case:
@@ -230,7 +230,7 @@ class _Reader:
         for row in rows:
             own, inherited, name, unchecked = case, defaults, case_id, case
             if row is not None:
-                own, inherited = self._filled(case, row.values, where), self._filled(defaults, row.values, ())
+                own, inherited = self._fill(case, row.values, where), self._fill(defaults, row.values, ())
                 name = f"{case_id}-{row.suffix}"
                 unchecked = {key: value for key, value in own.items() if key not in NOT_FILLED}
             self._check(unchecked, where, CASE_KEYS)
@@ -240,22 +240,22 @@ class _Reader:
                 self._report(where, f"the case has no `expected` and no `expected_file`{several}")
             if type(case_id) is not str:
                 return
-            given = _over(inherited, own) if inherited else own
+            given = _apply_defaults(inherited, own) if inherited else own
             runs, params = self._runs(own, given), {} if row is None else row.values
-            for run, of_run in enumerate(ids_of_runs(name, runs), 1):
-                if of_run in self.cases:
-                    first = self.cases[of_run].line
-                    taken = f"the id {of_run!r} is already taken by the case at line {first}; choose another"
-                    self._report((*where, "id"), taken)
-                self.cases[of_run] = GoldenCase(
-                    of_run, self.path, line, given, self.document, where, params, run, runs
+            for run, run_id in enumerate(ids_of_runs(name, runs), 1):
+                if run_id in self.cases:
+                    first = self.cases[run_id].line
+                    reason = f"the id {run_id!r} is already taken by the case at line {first}; choose another"
+                    self._report((*where, "id"), reason)
+                self.cases[run_id] = GoldenCase(
+                    run_id, self.path, line, given, self.document, where, params, run, runs
                 )
             if row is not None and len(self.errors) > before:
                 return
 
-    def _filled(self, given: Mapping[str, Any], values: Mapping[str, Any], where: Steps) -> dict[str, Any]:
+    def _fill(self, given: Mapping[str, Any], values: Mapping[str, Any], where: Steps) -> dict[str, Any]:
         return {
-            key: value if key in NOT_FILLED else filled(value, values, self._report, (*where, key))
+            key: value if key in NOT_FILLED else fill_placeholders(value, values, self._report, (*where, key))
             for key, value in given.items()
         }
 
@@ -267,7 +267,7 @@ class _Reader:
         return int(runs) if is_repeat(runs) else 1
 
     def _check(self, given: dict[str, Any], where: Steps, keys: frozenset[str]) -> None:
-        """Report what is wrong with one mapping of the format: a case or a part of it, or defaults."""
+        """Report the errors of a mapping: of a case, a part of it, or defaults."""
         for key, value in given.items():
             if key not in keys:
                 self._unknown(key, where, keys)
@@ -293,7 +293,7 @@ class _Reader:
 
 
 def _schema_of_cells(case: GoldenCase, path: Path) -> SchemaNode | None:
-    """Return the eval schema by which cells of a CSV file get their types; None without a valid one."""
+    """Return the eval schema that gives cells of a CSV file their types; None without a valid one."""
     if path.suffix.lower() != ".csv":
         return None
     try:
@@ -302,8 +302,8 @@ def _schema_of_cells(case: GoldenCase, path: Path) -> SchemaNode | None:
         return None
 
 
-def _over(defaults: Mapping[str, Any], case: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a case with its file's defaults: some keys are merged by member, all others replaced."""
+def _apply_defaults(defaults: Mapping[str, Any], case: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a case with the defaults of its file: some keys are merged by member, all others replaced."""
     merged = dict(defaults)
     if "input" in case or "input_file" in case:
         merged.pop("input", None)
@@ -314,7 +314,7 @@ def _over(defaults: Mapping[str, Any], case: Mapping[str, Any]) -> dict[str, Any
         if kinds == {list}:
             merged[key] = [*defaults[key], *case[key]]
         elif kinds == {dict}:
-            # The case's own come last: if two patterns fit equally well, the last one applies.
+            # The case's own members come last: if two patterns match equally well, the last one applies.
             inherited = {name: value for name, value in defaults[key].items() if name not in case[key]}
             merged[key] = {**inherited, **case[key]}
     return merged

@@ -1,4 +1,4 @@
-"""Marks of cases: the values of `marks`, and the pytest marks that they mean."""
+"""Marks of cases: the values of `marks`, and the pytest marks for them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NO_MARKS: Final = {
 @final
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A pytest mark as a case names it: `name`, and the arguments of `pytest.mark.NAME(*args, **kwargs)`."""
+    """A pytest mark of a case: `pytest.mark.NAME(*args, **kwargs)`."""
 
     name: str
     args: tuple[JsonValue, ...] = ()
@@ -39,7 +39,7 @@ class Mark:
 
 
 def marks_of(value: JsonValue, at: Steps = ()) -> list[Mark]:
-    """Return the marks that a value of `marks` lists; `at` is its place in the file.
+    """Return the marks in a value of `marks`; `at` has the steps to it in the file.
 
     Raises:
         InvalidValueError: the value is not valid.
@@ -71,7 +71,7 @@ def _mark(entry: JsonValue, at: Steps) -> Mark:
         raise ValueError(f"`{name}` {_NO_MARKS[name]}")
     if name == "usefixtures":
         fixtures = value if type(value) is list else [value]
-        if not fixtures or not all(type(each) is str and each for each in fixtures):
+        if not fixtures or not all(type(fixture) is str and fixture for fixture in fixtures):
             raise ValueError("`usefixtures` needs names of fixtures: {usefixtures: [db]}")
     if value is None:
         return Mark(name, at=at)

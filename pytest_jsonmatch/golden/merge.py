@@ -1,4 +1,4 @@
-"""The differences between two values, one by one: members and elements that stay, come or go."""
+"""Merge two values, one difference at a time: changed, added and removed members and elements."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.errors import Steps
 
-Chooses: TypeAlias = "Callable[[Steps, JsonValue, JsonValue], JsonValue]"
+Chooser: TypeAlias = "Callable[[Steps, JsonValue, JsonValue], JsonValue]"
 
 
-def merge(old: JsonValue, new: JsonValue, choose: Chooses, trail: Steps = ()) -> JsonValue:
-    """Return the old value with those changes towards the new one that are chosen.
+def merge(old: JsonValue, new: JsonValue, choose: Chooser, steps: Steps = ()) -> JsonValue:
+    """Return the old value with the changes to the new one that `choose` selects.
 
     Args:
-        old: a value.
-        new: what it might become.
-        choose: called with the trail of a change, the old value and the new one (MISSING if there is none);
-            returns the value to take: one of them, or another.
-        trail: where the values are.
+        old: the old value.
+        new: the new value.
+        choose: called with the steps to a change, the old value and the new one (MISSING if there is none);
+            returns the merged value: one of them, or another.
+        steps: the steps to the values.
 
-    >>> merge({"a": 1, "b": 2}, {"a": 3, "c": 4}, lambda trail, old, new: old if trail == ("a",) else new)
+    >>> merge({"a": 1, "b": 2}, {"a": 3, "c": 4}, lambda steps, old, new: old if steps == ("a",) else new)
     {'a': 1, 'c': 4}
     """
     if json_equal(old, new, strict=True):
         return old
     if not old or not new or type(old) is not type(new) or type(old) not in {dict, list}:
-        return choose(trail, old, new)
+        return choose(steps, old, new)
     merged: list[tuple[Any, Any]] = []
     for key, before, after in _members(old, new) if type(old) is dict else _elements(old, new):
-        below = (*trail, key)
+        inner_steps = (*steps, key)
         if before is not MISSING and after is not MISSING:
-            merged.append((key, merge(before, after, choose, below)))
+            merged.append((key, merge(before, after, choose, inner_steps)))
         else:
-            kept = choose(below, before, after)
-            if kept is not MISSING:
-                merged.append((key, kept))
+            chosen = choose(inner_steps, before, after)
+            if chosen is not MISSING:
+                merged.append((key, chosen))
     return dict(merged) if type(old) is dict else [value for _, value in merged]
 
 
@@ -54,7 +54,7 @@ def _members(old: dict[str, Any], new: dict[str, Any]) -> Iterator[tuple[str, An
 
 
 def _elements(old: list[Any], new: list[Any]) -> Iterator[tuple[int, Any, Any]]:
-    """Yield the elements of two arrays in pairs, those that are equal first; each with its index in `old`."""
+    """Yield the elements of two arrays in pairs, matched by equality; each with its index in `old`."""
     matcher = SequenceMatcher(None, list(map(_key, old)), list(map(_key, new)))
     for _, start, end, first, last in matcher.get_opcodes():
         pairs = zip_longest(old[start:end], new[first:last], fillvalue=MISSING)

@@ -1,6 +1,6 @@
-"""Keep outputs and score them again: `--jsonmatch-record` and `--jsonmatch-replay`.
+"""Save answers and score them again: `--jsonmatch-record` and `--jsonmatch-replay`.
 
-A file has one line of JSON for each golden case that ran: the case, and the answer by which it was judged.
+A file has one line of JSON for each golden case that ran: the case, and its answer.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-# The keys that hold an answer, or say why there is none.
+# The keys of an answer, or of the reason why there is none.
 _ANSWERS: Final = ("text", "actual", "error")
 
 
@@ -34,10 +34,10 @@ def output_line(nodeid: str, actual: object) -> str:
     """Return the line for one answer.
 
     Args:
-        nodeid: the test's node id, by which `Outputs` finds it again.
-        actual: the answer: text is kept as it is, anything else as JSON; an error says why that can't be.
-            (NaN and the infinities, which JSON does not have, are written as Python's `json` writes them.)
-            What an `Answer` took is kept beside its value.
+        nodeid: the node id of the test, by which `Outputs` finds the answer.
+        actual: the answer: text is saved unchanged, other values as JSON, or as an error if they have no JSON
+            form. (NaN and the infinities, which JSON does not have, are written as Python's `json` writes
+            them.) The cost and latency of an `Answer` are saved with its value.
     """
     spent = {"spent": actual.spent.to_dict()} if isinstance(actual, Answer) else {}
     return ascii_json({"case": nodeid, **spent, **_answer(unwrap_answer(actual))})
@@ -57,13 +57,14 @@ def _answer(actual: object) -> dict[str, JsonValue]:
 class OutputWriter:
     """Writes lines one by one; the file gets its name when the run is over.
 
-    Until then they are in a file beside it that no other run writes to, `FILE.TIME.partial`. So a run that
-    crashes or is interrupted loses nothing, and the file is always that of one whole run: an older one, until
-    a run with answers has finished. With `adds`, lines are added to the file itself. Register it as a plugin.
+    Until then the lines are in another file of the same folder that no other run writes to,
+    `FILE.TIME.partial`. So a run that crashes or is interrupted loses nothing, and the file is always from
+    one complete run: an older one, until a run with answers has finished. With `adds`, lines are appended to
+    the file itself. Register it as a plugin.
     """
 
     def __init__(self, path: Path, option: str = "--jsonmatch-record", *, adds: bool = False) -> None:
-        """Raise ConfigurationError if there can't be such a file."""
+        """Raise ConfigurationError if the file can't be created."""
         if path.is_dir():
             raise ConfigurationError(f"{path} is a folder; name a file")
         if not path.parent.is_dir():
@@ -73,12 +74,12 @@ class OutputWriter:
         self.path = path
         self._option, self._adds = option, adds
         self.problem: str = ""
-        """Why the answers could not be written; empty as long as they can."""
+        """The reason why the answers could not be written; empty if they could."""
         self._note = ""
         self._file: BinaryIO | None = None
 
     def pytest_sessionstart(self) -> None:
-        """Open the file: the partial one, or the file itself, without a last line that was cut."""
+        """Open the partial file, or the file itself without an incomplete last line."""
         try:
             if self._adds:
                 self._file = self.path.open("ab")
@@ -95,7 +96,7 @@ class OutputWriter:
             raise pytest.UsageError(f"{self._option}: {reason}") from None
 
     def write(self, lines: Iterable[str]) -> None:
-        """Write lines, each made by `output_line`; stop for good at one that can't be written."""
+        """Write lines of `output_line`; stop for good at a line that can't be written."""
         if self._file is None:
             return
         try:
@@ -109,18 +110,18 @@ class OutputWriter:
     def pytest_runtestloop(self) -> Generator[None, object, object]:
         """Give the file its name once all tests have run: an interrupted or stopped run raises here.
 
-        The exit status does not tell: a second Ctrl-C leaves it at that of a run that passed.
+        The exit status does not show it: after a second Ctrl-C it is that of a run that passed.
         """
         result = yield
-        self.close(is_whole=True)
+        self.close(is_complete=True)
         return result
 
     def pytest_sessionfinish(self) -> None:
         """Close the file of a run that did not finish."""
-        self.close(is_whole=False)
+        self.close(is_complete=False)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Say why the file is missing, or is not from this run."""
+        """Write the reason why the file is missing or not from this run."""
         if self.problem:
             terminalreporter.write_line(f"{self._option}: {self.problem}", red=True)
         elif self._note:
@@ -128,10 +129,10 @@ class OutputWriter:
 
     def pytest_unconfigure(self) -> None:
         """Close the file, and remove it if it is empty, even if the session has not finished."""
-        self.close(is_whole=False)
+        self.close(is_complete=False)
 
-    def close(self, *, is_whole: bool) -> None:
-        """Give the file its name if it is from a whole run; else say where it is."""
+    def close(self, *, is_complete: bool) -> None:
+        """Give the file its name if it is from a complete run; otherwise note where it is."""
         file, self._file = self._file, None
         if file is None:
             return
@@ -144,7 +145,7 @@ class OutputWriter:
                 partial.unlink()
             elif self._adds:
                 pass
-            elif is_whole:
+            elif is_complete:
                 rename(partial, self.path)
             else:
                 self._note = (
@@ -155,53 +156,54 @@ class OutputWriter:
             self._give_up(file, error)
 
     def _give_up(self, file: BinaryIO, error: OSError) -> None:
-        """Stop writing and remove the partial file; what was in the file before stays as it is."""
+        """Stop writing and remove the partial file; the earlier content of the file stays."""
         self._file = None
-        with suppress(OSError):  # closing tries to write what is left once more
+        with suppress(OSError):  # closing tries again to write the rest
             file.close()
-        left = "; the file of an earlier run stays as it was" if self.path.exists() else ""
+        note = "; the file of an earlier run stays as it was" if self.path.exists() else ""
         if self._adds:
-            left = "; it holds the answers so far"
+            note = "; it holds the answers so far"
         else:
             with suppress(OSError):
                 Path(file.name).unlink()
         reason = (error.strerror or str(error)).lower()
-        self.problem = f"{self.path} can't be written: {reason}{left}"
+        self.problem = f"{self.path} can't be written: {reason}{note}"
 
 
 @final
 class Outputs:
     """The answers in a file."""
 
-    def __init__(self, path: Path, *, asks: bool = False) -> None:
-        """Read the file; if a case has several lines, the last counts.
+    def __init__(self, path: Path, *, adds_missing: bool = False) -> None:
+        """Read the file; if a case has several lines, the last one counts.
 
         Args:
             path: the file.
-            asks: whether missing answers are made: then the file may be missing, and its last line cut.
+            adds_missing: whether missing answers are produced and added: then the file may be missing, and
+                its last line may be incomplete.
 
         Raises:
             ConfigurationError: the file can't be read, or has a line that was not recorded.
         """
-        self.path, self.asks = path, asks
+        self.path, self.adds_missing = path, adds_missing
         try:
-            data = path.read_bytes() if path.exists() or not asks else b""
+            data = path.read_bytes() if path.exists() or not adds_missing else b""
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise ConfigurationError(f"{path} can't be read: {reason}") from None
-        lines = _lines(data) if asks else data.split(b"\n")
+        lines = _lines(data) if adds_missing else data.split(b"\n")
         entries = [_read(line, f"{path}:{number}") for number, line in enumerate(lines, 1) if line.strip()]
         self._entries: dict[str, dict[str, Any]] = {entry["case"]: entry for entry in entries}
 
     def __contains__(self, nodeid: str) -> bool:
-        """Return whether there is an answer of a case."""
+        """Return whether the file has an answer of a case."""
         return nodeid in self._entries and "error" not in self._entries[nodeid]
 
     def find(self, nodeid: str) -> object:
-        """Return a case's answer, with what it took if that was kept.
+        """Return the answer of a case, with its cost and latency if they were saved.
 
         Raises:
-            LookupError: there is none; the message says so.
+            LookupError: there is no answer.
         """
         entry = self._entries.get(
             nodeid, {"error": "record it, with the same number of repeats, or leave it out"}
@@ -213,7 +215,7 @@ class Outputs:
 
 
 def _lines(data: bytes) -> list[bytes]:
-    """Return the lines of a file, each with its end, and without a last one that was cut."""
+    """Return the lines of a file, each with its line break, without an incomplete last line."""
     lines = data.splitlines(keepends=True)
     if lines and not lines[-1].endswith(b"\n"):
         with suppress(ConfigurationError):
@@ -224,20 +226,20 @@ def _lines(data: bytes) -> list[bytes]:
     return lines
 
 
-def _read(line: bytes, place: str) -> dict[str, Any]:
+def _read(line: bytes, location: str) -> dict[str, Any]:
     try:
-        found = extract_json(line.strip())  # as it reads NaN and the infinities
+        extraction = extract_json(line.strip())  # reads NaN and the infinities, too
     except JsonMatchError:
-        found = None
-    if found is None or found.method != "whole":
+        extraction = None
+    if extraction is None or extraction.method != "whole":
         raise ConfigurationError(
-            f"{place} is not complete: the file was cut; delete the line, or record the answers again"
+            f"{location} is not complete: the file was cut; delete the line, or record the answers again"
         )
-    entry, other = found.value, f"{place} is not an output that --jsonmatch-record wrote"
+    entry, message = extraction.value, f"{location} is not an output that --jsonmatch-record wrote"
     if type(entry) is not dict or type(entry.get("case")) is not str or entry.keys().isdisjoint(_ANSWERS):
-        raise ConfigurationError(other)
+        raise ConfigurationError(message)
     try:
         Spent(**entry.get("spent", {}))
     except (ConfigurationError, TypeError) as error:
-        raise ConfigurationError(f"{other}: spent: {error}") from None
+        raise ConfigurationError(f"{message}: spent: {error}") from None
     return entry

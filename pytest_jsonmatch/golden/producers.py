@@ -1,4 +1,4 @@
-"""The answer of a case: the recorded one, or what its producer makes from its input."""
+"""The answer of a case: the recorded one, or the one that its producer returns."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ _PATH: Final = "add the folder that holds it to pytest's ini option `pythonpath`
 def default_actual(
     case: GoldenCase, produce: Callable[[GoldenCase], object], ask: Callable[[GoldenCase], object]
 ) -> object:
-    """Return the answer of a case: the recorded one, else its producer's, else that of `ask`.
+    """Return the answer of a case: the recorded one, or that of its producer, or that of `ask`.
 
     Args:
         case: the case.
-        produce: `produced`, or what returns an answer for which it was called before.
+        produce: `produce_answer`, or a function that returns the answer of an earlier call of it.
         ask: called last; it returns None if it has no answer.
 
     Raises:
         AssertionError: there is no answer, or a file or producer of the case can't be used; raised from the
-            line of the YAML file that names it. Exceptions of the producer pass through.
+            line of the YAML file that names it. Exceptions of the producer are not caught.
         RuntimeError: the producer raised a BaseException, after which pytest would fail all other tests.
     """
     __tracebackhide__ = True
@@ -44,7 +44,7 @@ def default_actual(
         if case.producer is not None:
             return produce(case)
         begun = perf_counter()
-        answer = _measured(ask(case), begun)
+        answer = _add_seconds(ask(case), begun)
     except GoldenFileError as error:
         case.fail(str(error), error.at, error.__cause__)
     except (Exception, KeyboardInterrupt, pytest.skip.Exception, pytest.fail.Exception):
@@ -62,59 +62,59 @@ def default_actual(
 
 
 def _in_own_loop(answer: Awaitable[object]) -> object:
-    """Run an awaitable to its end in a new event loop."""
+    """Run an awaitable in a new event loop, and return its value."""
     __tracebackhide__ = True
     return asyncio.run(_finish(answer))
 
 
-def produced(case: GoldenCase, wait: Callable[[Awaitable[object]], object] = _in_own_loop) -> object:
-    """Return the answer of the case's producer; `wait` runs an awaitable to its end."""
+def produce_answer(case: GoldenCase, wait: Callable[[Awaitable[object]], object] = _in_own_loop) -> object:
+    """Return the answer of the producer of a case; `wait` returns the value of an awaitable."""
     __tracebackhide__ = True
-    function, given = find_producer(case), case.input
+    function, case_input = find_producer(case), case.input
     begun = perf_counter()
-    answer = function(given)
+    answer = function(case_input)
     if inspect.isawaitable(answer):
         answer = wait(answer)
-    return _measured(answer, begun)
+    return _add_seconds(answer, begun)
 
 
-def _measured(answer: object, begun: float) -> object:
-    """Return the answer; an `Answer` that does not say how long it took gets the time since `begun`."""
+def _add_seconds(answer: object, begun: float) -> object:
+    """Return the answer; an `Answer` without a time gets the seconds since `begun`."""
     return answer.add_seconds(perf_counter() - begun) if isinstance(answer, Answer) else answer
 
 
 def find_producer(case: GoldenCase) -> Callable[[object], Any]:
-    """Return the producer of a case; raise GoldenFileError if there is none that can be called."""
+    """Return the producer of a case; raise GoldenFileError if it can't be called."""
     __tracebackhide__ = True
-    written = case.producer or ""
+    reference = case.producer or ""
     try:
         # At run time, when pytest's `pythonpath` and the conftest files have changed sys.path.
-        found = import_object(written, _functions_in)
+        found = import_object(reference, _suggest_function)
     except ConfigurationError as error:
         cause = error.__cause__
         missing = cause.name if isinstance(cause, ModuleNotFoundError) else None
-        if missing is None or not f"{written.partition(':')[0]}.".startswith(f"{missing}."):
+        if missing is None or not f"{reference.partition(':')[0]}.".startswith(f"{missing}."):
             raise case.error(f"the producer {error}", "producer") from cause
         raise case.error(f"the producer {error}; {_PATH}", "producer") from None
     if not callable(found):
-        raise case.error(f"the producer {written!r} is {type(found).__name__}, not a function", "producer")
+        raise case.error(f"the producer {reference!r} is {type(found).__name__}, not a function", "producer")
     if not case.has_input:
-        raise case.error(f"the producer {written!r} needs an `input` or `input_file`", "producer")
+        raise case.error(f"the producer {reference!r} needs an `input` or `input_file`", "producer")
     function: Callable[[object], Any] = found
     return function
 
 
-def _functions_in(holder: object, meant: str) -> str:
-    """Return the end of a message: which function may have been meant, and which exist."""
-    home = (
+def _suggest_function(holder: object, wrong_name: str) -> str:
+    """Return the end of a message: the most similar function, or that there is none."""
+    module = (
         getattr(holder, "__name__", None) if inspect.ismodule(holder) else getattr(holder, "__module__", None)
     )
     functions = [
         name
         for name, value in vars(holder).items()
-        if not name.startswith("_") and callable(value) and getattr(value, "__module__", None) == home
+        if not name.startswith("_") and callable(value) and getattr(value, "__module__", None) == module
     ]
-    return did_you_mean(meant, functions) if functions else "; it has no function of its own"
+    return did_you_mean(wrong_name, functions) if functions else "; it has no function of its own"
 
 
 async def _finish(answer: Awaitable[object]) -> object:

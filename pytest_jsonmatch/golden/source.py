@@ -1,4 +1,4 @@
-"""The text of a YAML or JSON file, with the start and end of every value in it."""
+"""The text of a YAML or JSON file, with the start and end of every value."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ class Node:
     """A value in a text.
 
     Args:
-        slot: where it may begin: behind its dash or its colon, and behind its anchor.
-        column: that of its key or dash; -2 for the root.
+        slot: the first position where the value may begin: after its dash or colon, and after its anchor.
+        column: the column of its key or dash; -2 for the root.
         in_flow: whether it is between brackets.
-        start: its first character, without its anchor.
-        end: after its last character, without the line break that ends a block.
-        style: of a scalar: empty (plain), a quote, `|` or `>`; of a container: "block", "flow", or "pair"
-            (the one member that `[a: 1]` makes a mapping of, without braces); "alias".
-        anchor: its name, or that of the anchor that an alias refers to.
+        start: the position of its first character, without its anchor.
+        end: the position after its last character, without the line break that ends a block.
+        style: for a scalar: empty (plain), a quote, `|` or `>`; for a container: "block", "flow", or "pair"
+            (the mapping without braces that `[a: 1]` has as its element); for an alias: "alias".
+        anchor: the name of its anchor, or of the anchor that an alias refers to.
         is_shared: whether aliases refer to it.
-        key: of a member.
+        key: the key, if the value is a member.
         is_bare: whether it is a member without a colon, as in `{a}`.
-        items: of a container, by key or index.
+        items: the values in a container, by key or index.
     """
 
     slot: int
@@ -56,7 +56,7 @@ class Node:
     items: dict[Any, Node] = field(default_factory=dict)
 
     def shared(self) -> Node | None:
-        """Return the node itself, or a node inside it, to which aliases refer; None if there is none."""
+        """Return the node itself, or a node in it, that aliases refer to; None if there is none."""
         if self.is_shared or (self.key is not None and self.key.is_shared):
             return self if self.is_shared else self.key
         return next((found for item in self.items.values() if (found := item.shared()) is not None), None)
@@ -64,11 +64,11 @@ class Node:
 
 @final
 class Source:
-    """One file: its text, its value, and the place of everything in it.
+    """One file: its text, its value, and the node of every value.
 
     Args:
-        data: the file's content.
-        name: what errors call the file; by its ending it is JSON or YAML.
+        data: the content of the file.
+        name: the name of the file in errors; its suffix decides between JSON and YAML.
 
     Raises:
         GoldenFileError: the file is not valid.
@@ -83,26 +83,26 @@ class Source:
         self.text: str = data.decode("utf-8").removeprefix("\ufeff")
         found = _BREAK.search(self.text)
         self.newline: str = "\n" if found is None else found[0]
-        self._starts = [0, *(each.end() for each in _BREAK.finditer(self.text))]
+        self._starts = [0, *(line_break.end() for line_break in _BREAK.finditer(self.text))]
         self._scalars: list[tuple[int, int]] = []
         self.root: Node = self._node(Node(0), self.value, 0, {})
         self._comments = [] if self.is_json else list(self._find_comments())
 
     @property
     def comments(self) -> list[str]:
-        """The comments, in their order."""
+        """The comments, in file order."""
         return [self.text[start : self.line_end(start)] for start in self._comments]
 
     def with_text(self, text: str) -> bytes:
-        """Return another text as the content of the file."""
+        """Return a new text as the content of the file."""
         return (_BOM if self.has_bom else b"") + text.encode("utf-8")
 
     def line_start(self, position: int) -> int:
-        """Return where the line of a position begins."""
+        """Return the start of the line of a position."""
         return self._starts[bisect_right(self._starts, position) - 1]
 
     def line_end(self, position: int) -> int:
-        """Return where the line of a position ends, before its line break."""
+        """Return the end of the line of a position, before its line break."""
         found = _BREAK.search(self.text, position)
         return len(self.text) if found is None else found.start()
 
@@ -116,28 +116,28 @@ class Source:
         return line[: len(line) - len(line.lstrip(" \t"))]
 
     def opens_line(self, position: int) -> bool:
-        """Tell whether only blanks precede a position in its line."""
+        """Return whether only blanks precede a position in its line."""
         return len(self.indent(position)) == self.column(position)
 
     def has_comment(self, start: int, end: int) -> bool:
-        """Tell whether a comment begins between two positions."""
+        """Return whether a comment begins between two positions."""
         index = bisect_left(self._comments, start)
         return index < len(self._comments) and self._comments[index] < end
 
     def skip_blanks(self, position: int) -> int:
-        """Return the first position that is no space, no line break, and in no comment."""
+        """Return the next position that is not a space, a line break, or in a comment."""
         found = _BLANKS.match(self.text, position)
         return position if found is None else found.end()
 
     def _find_comments(self) -> Iterator[int]:
-        """Yield where the comments begin: a `#` in a scalar is none."""
+        """Yield the starts of comments; a `#` in a scalar does not start one."""
         position = 0
         for start, end in [*sorted(self._scalars), (len(self.text), 0)]:
             yield from (found.start() for found in _COMMENT.finditer(self.text, position, start))
             position = end
 
     def _node(self, node: Node, value: JsonValue, number: int, anchors: dict[str, Node]) -> Node:
-        """Fill in the node of a value, given where it may begin and its number in the document."""
+        """Complete the node of a value, given its slot and its number in the document."""
         text, (event, ending) = self.text, self._document.spans[number]
         node.start, node.end, node.anchor = event.start_mark.index, ending.end_mark.index, event.anchor or ""
         if not hasattr(event, "tag"):
@@ -154,7 +154,7 @@ class Source:
                 node.style = "flow" if text[node.start] in "{[" else "pair"
             self._add_items(node, value, number, anchors)
             return node
-        node.start = min(node.start, node.end)  # behind an anchor there may be nothing
+        node.start = min(node.start, node.end)  # after an anchor there may be nothing
         node.style = event.style or ""
         if node.style in ("|", ">"):
             node.end = _end_of_block(text, node.start, node.end)
@@ -164,27 +164,27 @@ class Source:
         return node
 
     def _add_items(self, node: Node, value: Any, number: int, anchors: dict[str, Node]) -> None:
-        at = node.start + (node.style == "flow")
-        for name, (key, below) in self._document.children(value, number):
-            at = self.skip_blanks(at)
-            if node.style == "flow" and self.text[at] == ",":
-                at = self.skip_blanks(at + 1)
-            item = Node(at, column=self.column(at), in_flow=node.in_flow or node.style != "block")
-            if key != below:
-                item.key = self._node(Node(at), name, key, anchors)
+        position = node.start + (node.style == "flow")
+        for name, (key_number, value_number) in self._document.children(value, number):
+            position = self.skip_blanks(position)
+            if node.style == "flow" and self.text[position] == ",":
+                position = self.skip_blanks(position + 1)
+            item = Node(position, column=self.column(position), in_flow=node.in_flow or node.style != "block")
+            if key_number != value_number:
+                item.key = self._node(Node(position), name, key_number, anchors)
                 colon = self.skip_blanks(item.key.end)
                 item.is_bare = self.text[colon : colon + 1] != ":"
                 item.slot = item.key.end if item.is_bare else colon + 1
             elif node.style == "block":
-                item.slot = at + 1
-            node.items[name] = self._node(item, value[name], below, anchors)
-            at = item.end
+                item.slot = position + 1
+            node.items[name] = self._node(item, value[name], value_number, anchors)
+            position = item.end
             if node.style != "flow":
-                node.end = at
+                node.end = position
 
 
 def _end_of_block(text: str, start: int, end: int) -> int:
-    """Return where the content of a literal or folded scalar ends, without what its header drops."""
+    """Return the end of the content of a literal or folded scalar, without lines that its header drops."""
     header = _HEADER.match(text, start)
     if header is None or _BREAK.search(text, start, end) is None:
         return start if header is None else header.end()

@@ -1,4 +1,4 @@
-"""Cases from a table: a JSON Lines or CSV file, or a function, each row of which is a case."""
+"""Cases from a table: each row of a JSON Lines or CSV file, or of a function, is a case."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue, Side
     from pytest_jsonmatch.golden.errors import Position
 
-# Line (or number), text, and the function that reads the columns of the row or raises GoldenFileError.
+# Line (or number), text, and a function that returns the columns of the row or raises GoldenFileError.
 _Unread: TypeAlias = "tuple[int, str, Callable[[], Mapping[str, JsonValue]]]"
 
 UNREADABLE: Final = "unreadable"
-"""The tag of a row whose cell for it can't be read."""
+"""The tag of a row whose cell can't be read."""
 VALUES: Final = ("input", "actual", "expected")
-"""What a row can give to its case; with the suffix `_file`, as the path of a file."""
-_PLACE: Final = re.compile(r"\{([^{}]*)\}")
+"""The keys of a case that a row can set; with the suffix `_file`, as the path of a file."""
+_PLACEHOLDER: Final = re.compile(r"\{([^{}]*)\}")
 _SHOWN: Final = 200
-"""At most this many characters of a row are shown when its case fails."""
+"""The maximum number of characters of a row to show when its case fails."""
 
 
 _KEYS: Final[dict[str, str]] = {
@@ -58,12 +58,12 @@ _KEYS: Final[dict[str, str]] = {
 
 
 def check_cases_from(value: JsonValue) -> None:
-    """Refuse invalid values of `cases_from`."""
+    """Raise InvalidValueError for an invalid value of `cases_from`."""
     if type(value) is not dict:
         raise InvalidValueError("must be a mapping with `file` or `rows`, and what its columns are for")
     if type(value.get("tags", {})) is not dict or value.get("tags") == {}:
         raise InvalidValueError(': `tags` must map names to texts, such as source: "{source}"', "tags")
-    for at, text in _texts(value):
+    for at, text in _iter_leaves(value):
         key, name = at[0], at[-1]
         if key in _KEYS:
             reason = f"`{key}` must be {_KEYS[key]}"
@@ -89,28 +89,28 @@ def check_cases_from(value: JsonValue) -> None:
             raise InvalidValueError(f": both `{name}` and `{name}_file`; keep one", f"{name}_file")
 
 
-def _texts(said: Any, at: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield the leaves of nested mappings with their places; an empty mapping is a leaf, too."""
-    if type(said) is dict and (said or not at):
-        for name, below in said.items():
-            yield from _texts(below, (*at, name))
+def _iter_leaves(columns: Any, at: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield the leaves of nested mappings with the steps to them; an empty mapping is a leaf, too."""
+    if type(columns) is dict and (columns or not at):
+        for name, item in columns.items():
+            yield from _iter_leaves(item, (*at, name))
     else:
-        yield at, said
+        yield at, columns
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class CaseTable:
-    """Rows of a file or a function, and what their columns are for.
+    """Rows of a file or a function, and the use of their columns.
 
     Args:
         path: the file; for a function the golden file.
-        name: the file as a person would name it.
+        name: the display name of the file.
         folder: the folder of the golden file; paths in cases are relative to it.
         columns: the value of `cases_from`.
-        defaults: the keys that all cases have beside those of their rows.
-        schema: the eval schema, by which cells of a CSV file get their types; None without one.
-        at: where the golden file names the function; None for a file.
+        defaults: the keys that all cases have in addition to those of their rows.
+        schema: the eval schema that gives cells of a CSV file their types; None without one.
+        at: the position of the name of the function in the golden file; None for a file.
     """
 
     path: Path
@@ -123,58 +123,60 @@ class CaseTable:
 
     @property
     def is_csv(self) -> bool:
-        """Whether the rows are CSV, and not JSON."""
+        """Whether the rows are CSV rather than JSON."""
         return self.path.suffix.lower() == ".csv"
 
     @property
     def keys(self) -> frozenset[str]:
-        """The keys of a case that its row gives."""
+        """The keys of a case that its row sets."""
         given = self.columns.keys() - {"file", "rows", "id"}
         return frozenset(given if "expected_file" in given else {*given, "expected"})
 
     def rows(self) -> Iterator[TableRow]:
-        """Yield the rows; one that is not valid has a `fault`.
+        """Yield the rows; an invalid row has a `fault`.
 
         Raises:
             GoldenFileError: the first row of a CSV file does not name its columns.
-            InvalidValueError: a column of `cases_from` is not among them, or the function fails.
+            InvalidValueError: a column of `cases_from` does not exist, or the function fails.
             OSError: the file can't be read.
         """
         for line, text, read in self._unread():
             row = TableRow(self, line, text)
             try:
-                row.take(read())
+                row.read_columns(read())
             except GoldenFileError as error:
                 row.fault = error
             yield row
 
     def _unread(self) -> Iterator[_Unread]:
         if self.at is not None:
-            return self._of_function(self.columns["rows"])
+            return self._read_function(self.columns["rows"])
         data = self.path.read_bytes().removeprefix(b"\xef\xbb\xbf")
-        return self._csv(data) if self.is_csv else self._json_lines(data)
+        return self._read_csv(data) if self.is_csv else self._read_json_lines(data)
 
-    def _of_function(self, written: str) -> Iterator[_Unread]:
+    def _read_function(self, reference: str) -> Iterator[_Unread]:
         try:
-            found = import_object(written)
+            found = import_object(reference)
             for number, row in enumerate(to_rows(found() if callable(found) else found), 1):
-                yield number, "", partial(self._of_row, row, number)
+                yield number, "", partial(self._check_row, row, number)
         except ConfigurationError as error:
             raise InvalidValueError(f": `rows`: {error}", "rows") from error.__cause__
-        except Exception as error:  # a function of the user's can raise anything
-            raise InvalidValueError(f": `rows`: {written!r} failed: {format_error(error)}", "rows") from error
+        except Exception as error:  # a user's function can raise anything
+            raise InvalidValueError(
+                f": `rows`: {reference!r} failed: {format_error(error)}", "rows"
+            ) from error
 
-    def _of_row(self, row: object, number: int) -> Mapping[str, Any]:
+    def _check_row(self, row: object, number: int) -> Mapping[str, Any]:
         if not isinstance(row, Mapping):
             raise self.error(number, f"the row must be a dict, got {type(row).__name__}")
         return cast("Mapping[str, Any]", row)
 
-    def _json_lines(self, data: bytes) -> Iterator[_Unread]:
+    def _read_json_lines(self, data: bytes) -> Iterator[_Unread]:
         for line, record in enumerate(data.split(b"\n"), 1):
             if record.strip():
-                yield line, record.decode("utf-8", "replace"), partial(self._of_json, record, line)
+                yield line, record.decode("utf-8", "replace"), partial(self._parse_record, record, line)
 
-    def _of_json(self, record: bytes, line: int) -> dict[str, JsonValue]:
+    def _parse_record(self, record: bytes, line: int) -> dict[str, JsonValue]:
         try:
             value = parse_json(record)
         except JsonParseError as error:
@@ -183,8 +185,8 @@ class CaseTable:
             raise self.error(line, f"the row is {render(value, 40)}, not an object")
         return value
 
-    def _csv(self, data: bytes) -> Iterator[_Unread]:
-        # Bytes that are not UTF-8 become halves of characters, which are errors of their rows.
+    def _read_csv(self, data: bytes) -> Iterator[_Unread]:
+        # Bytes that are not UTF-8 become lone surrogates, which are errors of their rows.
         lines = list(StringIO(data.decode("utf-8", "surrogateescape"), newline=""))
         reader = csv.reader(lines, strict=True)
         header: tuple[str, ...] = ()
@@ -197,11 +199,11 @@ class CaseTable:
             if any(map(HALF.search, cells)):
                 problem = "not UTF-8 text; save the file as UTF-8"
             if not header:
-                header = self._header(cells, line, problem)
+                header = self._check_header(cells, line, problem)
             elif problem or cells[1:] or "".join(cells).strip():
-                yield line, lines[line - 1], partial(self._of_cells, header, cells, line, problem)
+                yield line, lines[line - 1], partial(self._zip_cells, header, cells, line, problem)
 
-    def _of_cells(
+    def _zip_cells(
         self, header: tuple[str, ...], cells: list[str], line: int, problem: str
     ) -> dict[str, JsonValue]:
         if not problem and len(cells) != len(header):
@@ -212,7 +214,7 @@ class CaseTable:
             raise self.error(line, problem)
         return dict(zip(header, cells))
 
-    def _header(self, cells: list[str], line: int, problem: str) -> tuple[str, ...]:
+    def _check_header(self, cells: list[str], line: int, problem: str) -> tuple[str, ...]:
         header = tuple(cells)
         if not problem and ("" in header or not header):
             problem = "a column has no name"
@@ -220,9 +222,9 @@ class CaseTable:
             problem = f"two columns have the name {max(header, key=header.count)!r}"
         if problem:
             raise self.error(line, f"{problem}; the first row of a .csv file names the columns")
-        for at, text in _texts(self.columns):
+        for at, text in _iter_leaves(self.columns):
             has_places = at[0] in {"file", "tags"} or at[0].endswith("_file")
-            for column in _PLACE.findall(text) if has_places else [text]:
+            for column in _PLACEHOLDER.findall(text) if has_places else [text]:
                 if at != ("file",) and column not in header:
                     raise InvalidValueError(
                         f": {self.name} has no column {column!r}{did_you_mean(column, header)}", *at
@@ -230,7 +232,7 @@ class CaseTable:
         return header
 
     def error(self, line: int, reason: str, column: int = 1) -> GoldenFileError:
-        """Return the error that says `reason` about a row; of a function, at the name of the function."""
+        """Return an error with a reason, at a row; for a row of a function, at the name of the function."""
         if self.at is not None:
             return GoldenFileError(self.name, *self.at, shortened(f"row {line}: {reason}"))
         return GoldenFileError(self.name, line, column, shortened(reason))
@@ -239,15 +241,15 @@ class CaseTable:
 @final
 @dataclass(slots=True)
 class TableRow:
-    """A row, and what it gives to its case.
+    """A row, and the keys that it sets for its case.
 
     Args:
-        table: the file it is in.
-        number: its first line there; its number from 1 if it comes from a function.
-        text: that line.
+        table: the table of the row.
+        number: the first line of the row in the file; for a function, the number of the row, from 1.
+        text: the text of the line.
         name: the id of its case.
-        fault: why it can't be a case; None if it can.
-        given: the keys of its case: the row's own, and those that the golden file has for all cases.
+        fault: the error if the row can't be a case; None if it can.
+        given: the keys of its case: those of the row, and those that the golden file has for all cases.
     """
 
     table: CaseTable
@@ -266,12 +268,12 @@ class TableRow:
         templates: Mapping[str, str] = self.table.columns.get("tags", {})
         return templates
 
-    def take(self, members: Mapping[str, JsonValue]) -> None:
-        """Take the columns of the row; raise GoldenFileError for the first that can't be used."""
+    def read_columns(self, members: Mapping[str, JsonValue]) -> None:
+        """Set the keys of the case from the columns; raise GoldenFileError for the first invalid column."""
         problems: list[GoldenFileError] = []
         for name, text in self._templates().items():
             try:
-                self.given["tags"][name] = self._filled(text, members, "be a tag")
+                self.given["tags"][name] = self._fill(text, members, "be a tag")
             except GoldenFileError as error:
                 problems.append(error)
         columns = self.table.columns
@@ -284,46 +286,46 @@ class TableRow:
             raise problems[0]
         for key in sorted(self.table.keys - {"tags"}):
             value = self._value(key, members)
-            # An input may be what only Python has, such as an image.
+            # An input may be a Python object without a JSON form, such as an image.
             side: Side = "actual" if key == "actual" else "expected"
             self.given[key] = value if key == "input" else self._as_json(value, side)
 
     @property
     def place(self) -> str:
-        """Where it is in its file, or among the rows of its function."""
+        """The line of the row in its file, or its number among the rows of its function."""
         return f"line {self.number}" if self.table.at is None else f"row {self.number}"
 
     @property
     def line(self) -> int:
-        """The line of `table.path` that its case is at."""
+        """The line of its case in `table.path`."""
         return self.number if self.table.at is None else self.table.at.line
 
     @property
     def remedy(self) -> str:
-        """Why its expected value is not written, and where to change it."""
+        """The reason why its expected value is not written, and where to change it."""
         if self.table.at is None:
             return f"it is a row of {self.table.name}; change {self.place} there"
         return f"it is {self.place} of {self.table.columns['rows']}; change it where that function reads it"
 
     def refuse(self, reason: str) -> None:
-        """Make it a failing case, named by its line."""
+        """Turn the row into a failing case, named after its line."""
         self.fault = self.error(reason)
         self.name = self.place.replace(" ", "-")
 
     def lines(self) -> list[str] | None:
-        """Return the row as a line of its file, for tracebacks: pytest would read the whole file."""
+        """Return the lines for tracebacks, all blank except the row: pytest would read the whole file."""
         return None if self.table.at is not None else ["\n"] * (self.number - 1) + [self.text]
 
     def error(self, reason: str) -> GoldenFileError:
-        """Return the error that says `reason` about the row."""
+        """Return an error with a reason, at the row."""
         return self.table.error(self.number, reason)
 
-    def _filled(self, template: str, members: Mapping[str, JsonValue], purpose: str) -> str:
-        return _PLACE.sub(lambda place: self._text(members, place[1], purpose), template)
+    def _fill(self, template: str, members: Mapping[str, JsonValue], purpose: str) -> str:
+        return _PLACEHOLDER.sub(lambda match: self._text(members, match[1], purpose), template)
 
     def _text(self, members: Mapping[str, JsonValue], column: str, purpose: str) -> str:
         """Return the value of a column as part of a name."""
-        value = self._as_json(self._of_column(members, column), "expected")
+        value = self._as_json(self._get_column(members, column), "expected")
         if value is None or value == "" or type(value) in {dict, list}:
             raise self.error(f"{column!r} is {render(value, 40)}, which can't {purpose}")
         return value if type(value) is str else render(value, _SHOWN)
@@ -334,35 +336,35 @@ class TableRow:
         except JsonMatchError as error:
             raise self.error(str(error)) from None
 
-    def _of_column(self, members: Mapping[str, JsonValue], column: str) -> JsonValue:
+    def _get_column(self, members: Mapping[str, JsonValue], column: str) -> JsonValue:
         if column not in members:
             raise self.error(f"the row has no {column!r}{did_you_mean(column, list(members))}")
         return members[column]
 
     def _value(self, key: str, members: Mapping[str, JsonValue]) -> JsonValue:
-        """Return the value that the row gives to a key of its case."""
+        """Return the value that the row sets for a key of its case."""
         columns = self.table.columns
-        said: Any = columns.get(key)
+        selected: Any = columns.get(key)
         if key.endswith("_file"):
-            return self._filled(said, members, "be part of a path")
-        if said is None:
-            taken = [said for name, said in columns.items() if name in {"id", *VALUES}]
-            taken += [column for text in self._templates().values() for column in _PLACE.findall(text)]
-            said = {column: column for column in members if column not in taken}
-        # `actual` from one column is a model's output as text; the schema is about values.
-        is_typed = self.table.is_csv and (key == "expected" or (key == "actual" and type(said) is dict))
-        return self._taken(members, said, self.table.schema if is_typed else None)
+            return self._fill(selected, members, "be part of a path")
+        if selected is None:
+            used = [column for name, column in columns.items() if name in {"id", *VALUES}]
+            used += [column for text in self._templates().values() for column in _PLACEHOLDER.findall(text)]
+            selected = {column: column for column in members if column not in used}
+        # `actual` from one column is the output of a model as text; the schema is about values.
+        is_typed = self.table.is_csv and (key == "expected" or (key == "actual" and type(selected) is dict))
+        return self._select(members, selected, self.table.schema if is_typed else None)
 
-    def _taken(self, members: Mapping[str, JsonValue], said: Any, node: SchemaNode | None) -> JsonValue:
-        """Return the value of a column, or an object of such values."""
-        if type(said) is dict:
+    def _select(self, members: Mapping[str, JsonValue], column: Any, node: SchemaNode | None) -> JsonValue:
+        """Return the value of a column, or an object of such values for a mapping of columns."""
+        if type(column) is dict:
             nodes = (node and node.properties) or {}
-            return {field: self._taken(members, below, nodes.get(field)) for field, below in said.items()}
-        value = self._of_column(members, said)
-        return self._typed(value, said, node.types) if node and node.types else value
+            return {field: self._select(members, inner, nodes.get(field)) for field, inner in column.items()}
+        value = self._get_column(members, column)
+        return self._convert(value, column, node.types) if node and node.types else value
 
-    def _typed(self, cell: str, column: str, types: frozenset[str]) -> JsonValue:
-        """Return a cell as a value of one of these JSON Schema types."""
+    def _convert(self, cell: str, column: str, types: frozenset[str]) -> JsonValue:
+        """Return a cell as a value of one of the JSON Schema types."""
         if cell == "" and ("null" in types or "string" not in types):
             return None
         if "string" in types:
@@ -373,6 +375,6 @@ class TableRow:
         except JsonParseError:
             value = cell
         if not fits_types(value, types):
-            wanted = " or ".join(sorted(types))
-            raise self.error(f"{column!r} is {render(cell, 40)}, but the schema requires {wanted} there")
+            expected = " or ".join(sorted(types))
+            raise self.error(f"{column!r} is {render(cell, 40)}, but the schema requires {expected} there")
         return value

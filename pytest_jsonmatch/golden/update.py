@@ -102,7 +102,7 @@ class Updater:
         """Whether cases without an expected value get one."""
         return self.mode != "failed"
 
-    def take_file(self, path: Path, data: bytes) -> None:
+    def note_file(self, path: Path, data: bytes) -> None:
         """Note the content of a golden file when its cases were read."""
         self._digests[path] = digest_of(data)
 
@@ -164,7 +164,7 @@ class Updater:
                 str(path or case.path),
                 case.expected_file_name,
                 f"{case.name_of_file}::{case.base_id}",
-                case.expected_trail,
+                case.expected_steps,
                 digest,
                 value,
                 reason,
@@ -177,7 +177,7 @@ def _no_place_in(case: GoldenCase) -> str | None:
     if case.expected_file is None:
         if case.row is not None:
             return case.row.remedy
-        if case.gives("parametrize"):
+        if case.has_key("parametrize"):
             return "it is one of several that `parametrize` makes; its places `${name}` would be lost"
     real = case.outside(case.expected_file or case.path)
     return None if real is None else f"a link leads to {real}, outside of the rootdir"

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _BEYOND_ASCII: Final = re.compile("[^\0-\x7f]+")
-# Characters that need no escape in quotes: no controls, no line breaks of YAML 1.1 or 1.2, no byte order
-# mark.
+# Characters that need no escape in quotes: all but controls, line breaks of YAML 1.1 or 1.2, and the byte
+# order mark.
 _PLAIN_CHARACTERS: Final = " -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff"
-_AS_IT_IS: Final = re.compile(f"[{_PLAIN_CHARACTERS}]*")
+_PRINTABLE: Final = re.compile(f"[{_PLAIN_CHARACTERS}]*")
 _IN_A_BLOCK: Final = re.compile(f"[\t\n{_PLAIN_CHARACTERS}]*")
 _ESCAPED: Final = re.compile(f"[^{_PLAIN_CHARACTERS}]")
 _NOT_FIRST: Final = frozenset(",[]{}#&*!|>'\"%@`")
@@ -25,10 +25,10 @@ _FIRST_BEFORE_TEXT: Final = frozenset("-?:")
 
 
 def yaml_scalar(value: JsonValue, style: str = "", *, flow: bool = False) -> str:
-    r"""Return a scalar as YAML on one line, in the given style if that can express it.
+    r"""Return a scalar as YAML on one line, in the given style if the style can represent it.
 
     Args:
-        value: null, a boolean, a number or a string. Only strings are ever quoted.
+        value: null, a boolean, a number or a string. Only strings are quoted.
         style: empty (plain), `'` or `"`.
         flow: whether it is between brackets.
 
@@ -37,17 +37,17 @@ def yaml_scalar(value: JsonValue, style: str = "", *, flow: bool = False) -> str
     """
     if type(value) is not str:
         return render(value)
-    as_it_is = _AS_IT_IS.fullmatch(value) is not None
-    if not style and as_it_is and _plain(value, flow=flow):
+    is_printable = _PRINTABLE.fullmatch(value) is not None
+    if not style and is_printable and _plain(value, flow=flow):
         return value
-    if as_it_is and (style == "'" or (not style and ('"' in value or "\\" in value))):
+    if is_printable and (style == "'" or (not style and ('"' in value or "\\" in value))):
         doubled = value.replace("'", "''")
         return f"'{doubled}'"
     return _double(value)
 
 
 def _plain(value: str, *, flow: bool) -> bool:
-    """Tell whether a string needs no quotes."""
+    """Return whether a string can be written without quotes."""
     if not value or value != value.strip() or not reads_as_string(value):
         return False
     if value[0] in _NOT_FIRST or value.startswith(("---", "...")):
@@ -65,7 +65,7 @@ def _double(value: str) -> str:
 
 
 def literal_lines(value: str) -> list[str] | None:
-    r"""Return a string as a literal scalar: its header, then its lines; None if there is none for it.
+    r"""Return a string as a literal scalar: its header, then its lines; None if it can't be one.
 
     >>> literal_lines("one\ntwo\n"), literal_lines("one\n\ntwo"), literal_lines(" one\n")
     (['|', '  one', '  two'], ['|-', '  one', '', '  two'], None)
@@ -77,7 +77,7 @@ def literal_lines(value: str) -> list[str] | None:
 
 
 def yaml_key(name: str, *, flow: bool = False) -> str:
-    """Return a key; one that reads as anything but a string is quoted.
+    """Return a key as YAML, in quotes if it would not be read as a string.
 
     >>> yaml_key("total"), yaml_key("12")
     ('total', '"12"')
@@ -86,13 +86,13 @@ def yaml_key(name: str, *, flow: bool = False) -> str:
 
 
 def yaml_flow(value: JsonValue) -> str:
-    """Return a value on one line.
+    """Return a value as YAML on one line.
 
     >>> yaml_flow({"a": [1, "x, y"], "b": {}})
     '{a: [1, "x, y"], b: {}}'
     """
     if type(value) is dict:
-        members = (f"{yaml_key(name, flow=True)}: {yaml_flow(each)}" for name, each in value.items())
+        members = (f"{yaml_key(name, flow=True)}: {yaml_flow(member)}" for name, member in value.items())
         return f"{{{', '.join(members)}}}"
     if type(value) is list:
         return f"[{', '.join(map(yaml_flow, value))}]"
@@ -100,7 +100,7 @@ def yaml_flow(value: JsonValue) -> str:
 
 
 def yaml_entry(head: str, value: JsonValue, *, literal: bool = True) -> list[str]:
-    r"""Return the lines of a member, whose key is the head, or of an element, whose dash is.
+    r"""Return the lines of a member, whose head is its key, or of an element, whose head is a dash.
 
     >>> yaml_entry("a:", [1, {"b": "x\ny\n"}])
     ['a:', '  - 1', '  - b: |', '      x', '      y']
@@ -118,17 +118,17 @@ def yaml_lines(value: Any, *, literal: bool = True) -> list[str]:
 
     Args:
         value: the object or array.
-        literal: whether text of several lines is written as a literal scalar.
+        literal: whether text with several lines is written as a literal scalar.
 
     >>> yaml_lines({"a": {"b": [1, {"c": 2, "d": "x"}], "e": []}})
     ['a:', '  b:', '    - 1', '    - c: 2', '      d: x', '  e: []']
     """
     entries = (
-        ((f"{yaml_key(name)}:", each) for name, each in value.items())
+        ((f"{yaml_key(name)}:", item) for name, item in value.items())
         if type(value) is dict
-        else (("-", each) for each in value)
+        else (("-", item) for item in value)
     )
-    return [line for head, each in entries for line in yaml_entry(head, each, literal=literal)]
+    return [line for head, item in entries for line in yaml_entry(head, item, literal=literal)]
 
 
 def _indented(lines: list[str]) -> list[str]:
@@ -145,12 +145,12 @@ def ascii_json(value: JsonValue) -> str:
 
 
 def json_text(value: JsonValue, lead: str = "", unit: str | None = None) -> str:
-    r"""Return a value as JSON text; half of a surrogate pair is escaped.
+    r"""Return a value as JSON text; lone surrogates are escaped.
 
     Args:
         value: the value.
-        lead: the line break and the indentation of the line on which it begins.
-        unit: what each level adds to the indentation; None keeps every value on one line.
+        lead: the line break and the indentation of the line on which the value begins.
+        unit: the additional indentation of each level; None for a value on one line.
 
     >>> json_text({"a": [1], "b": []}, "\n", "  ")
     '{\n  "a": [\n    1\n  ],\n  "b": []\n}'
@@ -159,9 +159,9 @@ def json_text(value: JsonValue, lead: str = "", unit: str | None = None) -> str:
         return HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", render(value))
     inner = "" if unit is None else lead + unit
     items = (
-        [f"{json_text(name)}: {json_text(each, inner, unit)}" for name, each in value.items()]
+        [f"{json_text(name)}: {json_text(item, inner, unit)}" for name, item in value.items()]
         if type(value) is dict
-        else [json_text(each, inner, unit) for each in value]
+        else [json_text(item, inner, unit) for item in value]
     )
     opening, closing = "{}" if type(value) is dict else "[]"
     comma = ", " if unit is None else ","

@@ -1,4 +1,4 @@
-"""YAML with JSON's types, built in one pass over PyYAML's events, with the place of every node.
+"""YAML with JSON's types, built in one pass over PyYAML's events, with the position of every node.
 
 All values are JSON values: a plain scalar is null (`null`, `~` or nothing), `true`, `false`, a number
 if it is written as JSON writes numbers, and a string otherwise. So `NO`, `on`, `012`, `12:30`, `1_000`,
@@ -33,11 +33,11 @@ _SHORT: Final = 300
 
 HALF: Final = re.compile("[\ud800-\udfff]")
 
-# Characters that YAML 1.2 does not allow; PyYAML reports their position in bytes or in characters, depending
-# on how it was built, so they are searched for here. (Compiling this takes longer than reading most files.)
+# Characters that YAML 1.2 does not allow. PyYAML reports their position in bytes or in characters, depending
+# on its build, so they are searched for here. (Compiling this takes longer than reading most files.)
 _FORBIDDEN: Final = "[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
-# In YAML 1.1, and so in PyYAML, these three break a line; in YAML 1.2 and in editors they do not. While
-# PyYAML reads the text, unused private-use characters replace them.
+# In YAML 1.1, and so in PyYAML, these three characters are line breaks; in YAML 1.2 and in editors they are
+# not. While PyYAML reads the text, unused private-use characters replace them.
 _OLD_BREAKS: Final = "\x85\u2028\u2029"
 _PRIVATE_USE: Final = range(0xE000, 0xF900)
 
@@ -53,8 +53,8 @@ _SECOND_DOCUMENT: Final = (
 )
 _MERGE_KEY: Final = 'YAML 1.2 has no merge keys; repeat the keys, or write "<<" in quotes to mean the name'
 _KEY_KIND: Final = "a key is an {}; JSON's keys are strings"
-# Parsers of YAML take quadratic time in the depth, so they are stopped here.
-_BOTTOM: Final = 1_000
+# YAML parsers take quadratic time in the depth, so they are stopped at this level.
+_MAX_LEVELS: Final = 1_000
 _TOO_DEEP_FOR_LIBYAML: Final = "exceeded maximum nesting depth"
 _SPLIT: Final = f"{TOO_DEEP}; give its parts cases of their own"
 _TOO_LARGE: Final = (
@@ -76,11 +76,11 @@ class _LibyamlDepthError(Exception):
 
 @final
 class Document:
-    """A loaded YAML document: its JSON value, and where each node of it is.
+    """A loaded YAML document: its JSON value, and the position of each node.
 
-    Nodes are numbered as their events come: a mapping, its first key, that key's value, and so on. `marks`
-    has one entry per node, `ends` the number after the last node inside each container, `aliases` the node
-    that each alias refers to. That is cheap to build; paths are looked up only when something fails.
+    Nodes are numbered in the order of their events: a mapping, its first key, the value of that key, and so
+    on. `marks` has one entry per node, `ends` the number after the last node of each container, `aliases` the
+    node that each alias refers to. These are cheap to build; paths are looked up only when something fails.
     """
 
     __slots__ = ("_aliases", "_ends", "_faults", "_indexes", "_marks", "folders", "name", "spans", "value")
@@ -93,15 +93,15 @@ class Document:
         self._aliases = built.aliases
         self._faults = built.faults
         self.spans: dict[int, tuple[Any, Any]] = built.spans
-        """The first and the last event of each node, if they were asked for."""
+        """The first and the last event of each node, if requested."""
         self.folders: tuple[str, ...] | None = None
-        """Real paths of the folders in which its cases may name files, besides its own; None for anywhere."""
+        """Real paths of the folders in which its cases may name files, besides its own; None for no limit."""
         self._indexes: dict[int, dict[str | int, tuple[int, int]]] = {}
 
     def position(self, path: Sequence[str | int] = ()) -> Position:
-        r"""Return where the entry at `path` begins: the key of an object's member, the item of an array.
+        r"""Return the start of the entry at `path`: of the key of a member, or of the item of an array.
 
-        If nothing is at `path`, it is the nearest entry around it.
+        If there is nothing at `path`, it is the nearest entry that contains it.
 
         Args:
             path: object keys and array indices, from the document's root.
@@ -112,7 +112,7 @@ class Document:
         return _position(self._marks[self._nodes(path)[0]])
 
     def fault(self, path: Sequence[str | int] = ()) -> GoldenFileError | None:
-        """Return what is beyond our limits at `path` or below it, and so not in the value; else None."""
+        """Return the error of the first value beyond our limits at or below `path`; None if there is none."""
         if not self._faults:
             return None
         _, node = self._nodes(path)
@@ -120,7 +120,7 @@ class Document:
         return next((error for at, error in self._faults if node <= at < end), None)
 
     def _nodes(self, path: Sequence[str | int]) -> tuple[int, int]:
-        """Return the nodes of the key, or item, and of the value at `path`, or of the nearest around it."""
+        """Return the nodes of key (or item) and value at `path`, or of the nearest entry that contains it."""
         value, nodes = self.value, (0, 0)
         for step in path:
             found = self._child(value, nodes[1], step)
@@ -131,20 +131,20 @@ class Document:
         return nodes
 
     def error(self, path: Sequence[str | int], reason: str) -> GoldenFileError:
-        """Return the error that says `reason` about the entry at `path`."""
+        """Return an error with a reason, at the entry at `path`."""
         line, column = self.position(path)
         return GoldenFileError(self.name, line, column, shortened(reason))
 
     def _child(self, value: JsonValue, node: int, step: str | int) -> tuple[int, int] | None:
-        """Return the node of a child's key and that of its value, or None if there is no such child."""
-        # Ten thousand errors in a list of ten thousand cases must not count through it ten thousand times.
+        """Return the nodes of the key and of the value of a child; None if there is no such child."""
+        # Ten thousand errors in a list of ten thousand cases must not go through it ten thousand times.
         index = self._indexes.get(node)
         if index is None:
             index = self._indexes[node] = dict(self.children(value, node))
         return index.get(step)
 
     def children(self, value: JsonValue, node: int) -> Iterator[tuple[str | int, tuple[int, int]]]:
-        """Yield key or index, and (node of the key, node of the value), for each child of a container."""
+        """Yield the key or index, and the nodes of key and value, of each child of a container."""
         ends = self._ends
         child = self._aliases.get(node, node) + 1
         if type(value) is dict:
@@ -165,15 +165,15 @@ def load(data: bytes | str, name: str, *, holds_cases: bool = False, has_spans: 
     r"""Load one YAML document.
 
     Args:
-        data: the file's content; bytes are UTF-8, with or without a byte order mark.
-        name: what the errors call the file.
-        holds_cases: whether it is a golden file: levels are counted inside each value of its cases, and what
-            is beyond our limits is left out, as null, and is a `fault` of the document.
+        data: the content of the file; bytes are UTF-8, with or without a byte order mark.
+        name: the name of the file in errors.
+        holds_cases: whether it is a golden file: levels are counted from each value of its cases, and a value
+            beyond our limits is replaced by null and becomes a `fault` of the document.
         has_spans: whether the document keeps the events of its nodes.
 
     Raises:
-        GoldenFileError: the text is not one well-formed document of JSON's types. Its message begins
-            name:line:column.
+        GoldenFileError: the text is not a single well-formed document of JSON's types. The message begins
+            with name:line:column.
 
     >>> load("country: NO\nprice: 1e3\nbooked: 2024-01-31\n", "x.yaml").value
     {'country': 'NO', 'price': 1000.0, 'booked': '2024-01-31'}
@@ -185,7 +185,7 @@ def load(data: bytes | str, name: str, *, holds_cases: bool = False, has_spans: 
     if "\0" in text:
         line, column = _line_and_column(text, text.index("\0"))
         raise GoldenFileError(name, line, column, "a NUL character; the file is damaged, or is not text")
-    if (found := _BOM_IN_TEXT.search(text)) is not None:  # parsers differ in what they make of it
+    if (found := _BOM_IN_TEXT.search(text)) is not None:  # parsers differ in how they read it
         line, column = _line_and_column(text, found.end() - 1)
         raise GoldenFileError(name, line, column, "a byte order mark in the middle of the file; remove it")
     text, restore = (text, None) if is_json_file(name) else _hide_old_breaks(text)
@@ -199,12 +199,12 @@ def load(data: bytes | str, name: str, *, holds_cases: bool = False, has_spans: 
 
 
 def parse(data: bytes, name: str, *, holds_cases: bool = False) -> JsonValue:
-    """Return the value of a file, or of one line, that is JSON or YAML by its name.
+    """Return the value of a file, or of one line; its name decides between JSON and YAML.
 
     Args:
-        data: the file's content.
-        name: what errors call the file.
-        holds_cases: whether it may be a golden file, as `load` reads it.
+        data: the content of the file.
+        name: the name of the file in errors.
+        holds_cases: whether it may be a golden file (see `load`).
 
     Raises:
         GoldenFileError: the file is not valid.
@@ -227,10 +227,10 @@ def _parse_json(text: str, name: str) -> JsonValue:
 
 
 def _skip_container(get_event: Callable[[], Any]) -> Any:
-    """Skip the rest of a container; return the event that ends it, or None if that is far too deep inside."""
+    """Skip the rest of a container; return the event that ends it, or None if it has far too many levels."""
     opened = 1
     event = None
-    while 0 < opened < _BOTTOM:
+    while 0 < opened < _MAX_LEVELS:
         event = get_event()
         if hasattr(event, "flow_style"):  # another begins
             opened += 1
@@ -240,7 +240,7 @@ def _skip_container(get_event: Callable[[], Any]) -> Any:
 
 
 def reads_as_string(text: str) -> bool:
-    """Tell whether a plain scalar, that is one without quotes, is read as a string.
+    """Return whether a plain scalar (one without quotes) is read as a string.
 
     >>> reads_as_string("NO"), reads_as_string("12:30"), reads_as_string("1e3"), reads_as_string("~")
     (True, True, False, False)
@@ -266,35 +266,35 @@ def _line_and_column(text: str, index: int) -> Position:
 
 
 def _hide_old_breaks(text: str) -> tuple[str, dict[int, str] | None]:
-    """Return the text without YAML 1.1's additional line breaks, and the table that brings them back."""
+    """Return the text without YAML 1.1's additional line breaks, and the table that restores them."""
     if text.isascii() or not any(character in text for character in _OLD_BREAKS):
         return text, None
     used = set(text)
     free = (chr(code) for code in _PRIVATE_USE if chr(code) not in used)
-    stand_ins = dict(zip(_OLD_BREAKS, free))
+    replacements = dict(zip(_OLD_BREAKS, free))
     return (
-        text.translate({ord(old): new for old, new in stand_ins.items()}),
-        {ord(new): old for old, new in stand_ins.items()},
+        text.translate({ord(old): new for old, new in replacements.items()}),
+        {ord(new): old for old, new in replacements.items()},
     )
 
 
 def _key_length(text: str) -> int:
-    """Return the length of the key, quotes included, with which a text ends, or with its colon."""
+    """Return the length of the key, with quotes, at the end of a text, before any colon."""
     text = text.rstrip(": ")
     if text[-1:] in {'"', "'"}:
         return len(text) - text.rfind(text[-1], 0, -1)
-    return len(text) - 1 - max(text.rfind(each) for each in ",{}[]")
+    return len(text) - 1 - max(text.rfind(bracket) for bracket in ",{}[]")
 
 
 @final
 class _Anchor(NamedTuple):
-    """A value with a name.
+    """A value with an anchor.
 
     Args:
-        node: its number.
+        node: the number of its node.
         value: the value.
-        size: how many characters it has written out; None while it is open.
-        levels: how many levels of containers it has.
+        size: the number of its characters with aliases expanded; None while it is open.
+        levels: the number of its levels of containers.
     """
 
     node: int
@@ -305,7 +305,7 @@ class _Anchor(NamedTuple):
 
 @final
 class _Builder:
-    """One pass over the events of one text."""
+    """Builds a document in one pass over the events of a text."""
 
     def __init__(
         self, text: str, name: str, restore: dict[int, str] | None, holds_cases: bool, has_spans: bool
@@ -319,27 +319,27 @@ class _Builder:
         self.ends: dict[int, int] = {}
         self.aliases: dict[int, int] = {}
         self.faults: list[tuple[int, GoldenFileError]] = []
-        """What is beyond our limits, each with its node."""
+        """The errors of values beyond our limits, each with its node."""
         self.has_spans = has_spans
         self.spans: dict[int, tuple[Any, Any]] = {}
         self.anchors: dict[str, _Anchor] = {}
         self.aliased: int = 0
         self.deepest: int = 0
-        """The deepest level in the container that is open."""
+        """The deepest level in the open container."""
         self.keys: dict[str, str] = {}
 
     def build(self, *, pure: bool = False) -> Document:
         """Return the document.
 
         Args:
-            pure: read with PyYAML's own parser, which is slower than libyaml and has no limit on the depth.
+            pure: whether to use PyYAML's own parser, which is slower than libyaml but has no depth limit.
         """
         import yaml
 
         from pytest_jsonmatch.golden import jsonevents
 
         try:
-            # libyaml's parser where PyYAML was built with it; the same events, slower, where it was not.
+            # libyaml's parser if PyYAML was built with it; otherwise PyYAML's own: same events, but slower.
             loader = yaml.SafeLoader if pure else getattr(yaml, "CSafeLoader", yaml.SafeLoader)
             is_json = is_json_file(self.name)
             self.unusual |= loader is yaml.SafeLoader and not is_json
@@ -351,7 +351,7 @@ class _Builder:
             except (GoldenFileError, UnicodeEncodeError):
                 raise
             except (ValueError, OverflowError):
-                # The pure Python parser hands an escape such as "\\UFFFFFFFF" to chr() unseen.
+                # The pure Python parser passes an escape such as "\\UFFFFFFFF" to chr() without a check.
                 self._fail(parser.get_mark(), _BAD_ESCAPE_REASON)
             finally:
                 parser.dispose()
@@ -382,7 +382,7 @@ class _Builder:
 
     # `Any`, here and below: PyYAML's events are untyped.
     def _value(self, event: Any, depth: int) -> JsonValue:
-        """Return the value that begins with an event; a container would be at this depth."""
+        """Return the value that begins with an event; `depth` is the level of a container there."""
         kind = type(event)
         if kind is self.events.ScalarEvent:
             return self._scalar(event)
@@ -400,7 +400,7 @@ class _Builder:
             return self._add_fault(mark, _SPLIT)
         is_object = kind is self.events.MappingStartEvent
         value: Any = {} if is_object else []
-        begun, around, self.deepest = mark.index + self.aliased, self.deepest, depth
+        begun, outer_deepest, self.deepest = mark.index + self.aliased, self.deepest, depth
         if event.anchor is not None:
             self.anchors[event.anchor] = _Anchor(node, value, None)
         end = self._fill_object(value, node, depth) if is_object else self._fill_array(value, depth)
@@ -409,12 +409,12 @@ class _Builder:
             self.anchors[event.anchor] = _Anchor(node, value, size, self.deepest - depth + 1)
         if self.has_spans:
             self.spans[node] = event, end
-        self.deepest = max(self.deepest, around)
+        self.deepest = max(self.deepest, outer_deepest)
         self.ends[node] = len(self.marks)
         return value
 
     def _fill_object(self, target: dict[str, JsonValue], node: int, depth: int) -> Any:
-        """Take the members of an object; return the event that ends it."""
+        """Read the members of an object; return the event that ends it."""
         get_event, scalar, end = self.get_event, self.events.ScalarEvent, self.events.MappingEndEvent
         while type(event := get_event()) is not end:
             mark = event.start_mark
@@ -433,7 +433,7 @@ class _Builder:
         return event
 
     def _fill_array(self, target: list[JsonValue], depth: int) -> Any:
-        """Take the elements of an array; return the event that ends it."""
+        """Read the elements of an array; return the event that ends it."""
         get_event, scalar, end = self.get_event, self.events.ScalarEvent, self.events.SequenceEndEvent
         while type(event := get_event()) is not end:
             is_scalar = type(event) is scalar
@@ -454,14 +454,14 @@ class _Builder:
             elif value[0] in _NUMBER_STARTS and (number := _NUMBER.fullmatch(value)):
                 value = int(value) if not number[1] and len(value) < _SHORT else self._number(event)
         if self.unusual and type(value) is str:
-            value = self._mended(event, value)
+            value = self._restore_string(event, value)
         if event.anchor is not None:
             size = event.end_mark.index - mark.index
             self.anchors[event.anchor] = _Anchor(len(self.marks) - 1, value, size)
         return value
 
-    def _mended(self, event: Any, value: str) -> str:
-        """Return a string as it is in the text; refuse half a character, as libyaml does by itself."""
+    def _restore_string(self, event: Any, value: str) -> str:
+        """Return a string as it is in the text; raise an error for a lone surrogate, as libyaml does."""
         if HALF.search(value):
             self._fail(event.start_mark, _BAD_ESCAPE_REASON)
         return value if self.restore is None else value.translate(self.restore)
@@ -528,7 +528,7 @@ class _Builder:
 
     def _forbidden_character(self) -> GoldenFileError:
         found = re.search(_FORBIDDEN, self.text)
-        if found is None:  # pragma: no cover - PyYAML refuses more than the standard does
+        if found is None:  # pragma: no cover - PyYAML rejects more than the standard does
             return GoldenFileError(self.name, 1, 1, "a character that YAML does not allow")
         line, column = _line_and_column(self.text, found.start())
         code = ord(found[0])
@@ -540,12 +540,12 @@ class _Builder:
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         problem = error.problem or error.context or "not YAML"
         lines = re.split("\r\n|\r|\n", self.text)
-        whole = lines[line - 1] if line <= len(lines) else ""
-        key, colon, _ = whole[: column - 1].partition(": ")
-        is_tab = whole[column - 1 : column] == "\t"
+        text_line = lines[line - 1] if line <= len(lines) else ""
+        key, colon, _ = text_line[: column - 1].partition(": ")
+        is_tab = text_line[column - 1 : column] == "\t"
         if "tab character" in problem or (is_tab and "cannot start any token" in problem):
             reason = _TAB
-        elif ":" in whole[max(column - 2, 0) : column] and _key_length(whole[:column]) > _LONGEST_KEY:
+        elif ":" in text_line[max(column - 2, 0) : column] and _key_length(text_line[:column]) > _LONGEST_KEY:
             reason = _LONG_KEY
         elif colon and problem.startswith("mapping values are not allowed"):
             reason = _COLON.format(key.strip(" -"))

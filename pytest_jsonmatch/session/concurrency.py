@@ -15,7 +15,7 @@ import pytest
 
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.golden.collector import case_to_produce
-from pytest_jsonmatch.golden.producers import produced
+from pytest_jsonmatch.golden.producers import produce_answer
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -57,7 +57,7 @@ class _Loop:
         def run() -> None:
             __tracebackhide__ = True
             try:
-                answer.set_result(produced(case, self._wait))
+                answer.set_result(produce_answer(case, self._wait))
             except BaseException as error:  # noqa: BLE001 - such as pytest.skip(); raised in the test
                 answer.set_exception(error)
 
@@ -118,7 +118,7 @@ class ConcurrentProducers:
         __tracebackhide__ = True
         if self._limit == 1 or self._function_fixtures:
             self._sequential[item.nodeid] = sorted(self._function_fixtures)
-            return produced(case)
+            return produce_answer(case)
         for next_item, next_case in chain([(item, case)], _next_cases(item)):
             if next_item not in self._calls:
                 self._calls[next_item] = self._loop.call(next_case)

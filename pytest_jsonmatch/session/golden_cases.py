@@ -60,8 +60,8 @@ def _make_rules(session: Session) -> CaseRules:
 
         path, adds = settings.replay
         with usage_errors("--jsonmatch-replay"):
-            outputs = Outputs(session.config.invocation_params.dir / path, asks=adds)
-    keeps_answers = settings.record is not None or (outputs is not None and outputs.asks)
+            outputs = Outputs(session.config.invocation_params.dir / path, adds_missing=adds)
+    keeps_answers = settings.record is not None or (outputs is not None and outputs.adds_missing)
 
     def keep(case: GoldenCase, actual: object) -> None:
         test = session.test
@@ -91,13 +91,13 @@ def broken_first(session: Session, items: list[pytest.Item]) -> list[pytest.Item
     """Return tests in order, invalid golden cases first: they fail before any answer is produced."""
     from pytest_jsonmatch.golden.collector import GoldenFile
 
-    def is_sound(item: pytest.Item) -> bool:
+    def is_valid(item: pytest.Item) -> bool:
         if not (isinstance(item, pytest.Function) and isinstance(item.parent, GoldenFile)):
             return True
         with session.running(item):  # so that its marks apply
-            return item.parent.is_sound(item)
+            return item.parent.is_valid(item)
 
-    return sorted(items, key=is_sound)
+    return sorted(items, key=is_valid)
 
 
 def source_texts(case: GoldenCase, actual: object) -> tuple[str, str]:

@@ -127,8 +127,8 @@ cases:
     }
     # Of two patterns that fit equally well the last one holds: the case's own come last.
     assert list(second.options["fields"]) == ["b", "a", "c"]
-    assert second.gives("input_file")
-    assert not second.gives("input")
+    assert second.has_key("input_file")
+    assert not second.has_key("input")
 
 
 def test_positions_of_keys():

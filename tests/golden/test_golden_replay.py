@@ -429,9 +429,9 @@ def test_two_runs_at_once_leave_one_whole_file(tmp_path):
         for writer, name in ((one, "one"), (other, "other")):
             writer.write([f'{{"case": "{name}{number}", "text": ""}}'])
     assert len(list(tmp_path.glob("out.jsonl.*.partial"))) == 2
-    one.close(is_whole=True)
+    one.close(is_complete=True)
     assert Outputs(path).find("one2") == ""
-    other.close(is_whole=True)
+    other.close(is_complete=True)
     with pytest.raises(LookupError):
         Outputs(path).find("one2")
     assert [Outputs(path).find(f"other{number}") for number in range(3)] == [""] * 3
