@@ -59,7 +59,7 @@ class Comparer:
             remaining["schema"] = schema
         self.plan: Plan = compile_plan(metric, remaining)
         plan = self.plan
-        self.is_plain: bool = plan.is_whole and not (
+        self.is_plain: bool = plan.walks_whole_documents and not (
             plan.has_batch or plan.prepares or plan.reads_texts or plan.open_rules
         )
         """Whether a walk alone scores two JSON values: no questions, no conversion of text, no open rules."""

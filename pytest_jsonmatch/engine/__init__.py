@@ -1,1 +1,1 @@
-"""The scoring engine: JSON against JSON. It imports neither pytest nor YAML nor any other room."""
+"""The scoring engine: compare JSON with JSON. It imports neither pytest, YAML nor other subpackages."""

@@ -34,7 +34,7 @@ def find_vectors(model: str) -> Vectors:
     registered = get_active_registry().find_encoder(model)
     if registered is not None:
         encoder = registered.encoder
-        vectors: Vectors = registered.made.setdefault("vectors", Vectors(model, lambda: encoder))
+        vectors: Vectors = registered.cache.setdefault("vectors", Vectors(model, lambda: encoder))
         return vectors
     if find_spec(_LIBRARY) is None:
         raise ConfigurationError(

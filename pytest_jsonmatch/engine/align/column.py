@@ -146,7 +146,7 @@ def split_by_comparator(
             columns = columns + others.get("integer", [])
         elif name == "integer" and "number" in others:
             yield Block(bounds["number"], rows, others["number"])
-        if name in node.rules.types.called:
+        if name in node.rules.types.cross_types:
             alike = {name, "integer", "number"} if name in {"integer", "number"} else {name}
             columns = columns + [at for kind, some in others.items() if kind not in alike for at in some]
         if columns:

@@ -1,3 +1,3 @@
-"""How the values at every schema path are scored, decided once."""
+"""Compile options and rules: decide once how the values at each schema path are scored."""
 
 from __future__ import annotations

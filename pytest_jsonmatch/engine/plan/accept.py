@@ -1,6 +1,6 @@
-"""Accepted alternatives at a place: values other than the expected one, and predicates of actual's value.
+"""Accepted alternatives at a place: other values than the expected one, and predicates on actual's value.
 
-The score of a place is the best over the expected value and these: `Acceptance.find_best`.
+The score of a place is the highest over the expected value and these alternatives: `Acceptance.find_best`.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-_LONGEST: Final = 60
-"""Longer values are cut in reasons."""
-LEAST_GAIN: Final = 1e-12
-"""Another value must score more than the expected one by more than this, or 1: less may be rounding."""
+_MAX_LENGTH: Final = 60
+"""The maximum length of values in reasons; longer ones are cut."""
+MIN_GAIN: Final = 1e-12
+"""An alternative must score 1, or more than the expected value by more than this; less may be rounding."""
 
 
 @final
 class Alternative(NamedTuple):
-    """A value that counts as right besides the expected one."""
+    """A value that is accepted in addition to the expected one."""
 
     value: JsonValue
 
     @property
     def text(self) -> str:
-        """Its text in a reason."""
+        """The text of the value in a reason."""
         return format_value(self.value)
 
 
@@ -45,15 +45,15 @@ class Predicate(NamedTuple):
     """A condition on actual's value."""
 
     text: str
-    """Its text in a reason if it holds."""
+    """The text in a reason if the predicate holds."""
     holds: Callable[[JsonValue], bool]
     is_fast: bool = True
-    """Whether it never fails."""
+    """Whether the predicate never raises an error."""
 
 
 @final
 class Accept(NamedTuple):
-    """Everything that is accepted at a place besides the expected value."""
+    """Everything that is accepted at a place in addition to the expected value."""
 
     alternatives: tuple[Alternative, ...] = ()
     predicates: tuple[Predicate, ...] = ()
@@ -62,23 +62,23 @@ class Accept(NamedTuple):
 
     @property
     def is_fast(self) -> bool:
-        """Whether it can score all scalars, and never fails."""
+        """Whether this can score all scalars and never raises an error."""
         return not self.optional and all(predicate.is_fast for predicate in self.predicates)
 
     def merge(self, other: Accept) -> Accept:
-        """Return the union of both; patterns are tried last."""
-        predicates = sorted(self.predicates + other.predicates, key=lambda each: not each.is_fast)
+        """Return the union of both, in which patterns come last."""
+        predicates = sorted(self.predicates + other.predicates, key=lambda predicate: not predicate.is_fast)
         alternatives = self.alternatives + other.alternatives
         return Accept(alternatives, tuple(predicates), self.optional or other.optional)
 
 
 def format_value(value: JsonValue) -> str:
-    """Return a value as a reason shows it.
+    """Return the text of a value in a reason.
 
     >>> format_value("Acme"), format_value({"a": 1})
     ("'Acme'", '{"a": 1}')
     """
-    return shorten(repr(value), _LONGEST) if type(value) is str else render(value, _LONGEST)
+    return shorten(repr(value), _MAX_LENGTH) if type(value) is str else render(value, _MAX_LENGTH)
 
 
 def read_accept(where: str, value: Any) -> Accept:
@@ -101,12 +101,12 @@ def read_accept(where: str, value: Any) -> Accept:
             f"{where} is {value!r}; it must be a list of values, or a mapping with any of "
             f"{', '.join(ACCEPT_WORDS)}"
         )
-    found = Accept()
+    accept = Accept()
     for word, given in value.items():
         if word not in READERS:
             raise ConfigurationError(f"{where} has the word {word!r}{did_you_mean(str(word), READERS)}")
-        found = found.merge(READERS[word](f"{where}.{word}", given))
-    return found
+        accept = accept.merge(READERS[word](f"{where}.{word}", given))
+    return accept
 
 
 def _read_values(where: str, values: Any) -> tuple[Alternative, ...]:
@@ -138,7 +138,7 @@ def _read_range(where: str, value: Any) -> Accept:
 
 
 def _finite_number(value: Any) -> int | float | Decimal | None:
-    """Return a finite number, None for anything else."""
+    """Return a finite number unchanged; return None for anything else."""
     return value if type(value) in NUMBERS and value - value == 0 else None
 
 
@@ -171,20 +171,20 @@ ACCEPT_WORDS: Final = tuple(READERS)
 
 @final
 class BestValue(NamedTuple):
-    """The best score at a place where more than the expected value is right."""
+    """The best score at a place with accepted alternatives, and what has it."""
 
     score: float
     number: int = 0
-    """0: the expected value; n: the nth alternative."""
+    """0 for the expected value, n for the nth alternative."""
     predicate: str | None = None
-    """The text of the predicate that holds."""
+    """The text of the predicate that holds; None if a value has the best score."""
     error: str | None = None
-    """Why the predicates can't decide."""
+    """The reason why the predicates could not decide."""
 
 
 @final
 class Acceptance:
-    """What is accepted at one place besides the expected value."""
+    """What is accepted at one place in addition to the expected value, and how it is scored."""
 
     def __init__(
         self,
@@ -193,80 +193,81 @@ class Acceptance:
         score: Callable[..., Any],
         *,
         fast: bool,
-        whole: bool,
+        compares_containers: bool,
     ) -> None:
-        """Take what is accepted at a place.
+        """Prepare scoring with accepted alternatives.
 
         Args:
             accept: what is accepted.
-            values: the values of its alternatives after the place's transforms.
-            score: scores two transformed values there, with the thresholds of leaves applied if `fast`.
-            fast: whether its comparators can score two scalars at any time, and never fail.
-            whole: whether a comparator takes containers whole; otherwise the walk compares their members.
+            values: the values of the alternatives after the place's transforms.
+            score: scores two transformed values, with the thresholds of leaves applied if `fast`.
+            fast: whether the place's comparators can score two scalars at any time and never raise an error.
+            compares_containers: whether a comparator compares containers as a whole; otherwise the walk
+                compares their members.
         """
         self.alternatives: tuple[Alternative, ...] = accept.alternatives
         self.predicates: tuple[Predicate, ...] = accept.predicates
         self.optional: bool = accept.optional
         self.scores_scalars: bool = fast
-        """Whether scalars can be scored here."""
+        """Whether `score` can score two scalars without the walk."""
         has_values = bool(self.alternatives or self.predicates)
         self.is_for_walk: bool = has_values and not fast
-        """Whether only the walk can score what is accepted."""
-        kinds = {type(each.value) for each in self.alternatives}
+        """Whether only the walk can score the alternatives."""
+        kinds = {type(alternative.value) for alternative in self.alternatives}
         only_scalars = fast and not self.predicates and kinds.isdisjoint(CONTAINERS)
         self.is_of_scalars: bool = only_scalars or not has_values
-        """Whether it changes nothing but the scores of scalars."""
+        """Whether the alternatives affect only the scores of scalars."""
         self._values = values
         self._score = score
-        self._whole = whole
+        self._compares_containers = compares_containers
 
     def may_apply(self, kind: type, actual: type) -> bool:
-        """Return whether anything accepted may count for values of two types in expected and actual."""
+        """Return whether an alternative may apply to values of two types in expected and actual."""
         if kind is not actual or kind not in CONTAINERS or self.predicates:
             return True
-        return any(type(each.value) is kind for each in self.alternatives)
+        return any(type(alternative.value) is kind for alternative in self.alternatives)
 
     def find_best(
-        self, actual: JsonValue, own: float = 0.0, score: Callable[[int], float] | None = None
+        self, actual: JsonValue, own_score: float = 0.0, score: Callable[[int], float] | None = None
     ) -> BestValue:
-        """Return the best score of a value, and what has it: the first among equals.
+        """Return the best score of a value and what has it; of equal scores the first wins.
 
         Args:
             actual: actual's value, transformed.
-            own: its score against the expected value, which comes first.
-            score: returns the score of the place, given the number of an alternative from 1 on. Default: that
-                of two scalars.
+            own_score: the score against the expected value, which comes first.
+            score: returns the score of the place, given the number of an alternative from 1. Default: the
+                score of two scalars.
         """
-        best = BestValue(own)
+        best = BestValue(own_score)
         for number, value in enumerate(self._values, 1):
             kinds = {type(value), type(actual)}
-            if best.score == 1.0 or (len(kinds) > 1 and kinds & CONTAINERS and not self._whole):
-                continue  # nothing is better, or it scores 0
-            found = score_or_zero(self._score, value, actual) if score is None else score(number)
-            if found > best.score + LEAST_GAIN or found == 1.0:
-                best = BestValue(found, number)
+            if best.score == 1.0 or (len(kinds) > 1 and kinds & CONTAINERS and not self._compares_containers):
+                continue  # the best score is 1 already, or this one is 0
+            candidate = score_or_zero(self._score, value, actual) if score is None else score(number)
+            if candidate > best.score + MIN_GAIN or candidate == 1.0:
+                best = BestValue(candidate, number)
         if best.score == 1.0 or not self.predicates or not is_finite(actual):
             return best
-        late: str | None = None
+        timeout: str | None = None
         for predicate in self.predicates:
             try:
                 if predicate.holds(actual):
                     return BestValue(1.0, predicate=predicate.text)
             except TimeoutError as error:
-                late = str(error)
-        return best._replace(error=late)
+                timeout = str(error)
+        return best._replace(error=timeout)
 
     def find_best_scalar(self, expected: JsonValue, actual: JsonValue) -> BestValue:
-        """Return the best score of a transformed scalar against an expected one and what is accepted."""
+        """Return the best score of a transformed scalar against an expected scalar and the alternatives."""
         return self.find_best(actual, score_or_zero(self._score, expected, actual))
 
     def score(self, expected: JsonValue, actual: JsonValue) -> Any:
         """Score two transformed scalars as `find_best_scalar` does."""
         best = self.find_best_scalar(expected, actual).score
-        return best or self._score(expected, actual)  # which may refuse them
+        return best or self._score(expected, actual)  # which may raise an error
 
     def format_reason(self, best: BestValue) -> str | None:
-        """Return a text that names what has the best score; None if it is the expected value."""
+        """Return the text of the alternative with the best score; None if it is the expected value."""
         text = best.predicate
         if best.number:
             text = self.alternatives[best.number - 1].text

@@ -1,4 +1,4 @@
-"""Comparators and transforms bound to their parameters, and tables of comparators by type."""
+"""Bind comparators and transforms to their parameters, and make tables of comparators by type."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UserScore: TypeAlias = "Callable[[JsonValue, JsonValue], Any]"
 
 
 def bind_comparator(spec: Any, registry: Registry, where: str) -> BoundComparator:
-    """Return the comparator that `spec` names, with its parameters checked.
+    """Return the comparator that `spec` names, bound to its parameters.
 
     Raises:
         ConfigurationError: the name or a parameter is unknown; the message begins with `where`.
@@ -37,7 +37,7 @@ def bind_comparator(spec: Any, registry: Registry, where: str) -> BoundComparato
 
 
 def warn_about_full_enum(bound: BoundComparator | None, enum: Sequence[JsonValue] | None, where: str) -> None:
-    """Warn of a `oneof` that lists all values of an enum: then every value is right."""
+    """Warn about a `oneof` that lists all values of an enum, so that every value is accepted."""
     if bound is None or bound.comparator.name != "oneof" or "values" not in bound.params:
         return
     if enum and all(value is None or bound.score(None, value) for value in enum):
@@ -46,14 +46,14 @@ def warn_about_full_enum(bound: BoundComparator | None, enum: Sequence[JsonValue
 
 
 def bind_transforms(specs: Any, registry: Registry, where: str) -> Transforms:
-    """Return the functions that a list of transforms names.
+    """Return the functions for a list of transforms, bound to their parameters.
 
     Raises:
         ConfigurationError: a name or parameter is unknown; the message begins with `where`.
     """
-    named = [read_spec(where, spec, "transform") for spec in read_transforms(where, specs)]
+    specs_read = [read_spec(where, spec, "transform") for spec in read_transforms(where, specs)]
     try:
-        transforms = tuple(registry.find_transform(name).bind(params) for name, params in named)
+        transforms = tuple(registry.find_transform(name).bind(params) for name, params in specs_read)
     except ConfigurationError as error:
         raise ConfigurationError(f"{where}: {error}") from None
     if read_as_json in transforms[1:]:
@@ -63,11 +63,11 @@ def bind_transforms(specs: Any, registry: Registry, where: str) -> Transforms:
 
 @final
 class TypeTable:
-    """The comparators by type of value, for places without a more specific one."""
+    """Comparators by the type of values, for places without a more specific comparator."""
 
-    __slots__ = ("bound", "by_type", "called", "is_fast", "reflexive")
+    __slots__ = ("bound", "by_type", "cross_types", "is_fast", "reflexive")
 
-    def __init__(self, compare: Mapping[str, Any], called: Collection[str], registry: Registry) -> None:
+    def __init__(self, compare: Mapping[str, Any], cross_types: Collection[str], registry: Registry) -> None:
         bound = {
             kind: bind_comparator(compare.get(kind, "exact"), registry, f"compare[{kind!r}]")
             for kind in COMPARED_TYPES
@@ -75,44 +75,44 @@ class TypeTable:
         }
         bound.setdefault("integer", bound["number"])
         self.bound: dict[str, BoundComparator] = bound
-        """By JSON type; integers have the one for numbers, unless they have their own."""
-        self.called: frozenset[str] = frozenset(called)
-        """The types of expected values whose comparators get scalars of other types, too."""
-        self.reflexive: bool = all(each.comparator.reflexive for each in bound.values())
+        """The comparators by JSON type; integers have the one for numbers, unless they have their own."""
+        self.cross_types: frozenset[str] = frozenset(cross_types)
+        """The types of expected values whose comparators also compare scalars of other types."""
+        self.reflexive: bool = all(entry.comparator.reflexive for entry in bound.values())
         """Whether equal scalars always score 1."""
         number, integer = bound["number"].score, bound["integer"].score
 
-        def of_numbers(expected: JsonValue, actual: JsonValue) -> Any:
+        def score_numbers(expected: JsonValue, actual: JsonValue) -> Any:
             return (integer if is_integral(expected) and is_integral(actual) else number)(expected, actual)
 
-        self.is_fast: bool = all(each.is_fast for each in bound.values())
-        """Whether all of them can score two values at any time, and never fail."""
+        self.is_fast: bool = all(entry.is_fast for entry in bound.values())
+        """Whether all comparators can score two values at any time and never raise an error."""
         self.by_type: dict[type, UserScore] = {
             str: bound["string"].score,
             bool: bound["boolean"].score,
             type(None): bound["null"].score,
             int: integer,
-            float: number if bound["integer"] is bound["number"] else of_numbers,
+            float: number if bound["integer"] is bound["number"] else score_numbers,
         }
         """The scoring function of each Python type that a JSON scalar can have."""
         self.by_type[Decimal] = self.by_type[float]
 
     def score(self, expected: JsonValue, actual: JsonValue) -> Any:
-        """Score two scalars by their types; scalars of different types score 0."""
+        """Score two scalars by their types; scalars of different types score 0 except under `cross_types`."""
         kind, other_kind = type(expected), type(actual)
         if kind is other_kind:
             return self.by_type[kind](expected, actual)
         if kind in NUMBERS and other_kind in NUMBERS:
             return self.by_type[float](expected, actual)
-        bound = self.find_for_any(expected) if self.called else None
+        bound = self.find_for_any(expected) if self.cross_types else None
         return 0.0 if bound is None else bound.score(expected, actual)
 
     def find_for_any(self, expected: JsonValue) -> BoundComparator | None:
-        """Return the comparator of an expected scalar for scalars of other types, if there is one."""
+        """Return the comparator of an expected scalar for scalars of other types; None if there is none."""
         kind = json_type(expected)
         if kind == "number" and is_integral(expected):
             kind = "integer"
-        return self.bound[kind] if kind in self.called else None
+        return self.bound[kind] if kind in self.cross_types else None
 
     def find(self, expected: JsonValue, actual: JsonValue) -> BoundComparator | None:
         """Return the comparator for two values of one type; None for containers."""

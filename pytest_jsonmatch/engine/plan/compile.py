@@ -1,4 +1,4 @@
-"""The plan of a metric with its options: compiled once, and named by a signature."""
+"""The plan of a metric with its options: compiled once and identified by a signature."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.registry import Registry
 
 RULES_VERSION: Final = "2"
-"""The version of the scoring rules, part of every signature; raise it whenever a score may change."""
+"""The version of the scoring rules, part of every signature; increase it whenever a score may change."""
 
-# Rebuild the tree above this many nodes: keys that are data (ids, dates) must not fill the memory.
+# Rebuild the tree above this many nodes, so that keys that are data (ids, dates) do not fill the memory.
 MAX_NODES: Final = 200_000
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """How a score was computed: two scores are comparable only if their signatures are equal.
+    """How a score was computed; two scores are comparable only if their signatures are equal.
 
-    `options` are those that differ from the metric's preset, as text, with the names of replaced built-ins;
-    `schema` is the hash of the schema or "none"; `version` is the version of the scoring rules, which changes
-    whenever a score may change.
+    `options` is JSON text: the options that differ from the metric's preset, and the names of replaced
+    built-ins. `schema` is the hash of the schema or "none". `version` is the version of the scoring rules,
+    which changes whenever a score may change.
 
     >>> str(Signature("field_match", "", "none", "2"))
     'field_match|options:none|schema:none|rules:2'
@@ -44,7 +44,7 @@ class Signature:
 
     @classmethod
     def parse(cls, text: str) -> Signature:
-        """Return the signature that is written as a text.
+        """Parse the text of a signature.
 
         >>> Signature.parse("field_match|options:none|schema:none|rules:2")
         Signature(metric='field_match', options='', schema='none', version='2')
@@ -55,10 +55,10 @@ class Signature:
         schema, _, version = rest.partition("|rules:")
         return cls(metric, "" if options == "none" else options, schema, version)
 
-    def with_options(self, more: Mapping[str, Any]) -> Signature:
-        """Return the signature with more options, which are JSON values."""
+    def with_options(self, options: Mapping[str, Any]) -> Signature:
+        """Return the signature with additional options, whose values are JSON values."""
         known = json.loads(self.options) if self.options else {}
-        return replace(self, options=_to_canonical_json({**known, **more}))
+        return replace(self, options=_to_canonical_json({**known, **options}))
 
     def __str__(self) -> str:
         return f"{self.metric}|options:{self.options or 'none'}|schema:{self.schema}|rules:{self.version}"
@@ -75,17 +75,17 @@ class Plan(PlanBase):
         schema, defaults = self.schema, {} if self.schema is None else self.schema.type_default
         self.signature: Signature = Signature(
             metric,
-            _format_options(PRESETS.get(metric, Options()), self.options, defaults, registry.replaced()),
+            _format_options(PRESETS.get(metric, Options()), self.options, defaults, registry.list_replaced()),
             "none" if schema is None else schema.digest,
             RULES_VERSION,
         )
         self.root: PlanNode = PlanNode(self, None, "$", NodeSpec(schema))
-        one_by_one = self.options.granularity == "leaves" and self.options.root == "any"
-        self.is_whole: bool = one_by_one and not self.target and schema is None
-        """Whether the whole documents are walked, whatever they are."""
+        walks_leaves = self.options.granularity == "leaves" and self.options.root == "any"
+        self.walks_whole_documents: bool = walks_leaves and not self.target and schema is None
+        """Whether the walk starts at the root of both documents, whatever their types."""
 
     def rebuild_if_large(self) -> None:
-        """Rebuild the tree if it has grown too large; results scored with the old one stay valid."""
+        """Rebuild the tree if it has grown too large; results scored with the old tree stay valid."""
         if self.nodes > MAX_NODES:
             self.nodes = 0
             self.root = PlanNode(self, None, "$", NodeSpec(self.schema))
@@ -93,7 +93,7 @@ class Plan(PlanBase):
 
 def _read_target(text: str) -> tuple[str | int, ...]:
     segments = () if text == "*" else parse_path(text)
-    steps = tuple(each for each in segments if isinstance(each, (str, int)))
+    steps = tuple(segment for segment in segments if isinstance(segment, (str, int)))
     if len(steps) < len(segments):
         raise ConfigurationError(
             f"target_key is {text!r}; it names one place: write an index, such as [0], for []"
@@ -108,7 +108,7 @@ def _format_options(
     changed: dict[str, Any] = {}
     for name in OPTION_NAMES:
         value = _to_json(getattr(options, name))
-        # The schema's hash is in the signature anyway.
+        # The signature has the schema's hash separately.
         if name != "schema" and value != _to_json(getattr(preset, name)):
             changed[name] = value
     if type_default:
@@ -123,9 +123,9 @@ def _to_canonical_json(options: Mapping[str, Any]) -> str:
 
 
 def _to_json(value: Any) -> Any:
-    """Return an option's value as JSON types; a function by its name."""
+    """Return an option's value as a JSON value, with functions replaced by their names."""
     if isinstance(value, Mapping):
-        # Pairs, since the order of field rules matters: of two equally literal patterns the later one wins.
+        # As pairs, since the order of field rules matters: of equally literal patterns the later one wins.
         return [[str(key), _to_json(item)] for key, item in value.items()]
     if isinstance(value, (list, tuple, set, frozenset)):
         return [_to_json(item) for item in value]

@@ -1,4 +1,4 @@
-"""The rules of fields and of a schema, and which of them match at a place."""
+"""The rules of fields and of a schema, and the rules that match at a place."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def bind_words(words: Mapping[str, Any], registry: Registry, where: str) -> dict[str, Any]:
-    """Return a rule of `fields` or of a schema, whose form was checked, with its words bound.
+    """Return a checked rule of `fields` or of a schema, with its comparators and transforms bound.
 
     Raises:
         ConfigurationError: a comparator, transform or parameter is unknown; the message begins with `where`.
@@ -48,7 +48,7 @@ def bind_words(words: Mapping[str, Any], registry: Registry, where: str) -> dict
     if "align" in rule:
         rule["align"] = read_alignment(f"{where}align", rule["align"])
     if "leaf_threshold" in rule or "match_threshold" in rule:
-        # One word, so that of two rules that match the stronger one decides.
+        # One word, so that the stronger of two matching rules decides on both thresholds.
         given = [rule.pop(word, None) for word in ("leaf_threshold", "match_threshold")]
         rule["thresholds"] = make_thresholds(*given)
     if "accept" in rule:
@@ -58,14 +58,14 @@ def bind_words(words: Mapping[str, Any], registry: Registry, where: str) -> dict
 
 @final
 class FieldRule(NamedTuple):
-    """The rule of one pattern in `fields`, and how far the path to a place has matched it."""
+    """The rule of a pattern, and how much of the pattern the path to a place has matched."""
 
     pattern: Pattern
     words: Mapping[str, Any]
     positions: frozenset[int]
     """The open positions of the pattern."""
-    held_above: bool = False
-    """Whether the pattern matched the place above."""
+    matched_above: bool = False
+    """Whether the pattern matched the place around this one."""
 
 
 OpenRules: TypeAlias = tuple[FieldRule, ...]
@@ -73,7 +73,7 @@ OpenRules: TypeAlias = tuple[FieldRule, ...]
 
 
 def make_field_rules(options: Options, registry: Registry) -> OpenRules:
-    """Return field rules, and those of `accept`, as they are at the root, the strongest last.
+    """Return the rules of `skip`, `fields` and `accept` as they are at the root, the strongest last.
 
     Of two patterns that match, the one with more literal segments wins, then the later one.
     """
@@ -81,9 +81,10 @@ def make_field_rules(options: Options, registry: Registry) -> OpenRules:
     written += [
         (text, bind_words(words, registry, f"fields[{text!r}].")) for text, words in options.fields.items()
     ]
-    # The option accepts more in addition to what a rule accepts.
+    # The option `accept` adds to what a rule of `fields` accepts.
     written += [
-        (text, {"also": read_accept(f"accept[{text!r}]", each)}) for text, each in options.accept.items()
+        (text, {"also": read_accept(f"accept[{text!r}]", accepted)})
+        for text, accepted in options.accept.items()
     ]
     patterns = [(parse_pattern(text), words) for text, words in written]
     rules = [FieldRule(pattern, words, pattern.start()) for pattern, words in patterns]
@@ -91,7 +92,7 @@ def make_field_rules(options: Options, registry: Registry) -> OpenRules:
 
 
 def advance(open_rules: OpenRules, segment: Segment) -> OpenRules:
-    """Return the rules one segment further down."""
+    """Return the rules that are still open one segment further down."""
     return tuple(
         FieldRule(pattern, words, stepped, pattern.accepts(positions))
         for pattern, words, positions, _ in open_rules
@@ -99,8 +100,8 @@ def advance(open_rules: OpenRules, segment: Segment) -> OpenRules:
     )
 
 
-_OF_LEAVES: Final = frozenset({"compare", "skip", "accept", "also"})
-"""The words that hold for leaves only if their pattern is for leaves; others are inherited."""
+_LEAF_WORDS: Final = frozenset({"compare", "skip", "accept", "also"})
+"""The words that apply to leaves only, under a pattern for leaves; other words are inherited."""
 ValueKind: TypeAlias = 'Literal["full", "empty", "scalar"]'
 """A full container, an empty one, or a scalar."""
 KINDS: Final[tuple[ValueKind, ...]] = ("full", "empty", "scalar")
@@ -113,40 +114,42 @@ def get_kind(value: JsonValue) -> ValueKind:
     return "scalar"
 
 
-def strongest_rules(open_rules: OpenRules, kind: ValueKind | None) -> dict[str, Any]:
-    """Return the words of the rules that match here; for each word, the strongest rule wins."""
-    left_out = {"scalar": frozenset[str](), "empty": _OF_LEAVES - {"skip"}}.get(kind or "full", _OF_LEAVES)
+def find_strongest_rules(open_rules: OpenRules, kind: ValueKind | None) -> dict[str, Any]:
+    """Return the words of the rules that match at a place; for each word, the strongest rule wins."""
+    excluded_by_kind = {"scalar": frozenset[str](), "empty": _LEAF_WORDS - {"skip"}}.get(
+        kind or "full", _LEAF_WORDS
+    )
     words: dict[str, Any] = {}
     for rule in open_rules:
         if rule.pattern.accepts(rule.positions):
-            without = left_out if rule.pattern.is_for_leaves else frozenset[str]()
-            # A weight holds for all below a container, where the pattern matches again.
-            without |= {"weight"} if rule.held_above and rule.pattern.is_for_leaves else frozenset()
-            words |= {word: value for word, value in rule.words.items() if word not in without}
+            excluded = excluded_by_kind if rule.pattern.is_for_leaves else frozenset[str]()
+            # A weight applies to everything below a container, where the pattern matches again.
+            excluded |= {"weight"} if rule.matched_above and rule.pattern.is_for_leaves else frozenset()
+            words |= {word: value for word, value in rule.words.items() if word not in excluded}
     return words
 
 
 def rules_vary_by_kind(open_rules: OpenRules) -> bool:
-    """Return whether leaves and containers have different rules here."""
+    """Return whether leaves and containers have different rules at a place."""
     return any(
         rule.pattern.is_for_leaves
         and rule.pattern.accepts(rule.positions)
-        and not _OF_LEAVES.isdisjoint(rule.words)
+        and not _LEAF_WORDS.isdisjoint(rule.words)
         for rule in open_rules
     )
 
 
 class PlanBase:
-    """The options of a plan, and the bound rules that they and the schema give."""
+    """The options of a plan, and the bound rules from the options and the schema."""
 
     def __init__(self, preset: Options, given: Mapping[str, Any], registry: Registry) -> None:
-        """Lay the options `given` over those of a metric."""
+        """Merge the options `given` over those of a metric."""
         options = merge_options(preset, given)
         self.options: Options = options
         self.registry = registry
         self.schema: SchemaNode | None = options.schema
         self.recipe: partial[Any] | None = None
-        """Makes the same plan in another process, where results are read; None if nothing can."""
+        """Makes the same plan in another process, where results are unpickled; None if that is impossible."""
         self.nodes = 0
         self.nulls_absent: bool = options.nulls == "absent"
         self.thresholds: Thresholds = make_thresholds(options.leaf_threshold, options.match_threshold)
@@ -159,9 +162,9 @@ class PlanBase:
         self.default_types: TypeTable = self.types
         self.open_rules: OpenRules = make_field_rules(options, registry)
         self.by_schema: dict[SchemaNode, Mapping[str, Any]] = {IGNORED: IGNORED.rules}
-        """The rules of the schema's places, as field rules have them, and the comparators of their types."""
+        """The rules of the schema's places by the words of field rules, and their comparators by type."""
         for place in _iter_schema_nodes(self.schema):
-            # A schema's comparators by type rank between the metric's and the call's.
+            # A schema's comparators by type take precedence over the metric's, and the call's over both.
             compare = merge_comparators(
                 merge_comparators(preset.compare, place.type_default), read_comparators(given)
             )
@@ -170,13 +173,13 @@ class PlanBase:
         rules = [*(rule.words for rule in self.open_rules), *self.by_schema.values()]
         self.weighted: bool = any(words.get("weight", 1.0) != 1.0 for words in rules)
         self.reads_texts: bool = any(words.get("reads_text", False) for words in rules)
-        """Whether some texts inside documents are read as JSON."""
+        """Whether a rule reads texts inside documents as JSON."""
         bound = [words["compare"] for words in rules if "compare" in words]
-        bound.extend(each for table in self._tables.values() for each in table.bound.values())
-        self.has_batch: bool = any(each.comparator.batch is not None for each in bound)
-        """Whether a batch comparator may be asked about a field."""
-        self.prepares: bool = any(each.prepare is not None for each in bound)
-        """Whether a comparator may want to see strings before they are compared."""
+        bound.extend(entry for table in self._tables.values() for entry in table.bound.values())
+        self.has_batch: bool = any(entry.comparator.batch is not None for entry in bound)
+        """Whether a field may have a batch comparator."""
+        self.prepares: bool = any(entry.prepare is not None for entry in bound)
+        """Whether a comparator prepares strings before they are compared."""
 
         self._value_rules: dict[Any, ValueRules] = {}
 
@@ -188,24 +191,24 @@ class PlanBase:
         *,
         checked: bool,
     ) -> ValueRules:
-        """Return the rules of a place; places with the same words below the same rules share them.
+        """Return the rules of a place; places with the same words below the same rules share one object.
 
         Args:
-            schema: the schema of the place.
-            strongest: the words of field rules there.
+            schema: the schema of the place; None if it has none.
+            strongest: the words of the strongest field rules there.
             above: the rules of the place around it; None for the root.
-            checked: whether the walk has to look at the values there.
+            checked: whether the walk has to check the values there.
         """
-        # The words are those of this plan's rules: none can be replaced by another one at its address.
+        # The values of words are kept alive by this plan's rules, so their ids are unique.
         key = schema, above, checked, *((word, id(value)) for word, value in strongest.items())
-        found = self._value_rules.get(key)
-        if found is None:
+        value_rules = self._value_rules.get(key)
+        if value_rules is None:
             words = {**({} if schema is None else self.by_schema[schema]), **strongest}
-            found = make_value_rules(
+            value_rules = make_value_rules(
                 words, above or self, self.options.arrays, nulls_absent=self.nulls_absent, checked=checked
             )
-            self._value_rules[key] = found
-        return found
+            self._value_rules[key] = value_rules
+        return value_rules
 
     def __reduce__(self) -> Any:
         if self.recipe is None:
@@ -213,42 +216,44 @@ class PlanBase:
         return self.recipe, ()
 
     def _make_tables(self, place: SchemaNode, compare: dict[str, Spec]) -> dict[str, TypeTable]:
-        """Return the table of a place and those below it, and that of the place alone, if they exist."""
+        """Return the table for a place and below it, and the table for the place alone, if they exist."""
         tables = {"default_types": self._get_table(compare)} if place.type_default else {}
         declared = place.types & {"integer", "number"}
         if place.enum is not None:
             tables["types"] = self._get_table(dict.fromkeys(COMPARED_TYPES, "binary"), ())
         elif len(declared) == 1:
-            # If one type is declared, it decides, not whether a value happens to have a fraction.
+            # A single declared type decides, not whether a value happens to have a fraction.
             integer = compare.pop("integer", None)
             if integer is not None and "integer" in declared:
                 compare["number"] = integer
-            called = set(self.options.called) - {"integer", "number"}
-            if declared <= set(self.options.called):
-                called |= {"integer", "number"}
-            tables["types"] = self._get_table(compare, sorted(called))
+            cross_types = set(self.options.cross_types) - {"integer", "number"}
+            if declared <= set(self.options.cross_types):
+                cross_types |= {"integer", "number"}
+            tables["types"] = self._get_table(compare, sorted(cross_types))
         return tables
 
-    def _get_table(self, compare: Mapping[str, Spec], called: Collection[str] | None = None) -> TypeTable:
-        called = self.options.called if called is None else called
-        key = f"{compare!r} {called!r}"
+    def _get_table(
+        self, compare: Mapping[str, Spec], cross_types: Collection[str] | None = None
+    ) -> TypeTable:
+        cross_types = self.options.cross_types if cross_types is None else cross_types
+        key = f"{compare!r} {cross_types!r}"
         if key not in self._tables:
-            self._tables[key] = TypeTable(compare, called, self.registry)
+            self._tables[key] = TypeTable(compare, cross_types, self.registry)
         return self._tables[key]
 
 
 IGNORED: Final = SchemaNode(rules={"skip": True})
-"""Members that a schema allows with `additionalProperties: true`: a metric that rejects others skips them."""
+"""Members allowed by `additionalProperties: true`, which metrics that reject unlisted members skip."""
 
 
 def _iter_schema_nodes(schema: SchemaNode | None) -> Iterable[SchemaNode]:
-    """Return the places of a schema, each once, though it may contain itself."""
-    waiting = [] if schema is None else [schema]
+    """Return the places of a schema, each once, even if the schema contains itself."""
+    queue = [] if schema is None else [schema]
     seen: dict[SchemaNode, None] = {}
-    while waiting:
-        place = waiting.pop()
+    while queue:
+        place = queue.pop()
         if place not in seen:
             seen[place] = None
-            waiting += [*(place.properties or {}).values(), *(branch for _, branch in place.branches)]
-            waiting += [child for child in (place.rest, place.items) if child is not None]
+            queue += [*(place.properties or {}).values(), *(branch for _, branch in place.branches)]
+            queue += [child for child in (place.rest, place.items) if child is not None]
     return seen

@@ -1,4 +1,4 @@
-"""The tree of schema paths, whose nodes are made when they are first met; and leaf counts."""
+"""The tree of schema paths, whose nodes are created when first needed; and leaf counts."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pytest_jsonmatch.engine.plan.fieldrules import (
     IGNORED,
     KINDS,
     advance,
+    find_strongest_rules,
     get_kind,
     rules_vary_by_kind,
-    strongest_rules,
 )
 from pytest_jsonmatch.engine.value.convert import MISSING, Matcher
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class _Children(dict["Segment", "PlanNode"]):
-    """The nodes one segment below a node, by key or ELEMENT, made when they are first asked for."""
+    """The child nodes of a node, by key or ELEMENT, created when first needed."""
 
     __slots__ = ("_node",)
 
@@ -52,12 +52,12 @@ class NodeSpec(NamedTuple):
     unlisted: bool = False
     """Whether this is a member that the schema does not list."""
     kind: ValueKind | None = None
-    """The kind of the values here; None: any."""
+    """The kind of the values here; None for any."""
 
 
 @final
 class PlanNode:
-    """A schema path in the tree of a plan, and the rules by which the values there are scored."""
+    """A schema path in the tree of a plan, with the rules for scoring the values there."""
 
     __slots__ = (
         "_alternatives",
@@ -91,9 +91,9 @@ class PlanNode:
         Args:
             plan: the plan whose tree this is.
             parent: the node of the object or array around it; None for the root.
-            segment: its key, or ELEMENT.
-            spec: what its place is.
-            origin: the node that creates it, the name of that node's collection, and its key there.
+            segment: the key of the member, or ELEMENT.
+            spec: the specification of the place.
+            origin: the node that creates this one, the name of that node's collection, and the key there.
         """
         self.plan: PlanBase = plan
         self.parent: PlanNode | None = parent
@@ -106,7 +106,7 @@ class PlanNode:
         self._alternatives: list[PlanNode] | None = None
         self._kinds: dict[ValueKind, PlanNode] | None = None
         self.place: PlanNode = self
-        """The node of this schema path in aggregates, shared by its alternatives."""
+        """The node for this schema path in aggregates, shared by its alternatives."""
         if origin is not None and origin[1] != "children":
             self.place = origin[0].place
         elif parent is not None and parent.place is not parent:
@@ -114,19 +114,19 @@ class PlanNode:
         self.open_rules: OpenRules = (
             plan.open_rules if parent is None else advance(parent.open_rules, segment)
         )
-        """The rules that may match here or below."""
+        """The rules that may match at this place or below."""
         self.varies_by_kind: bool = spec.kind is None and rules_vary_by_kind(self.open_rules)
         """Whether the rules here depend on the kind of a value."""
         self.varies: bool = self.varies_by_kind or bool(spec.schema is not None and spec.schema.branches)
-        """Whether the value decides which rules apply: `choose` returns its node."""
-        strongest = strongest_rules(self.open_rules, spec.kind)
+        """Whether the rules depend on the value: `choose` returns the node for a value."""
+        strongest = find_strongest_rules(self.open_rules, spec.kind)
         if self.varies_by_kind:
             strongest = {word: strongest[word] for word in ("weight",) if word in strongest}
         above = None if parent is None else parent.rules
         checked = self.varies or spec.unlisted
         self.rules: ValueRules = plan.get_value_rules(spec.schema, strongest, above, checked=checked)
         self.weight: float = self.rules.weight if parent is None else parent.weight * self.rules.weight
-        """The product of the weights down to here."""
+        """The product of the weights from the root to this place."""
         plan.nodes += 1
 
     @property
@@ -141,7 +141,7 @@ class PlanNode:
 
     @property
     def alternatives(self) -> list[PlanNode]:
-        """The nodes of the schema's alternatives here."""
+        """The nodes for the schema's alternatives at this place."""
         if self._alternatives is None:
             branches = () if self.spec.schema is None or self.varies_by_kind else self.spec.schema.branches
             specs = [self.spec._replace(schema=schema) for _, schema in branches]
@@ -164,7 +164,7 @@ class PlanNode:
         return self._kinds
 
     def make_child_spec(self, segment: Segment) -> NodeSpec:
-        """Return the specification of a place one segment below."""
+        """Return the specification of a child."""
         schema = self.spec.schema
         if schema is None or segment is ELEMENT:
             return NodeSpec(None if schema is None else schema.items)
@@ -178,24 +178,24 @@ class PlanNode:
         return NodeSpec(None, unlisted=True)
 
     def is_beyond_schema(self) -> bool:
-        """Return whether this is a member that the schema does not list, or below one."""
+        """Return whether this is a member that the schema does not list, or is below such a member."""
         return any(node.unlisted for node in self._iter_upwards())
 
-    def listed(self) -> list[str]:
-        """Return the members that the schema lists below."""
+    def list_members(self) -> list[str]:
+        """Return the names of the members that the schema lists below this place."""
         return [] if self.schema is None else list(self.schema.properties or ())
 
     def choose(self, expected: JsonValue, actual: JsonValue) -> PlanNode:
-        """Return the node for two values: expected decides, or actual if expected has no value.
+        """Return the node for two values; expected decides, or actual if expected has no value.
 
-        If the schema has alternatives, it is the first that accepts the value, or this node if none does;
-        for a matcher it is this node.
+        If the schema has alternatives, the first that accepts the value is returned, or this node if none
+        does. For a matcher this node is returned.
         """
         value = actual if expected is MISSING else expected
         node = self.kinds[get_kind(value)] if self.varies_by_kind else self
         while node.varies and type(value) is not Matcher:
             tests = () if node.spec.schema is None else node.spec.schema.branches
-            number = next((at for at, (accepts, _) in enumerate(tests) if accepts(value)), None)
+            number = next((index for index, (accepts, _) in enumerate(tests) if accepts(value)), None)
             if number is None:
                 break
             node = node.alternatives[number]
@@ -203,7 +203,7 @@ class PlanNode:
 
     @property
     def description(self) -> str | None:
-        """The schema's description of this place; an element without one has its array's."""
+        """The schema's description of this place; an element without one has the description of its array."""
         for node in self._iter_upwards():
             text = None if node.schema is None else node.schema.description
             if text is not None or node.segment is not ELEMENT:
@@ -240,7 +240,7 @@ class PlanNode:
 
 
 def _find_node(plan: Any, steps: list[tuple[str, Any]]) -> PlanNode:
-    """Return the node that some steps lead to from a plan's root."""
+    """Return the node that steps lead to from a plan's root."""
     node: PlanNode = plan.root
     for collection, key in steps:
         node = getattr(node, collection)[key]
@@ -249,14 +249,14 @@ def _find_node(plan: Any, steps: list[tuple[str, Any]]) -> PlanNode:
 
 @final
 class LeafCount(NamedTuple):
-    """The number of leaves of a value, and their weight relative to that of the value's own place."""
+    """The number of leaves of a value, and their weight relative to the weight of the value's place."""
 
     number: int
     weight: float
 
 
 def refuse_matchers(bound: BoundComparator, path: str, value: JsonValue) -> None:
-    """Raise a ConfigurationError for a matcher in a value of expected that a comparator takes whole."""
+    """Raise a ConfigurationError for a matcher in an expected value that a comparator compares as a whole."""
     if type(value) is Matcher:
         name = bound.comparator.name
         message = (
@@ -269,34 +269,34 @@ def refuse_matchers(bound: BoundComparator, path: str, value: JsonValue) -> None
 
 
 LeafCache: TypeAlias = "dict[tuple[PlanNode, int, bool], LeafCount]"
-"""Leaves of containers, by their place, their identity, and whether they are of expected."""
+"""The leaf counts of containers, by place, identity, and whether the container is in expected."""
 
 
-def without_nulls(value: JsonValue) -> JsonValue:
-    """Return an object without its null members; anything else unchanged."""
+def remove_nulls(value: JsonValue) -> JsonValue:
+    """Return an object without its null members; return anything else unchanged."""
     if type(value) is dict and None in value.values():
         return {key: item for key, item in value.items() if item is not None}
     return value
 
 
-def count_leaves(node: PlanNode, value: JsonValue, known: LeafCache, *, of_expected: bool) -> LeafCount:
-    """Count the leaves of a container: scalars, values that a comparator takes whole, maybe empty containers.
+def count_leaves(node: PlanNode, value: JsonValue, cache: LeafCache, *, of_expected: bool) -> LeafCount:
+    """Count the leaves of a container: scalars, values compared as a whole, and maybe empty containers.
 
     Args:
-        node: its place.
+        node: the place of the container.
         value: an object or array.
-        known: caches the counts of it and of all containers in it.
-        of_expected: whether it is a value of expected, whose optional members and elements do not count.
+        cache: caches the counts of the container and of all containers in it.
+        of_expected: whether the container is in expected, where optional members and elements do not count.
     """
-    ident = node, id(value), of_expected
-    if ident in known:
-        return known[ident]
+    key = node, id(value), of_expected
+    if key in cache:
+        return cache[key]
     options = node.plan.options
-    whole = without_nulls(value) if options.nulls == "absent" else value
-    number, weight = (1, 1.0) if options.empties == "leaf" and not whole else (0, 0.0)
-    for child, member in _iter_members(node, whole):
+    members = remove_nulls(value) if options.nulls == "absent" else value
+    number, weight = (1, 1.0) if options.empties == "leaf" and not members else (0, 0.0)
+    for child, member in _iter_members(node, members):
         if child.varies:
-            child = child.choose(member, MISSING)  # noqa: PLW2901 - the one for this value
+            child = child.choose(member, MISSING)  # noqa: PLW2901 - the node for this value
         if child.rules.skip or (of_expected and child.rules.may_lack(member)):
             continue
         if (
@@ -305,23 +305,23 @@ def count_leaves(node: PlanNode, value: JsonValue, known: LeafCache, *, of_expec
             number += 1
             weight += child.rules.weight
         else:
-            leaves = count_leaves(child, member, known, of_expected=of_expected)
+            leaves = count_leaves(child, member, cache, of_expected=of_expected)
             number += leaves.number
             weight += child.rules.weight * leaves.weight
-    known[ident] = LeafCount(number, weight)
-    return known[ident]
+    cache[key] = LeafCount(number, weight)
+    return cache[key]
 
 
-def leaf_count(node: PlanNode, value: JsonValue, known: LeafCache, *, of_expected: bool) -> float:
-    """Return the weighted leaf count of a value, counted alone.
+def leaf_count(node: PlanNode, value: JsonValue, cache: LeafCache, *, of_expected: bool) -> float:
+    """Return the weighted leaf count of a value that has no partner.
 
-    Under alternatives of a schema, it counts as under the one that this value chooses.
+    If the schema has alternatives, the value is counted under the alternative that it chooses.
 
     Args:
-        node: its place, whose own weight is left out.
+        node: the place of the value, whose own weight is left out.
         value: any value.
-        known: caches the counts of all containers in it.
-        of_expected: whether it is a value of expected, whose optional members and elements do not count.
+        cache: caches the counts of all containers in the value.
+        of_expected: whether the value is in expected, where optional members and elements do not count.
     """
     child = node.choose(value, MISSING) if node.varies else node
     if child.rules.skip:
@@ -329,51 +329,51 @@ def leaf_count(node: PlanNode, value: JsonValue, known: LeafCache, *, of_expecte
     weight = get_chosen_weight(node, child)
     if (type(value) is not dict and type(value) is not list) or child.rules.explicit_comparator is not None:
         return weight
-    return weight * count_leaves(child, value, known, of_expected=of_expected).weight
+    return weight * count_leaves(child, value, cache, of_expected=of_expected).weight
 
 
 def get_chosen_weight(node: PlanNode, chosen: PlanNode) -> float:
-    """Return the weight of an alternative of the schema relative to that of the place itself."""
+    """Return the weight of an alternative of the schema relative to the weight of the place itself."""
     return chosen.rules.weight / node.rules.weight if chosen is not node and node.rules.weight else 1.0
 
 
-def upper_bound(node: PlanNode, value: JsonValue, known: dict[tuple[PlanNode, int], float]) -> float:
-    """Return an upper bound of the weighted score of anything compared with a value of actual.
+def upper_bound(node: PlanNode, value: JsonValue, cache: dict[tuple[PlanNode, int], float]) -> float:
+    """Return an upper bound of the weighted score of any expected value compared with a value of actual.
 
-    Whatever is right there is one of its leaves, or a container that is right as a whole.
+    Every match is a leaf of the value, or a container that matches as a whole.
 
     Args:
-        node: its place, whose own weight is left out.
+        node: the place of the value, whose own weight is left out.
         value: any value.
-        known: caches the results for containers.
+        cache: caches the results for containers.
     """
     return max(get_chosen_weight(node, variant) for variant in _get_variants(node)) * _compute_bound(
-        node, value, known
+        node, value, cache
     )
 
 
-def _compute_bound(node: PlanNode, value: JsonValue, known: dict[tuple[PlanNode, int], float]) -> float:
+def _compute_bound(node: PlanNode, value: JsonValue, cache: dict[tuple[PlanNode, int], float]) -> float:
     if type(value) is not dict and type(value) is not list:
         return 1.0
-    ident = node, id(value)
-    if ident not in known:
-        most = 1.0
+    key = node, id(value)
+    if key not in cache:
+        bound = 1.0
         for variant in _get_variants(node):
             total = 0.0
             for child, member in _iter_members(variant, value):
-                total += max(each.rules.weight for each in _get_variants(child)) * _compute_bound(
-                    child, member, known
+                total += max(option.rules.weight for option in _get_variants(child)) * _compute_bound(
+                    child, member, cache
                 )
-            most = max(most, total)
-        known[ident] = most
-    return known[ident]
+            bound = max(bound, total)
+        cache[key] = bound
+    return cache[key]
 
 
 def _get_variants(node: PlanNode) -> list[PlanNode]:
-    """Return a node and its alternatives by the schema, if they may weigh differently."""
+    """Return a node and its alternatives in the schema; only the node if the plan has no weights."""
     if node.varies_by_kind:
         return _get_variants(node.kinds["full"])  # weights don't depend on the kind
-    # Apart from their weights they count the same.
+    # Apart from their weights, alternatives count the same.
     return [node, *node.alternatives] if node.plan.weighted else [node]
 
 

@@ -1,6 +1,6 @@
-"""The options of a metric, read with one wording for every mistake, and the built-in metrics as data.
+"""Read and check the options of a metric; and the built-in metrics as data.
 
-Functions that read take the location of a value and the value; a ConfigurationError begins with the location.
+Functions named `read_*` take the location of a value and the value; their errors begin with the location.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LARGEST_WEIGHT: Final = 1_000_000
 
 @final
 class NamedSpec(NamedTuple):
-    """A comparator or transform as read: its name and its parameters."""
+    """The name and parameters of a comparator or transform."""
 
     name: str
     params: Mapping[str, Any]
@@ -36,7 +36,7 @@ class NamedSpec(NamedTuple):
 
 @final
 class ByKey(NamedTuple):
-    """Pair elements that are equal in one member: `when` is "key", or "if_objects" (if all are objects)."""
+    """Pair elements that are equal in one member: `when` is "key" or, for arrays of objects, "if_objects"."""
 
     when: str
     key: str
@@ -44,19 +44,19 @@ class ByKey(NamedTuple):
 
 @final
 class ByMembers(NamedTuple):
-    """Pair objects by the similarity of some members only, the others aside."""
+    """Pair objects by the similarity of some members only."""
 
     members: tuple[str, ...]
     threshold: float | None = None
-    """Pair only rows whose similarity is greater; None: the option `array_threshold`."""
+    """Pair only rows with a greater similarity; None for the option `array_threshold`."""
 
 
 Alignment: TypeAlias = "str | ByKey | ByMembers"
-"""How elements find their partners: "ordered", "unordered", by a key or by the similarity of some members."""
+"""How elements are paired: "ordered", "unordered", by a key or by the similarity of some members."""
 
 
 def read_spec(where: str, value: Any, kind: str = "comparator") -> NamedSpec:
-    """Read a comparator or transform; its name is not looked up.
+    """Read a comparator or transform, without looking up its name.
 
     >>> read_spec("fields['total'].compare", {"numeric": {"tolerance": {"abs": 1}}})
     NamedSpec(name='numeric', params={'tolerance': {'abs': 1}})
@@ -70,7 +70,7 @@ def read_spec(where: str, value: Any, kind: str = "comparator") -> NamedSpec:
 
 
 def read_transforms(where: str, value: Any) -> tuple[Spec, ...]:
-    """Return transforms as written, each checked; a single one needs no list."""
+    """Check transforms and return them as written; a single transform needs no list."""
     specs = (value,) if isinstance(value, (str, Mapping)) else value
     if not isinstance(specs, (list, tuple)):
         raise ConfigurationError(f"{where} is {value!r}; it must be a list of transforms")
@@ -80,7 +80,7 @@ def read_transforms(where: str, value: Any) -> tuple[Spec, ...]:
 
 
 def read_evaluation(where: str, value: Any) -> Spec:
-    """Return the comparator that source 4's `{"evaluation_type": …, "evaluation_params": …}` names.
+    """Return the comparator in source 4's form `{"evaluation_type": …, "evaluation_params": …}`.
 
     >>> read_evaluation("x", {"evaluation_type": "threshold", "evaluation_params": {"threshold": 10}})
     {'threshold': {'threshold': 10}}
@@ -97,7 +97,7 @@ def read_evaluation(where: str, value: Any) -> Spec:
 
 
 def read_numeric(where: str, tolerance: Any) -> Spec:
-    """Return the comparator that a tolerance alone means.
+    """Return the comparator for a tolerance without a comparator.
 
     >>> read_numeric("fields['total'].tolerance", 0.01)
     {'numeric': {'tolerance': {'abs': 0.01}}}
@@ -107,12 +107,12 @@ def read_numeric(where: str, tolerance: Any) -> Spec:
 
 
 def read_share(where: str, value: Any) -> float:
-    """Return a number from 0 to 1."""
+    """Read a number from 0 to 1."""
     return _read_number(where, value, 1)
 
 
 def read_match_threshold(where: str, value: Any) -> float | None:
-    """Return the lowest score of a match; None if only a score of 1 is one."""
+    """Read the lowest score of a match; None if only a score of 1 is a match."""
     if value is None:
         return None
     threshold = read_share(where, value)
@@ -137,7 +137,7 @@ def refuse_two_thresholds(words: Mapping[str, Any], prefix: str = "") -> None:
 
 
 def read_weight(where: str, value: Any) -> float:
-    """Return a weight.
+    """Read a weight.
 
     >>> read_weight("x-eval-weight", 2_000_000)
     Traceback (most recent call last):
@@ -168,8 +168,8 @@ def read_alignment(where: str, value: Any) -> Alignment:
         case {"ordered": False, **others} if others and others.get("match_by") != "ordered":
             return read_alignment(where, others)
         case {"ordered": False}:
-            how = 'add "match_by": "hungarian", or "key_field" and a "key"'
-            raise ConfigurationError(f"{where} does not say how elements are paired; {how}")
+            hint = 'add "match_by": "hungarian", or "key_field" and a "key"'
+            raise ConfigurationError(f"{where} does not say how elements are paired; {hint}")
         case {"match_by": "ordered" | "hungarian" as by, **others} if not others:
             return "ordered" if by == "ordered" else "unordered"
         case {"key": str(key), **others} if others in ({}, {"match_by": "key_field"}):
@@ -184,7 +184,7 @@ def read_alignment(where: str, value: Any) -> Alignment:
 
 
 def _read_members(where: str, by: Any, threshold: Any) -> ByMembers:
-    """Read the members that rows are paired by, and the threshold of their similarity."""
+    """Read the members by which rows are paired, and the threshold of their similarity."""
     names = [by] if isinstance(by, str) else by
     if not (isinstance(names, (list, tuple)) and names and all(isinstance(name, str) for name in names)):
         raise ConfigurationError(f"{where}: by is {by!r}; it must be a list of names of members")
@@ -216,8 +216,8 @@ class Options:
     skip: tuple[str, ...] = ()
     accept: Mapping[str, Any] = field(default_factory=dict)
     schema: SchemaNode | None = None
-    called: tuple[str, ...] = ()
-    """Set by `compare`, no option itself: types of expected scalars whose comparators get any scalar."""
+    cross_types: tuple[str, ...] = ()
+    """Not an option, but set by `compare`: the types of expected scalars whose comparators get any scalar."""
 
 
 CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -229,14 +229,14 @@ CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "nulls": ("value", "absent"),
     "reduce": ("f1", "ratio"),
 }
-OPTION_NAMES: Final = tuple(item.name for item in fields(Options) if item.name != "called")
+OPTION_NAMES: Final = tuple(item.name for item in fields(Options) if item.name != "cross_types")
 OPTION_ALIASES: Final = {"target_output_key": "target_key", "array_matching_threshold": "array_threshold"}
-# Source 4's words for `compare`. Its "float" means pairs of numbers of which at least one has a fraction.
+# Source 4's words for `compare`. Its "float" applies to pairs of numbers if at least one has a fraction.
 EVALUATION_TYPES: Final[Mapping[str, str]] = {
     f"{kind}_evaluation_type": kind for kind in ("string", "boolean", "integer", "float", "number")
 }
 COMPARED_TYPES: Final = ("string", "number", "integer", "boolean", "null")
-"""The JSON types that can have a default comparator; `number` includes integers, unless they have one."""
+"""The JSON types that can have a default comparator; `number` includes integers without their own."""
 FIELD_WORDS: Final[Mapping[str, Callable[[str, Any], object]]] = {
     "compare": read_spec,
     "transform": read_transforms,
@@ -248,12 +248,12 @@ FIELD_WORDS: Final[Mapping[str, Callable[[str, Any], object]]] = {
     "match_threshold": read_match_threshold,
     "tolerance": read_numeric,
 }
-"""The words of a field rule, or of a place of a schema, and the functions that read them."""
+"""The words of a rule, in `fields` or in a schema, and the functions that read them."""
 THRESHOLDS: Final = ("leaf_threshold", "match_threshold")
 SKIP: Final = "skip"
-"""The rule, given in place of a comparator's name, that leaves a field out."""
+"""The rule, in place of a comparator's name, that skips a field."""
 
-_WRITTEN_AS: Final[Mapping[str, str]] = {
+_REPLACEMENTS: Final[Mapping[str, str]] = {
     "threshold": "assert result.score >= 0.9, or assert_json_match(actual, expected, threshold=0.9)",
     "tolerance": "fields={PATTERN: {'tolerance': 0.01}}",
     "weights": "fields={PATTERN: {'weight': 2}}",
@@ -263,7 +263,7 @@ _WRITTEN_AS: Final[Mapping[str, str]] = {
     ),
     **dict.fromkeys(("ignore", "exclude"), "skip=[PATTERN]"),
 }
-"""What to write for words that other tools have."""
+"""What to write instead of words from other tools."""
 
 _FIELD_MATCH: Final = Options(root="object", granularity="fields", extra="ignore", reduce="ratio")
 PRESETS: Final[Mapping[str, Options]] = {
@@ -300,9 +300,9 @@ ALIASES: Final[Mapping[str, str]] = {
 
 
 def merge_options(base: Options, given: Mapping[str, Any]) -> Options:
-    """Return `base` with the options of a call over it.
+    """Return `base` updated with the options of a call.
 
-    A mapping given as `compare` is merged over the preset's, and `skip` adds to it; others are replaced.
+    `compare` is merged with the preset's mapping, and `skip` is added to the preset's; others are replaced.
 
     Raises:
         ConfigurationError: an option is unknown or its value is invalid; names of comparators and transforms
@@ -315,7 +315,7 @@ def merge_options(base: Options, given: Mapping[str, Any]) -> Options:
     for written, value in given.items():
         name = OPTION_ALIASES.get(written, written)
         if name in EVALUATION_TYPES or (value is None and written in OPTION_ALIASES):
-            continue  # source 4's configurations have null for options that are not set
+            continue  # source 4's configurations have null for unset options
         if name not in OPTION_NAMES:
             raise ConfigurationError(f"unknown option {written!r}{_suggest_option(written)}")
         if name in changes:
@@ -324,21 +324,21 @@ def merge_options(base: Options, given: Mapping[str, Any]) -> Options:
     changes |= _infer_extras(base, changes)
     refuse_two_thresholds(changes)
     if not changes.keys().isdisjoint(THRESHOLDS):
-        changes = dict.fromkeys(THRESHOLDS) | changes  # one replaces the other
+        changes = dict.fromkeys(THRESHOLDS) | changes  # one threshold replaces the other
     if "skip" in changes:
         changes["skip"] = (*base.skip, *changes["skip"])
     comparators = read_comparators(given)
     if comparators:
         changes["compare"] = merge_comparators(base.compare, comparators)
     if "compare" in given:
-        called = _read_compare("compare", given["compare"])
-        integer = ("integer",) if "number" in called else ()
-        changes["called"] = tuple(sorted({*base.called, *called, *integer}))
+        cross_types = _read_compare("compare", given["compare"])
+        integer = ("integer",) if "number" in cross_types else ()
+        changes["cross_types"] = tuple(sorted({*base.cross_types, *cross_types, *integer}))
     return replace(base, **changes)
 
 
 def _infer_extras(base: Options, changes: Mapping[str, Any]) -> dict[str, str]:
-    """Return what `extra` and `reduce` imply for each other: extras can't change a ratio."""
+    """Return the values that `extra` and `reduce` imply for each other, since extras can't change a ratio."""
     extra, reduce = changes.get("extra"), changes.get("reduce")
     if extra == "count" and reduce == "ratio":
         raise ConfigurationError(
@@ -353,20 +353,20 @@ def _infer_extras(base: Options, changes: Mapping[str, Any]) -> dict[str, str]:
 def _suggest_option(written: str) -> str:
     """Return the end of the message about an unknown option."""
     known = (*OPTION_NAMES, "repair", "validate", "judge")
-    # The list of known words has one name for each option; source 4's words only if they are near.
-    meant = find_closest(written, (*known, *EVALUATION_TYPES))
-    if written in _WRITTEN_AS:
-        return f"; write {_WRITTEN_AS[written]}"
-    return did_you_mean(written, known) if meant is None else f"; did you mean {meant!r}?"
+    # The list of known words has one name for each option; source 4's words are suggested only if near.
+    suggestion = find_closest(written, (*known, *EVALUATION_TYPES))
+    if written in _REPLACEMENTS:
+        return f"; write {_REPLACEMENTS[written]}"
+    return did_you_mean(written, known) if suggestion is None else f"; did you mean {suggestion!r}?"
 
 
 def read_comparators(given: Mapping[str, Any]) -> dict[str, Spec]:
-    """Return the comparators by JSON type that options name, in `compare` or in source 4's words.
+    """Return the comparators by JSON type in options, from `compare` or source 4's words.
 
-    "float" means pairs of numbers of which at least one has a fraction; it leaves integers as they are.
+    "float" applies to pairs of numbers if at least one has a fraction, and does not affect integers.
 
     Raises:
-        ConfigurationError: one is given twice, or is invalid.
+        ConfigurationError: a comparator is given twice or is invalid.
 
     >>> read_comparators({"string_evaluation_type": {"evaluation_type": "levenshtein"}})
     {'string': 'levenshtein'}
@@ -385,18 +385,18 @@ def read_comparators(given: Mapping[str, Any]) -> dict[str, Spec]:
 
 
 def merge_comparators(base: Mapping[str, Spec], comparators: Mapping[str, Spec]) -> dict[str, Spec]:
-    """Return comparators by type with others over them; one for numbers applies to integers too.
+    """Return `base` updated with comparators by type; one for numbers also applies to integers.
 
     >>> merge_comparators({"number": "relative", "integer": "binary"}, {"number": "numeric"})
     {'number': 'numeric'}
     """
-    laid_over = {**base, **comparators}
+    merged = {**base, **comparators}
     if "number" in comparators and "integer" not in comparators:
-        laid_over.pop("integer", None)
+        merged.pop("integer", None)
     if "float" in comparators:
-        laid_over.setdefault("integer", laid_over.get("number", "exact"))
-        laid_over["number"] = laid_over.pop("float")
-    return laid_over
+        merged.setdefault("integer", merged.get("number", "exact"))
+        merged["number"] = merged.pop("float")
+    return merged
 
 
 def _read_choice(name: str, value: Any) -> str:
@@ -412,7 +412,7 @@ def _read_arrays(name: str, value: Any) -> Alignment:
             f"{name}: 'by' names members of one array: "
             f"fields={{PATTERN: {{'align': {{'by': {list(alignment.members)!r}}}}}}}"
         )
-    # A key given for all arrays applies to those whose elements can have it.
+    # A key for all arrays applies only to arrays of objects.
     return alignment if isinstance(alignment, str) else ByKey("if_objects", alignment.key)
 
 
@@ -456,7 +456,7 @@ def _read_field_rules(name: str, value: Any) -> Mapping[str, Mapping[str, Any]]:
 
 
 def read_rule(where: str, value: Any) -> dict[str, Any]:
-    """Return a rule of `fields` without short forms, each word checked.
+    """Check a rule of `fields`, and return it without short forms.
 
     >>> read_rule("fields['id']", "skip"), read_rule("fields['total']", {"tolerance": 0.01})
     ({'skip': True}, {'compare': {'numeric': {'tolerance': {'abs': 0.01}}}})
@@ -481,8 +481,8 @@ def read_rule(where: str, value: Any) -> dict[str, Any]:
             if isinstance(given, Mapping) and find_closest(str(word), FIELD_WORDS) is None:
                 hint = f"; a comparator with parameters is written {{'compare': {{{word!r}: {given!r}}}}}"
             raise ConfigurationError(f"{where} has the rule {word!r}{hint}")
-        read = FIELD_WORDS[word](f"{where}.{word}", given)
-        rule |= {"compare": read} if word == "tolerance" else {word: given}
+        result = FIELD_WORDS[word](f"{where}.{word}", given)
+        rule |= {"compare": result} if word == "tolerance" else {word: given}
     return rule
 
 

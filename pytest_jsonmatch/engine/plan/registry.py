@@ -1,4 +1,4 @@
-"""The names of comparators, transforms and metrics; a plan looks them up once, when it is compiled."""
+"""Registries of comparators, transforms, metrics, encoders and judges by name."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
 ScalarFunction: TypeAlias = "Callable[[Any, Any, dict[str, Any]], SupportsFloat | ComparatorResult]"
 """(expected, actual, params) -> a number (a bool is one), or a `ComparatorResult`."""
 BatchFunction: TypeAlias = "Callable[[list[BatchItem]], object]"
-"""A batch comparator: items -> their answers, as described in docs/batch-comparators.md."""
+"""A batch comparator: items -> answers, as described in docs/batch-comparators.md."""
 ComparatorFunction: TypeAlias = "ScalarFunction | BatchFunction"
 TransformFunction: TypeAlias = "Callable[[Any], Any] | Callable[[Any, dict[str, Any]], Any]"
 
 
 class Encoder(Protocol):
-    """Makes vectors of strings, for the comparator `cosine`."""
+    """The protocol of encoders, which return vectors of strings for the comparator `cosine`."""
 
     def encode(self, texts: list[str], /) -> Any:
-        """Return one row of numbers for each string: an array, or anything that numpy can turn into one."""
+        """Return one row of numbers for each string, as an array or anything that numpy converts to one."""
 
 
 class JudgeLike(Protocol):
-    """The judge that the comparator `semantic` asks; docs/judge.md describes its input and output."""
+    """The protocol of judges for the comparator `semantic`; docs/judge.md describes its input and output."""
 
     # `Any`: the types of judges are defined above the engine.
     def judge(self, items: Any, /) -> Any:
@@ -53,7 +53,7 @@ class RegisteredEncoder:
 
     name: str
     encoder: Encoder
-    made: dict[str, Any] = field(default_factory=dict)
+    cache: dict[str, Any] = field(default_factory=dict)
 
 
 _BUILTIN: Final[Mapping[str, dict[str, Any]]] = {
@@ -68,17 +68,17 @@ _FIXED: Final[Mapping[str, frozenset[str]]] = {
     "comparator": frozenset({"exact", "numeric", "oneof"}),
     "metric": frozenset(_BUILTIN["metric"]),
 }
-"""Names that can't be replaced: comparators that schemas rely on, and metrics, which never change meaning."""
+"""Names that can't be replaced: comparators that schemas rely on, and metrics, whose meaning is fixed."""
 
 
 @final
 class Registry:
-    """Comparators, transforms, metrics, encoders and judges by name; a child falls back on its parent.
+    """Comparators, transforms, metrics, encoders and judges by name; a child falls back to its parent.
 
-    Every registry falls back on the built-ins. `overwrite=True` can replace built-in comparators and
-    transforms except `exact`, `numeric` and `oneof`; signatures then name what was replaced. The hook
-    `pytest_jsonmatch_register(registry)` gets a registry that lasts for the session; functions such as
-    `register_comparator` are methods of the one that lasts for the process.
+    Every registry falls back to the built-ins. `overwrite=True` can replace built-in comparators and
+    transforms except `exact`, `numeric` and `oneof`; signatures then have the names of those replaced. The
+    hook `pytest_jsonmatch_register(registry)` receives a registry that lasts for the session; functions such
+    as `register_comparator` are methods of the registry that lasts for the process.
 
     >>> registry = Registry()
     >>> registry.metric("strict", {"base": "json_similarity", "leaf_threshold": 0.9})
@@ -89,9 +89,9 @@ class Registry:
     __slots__ = ("_names",)
 
     def __init__(self, parent: Registry | None = None) -> None:
-        below = None if parent is None else parent._names  # noqa: SLF001 - of the same class
+        parent_names = None if parent is None else parent._names  # noqa: SLF001 - of the same class
         self._names: dict[str, ChainMap[str, Any]] = {
-            kind: (ChainMap(known) if below is None else below[kind]).new_child()
+            kind: (ChainMap(known) if parent_names is None else parent_names[kind]).new_child()
             for kind, known in _BUILTIN.items()
         }
 
@@ -131,10 +131,10 @@ class Registry:
         """Register a metric: options under your own name.
 
         Args:
-            name: its name in `metric=`.
-            options: any options of the option table; with `base`, the name of a metric, they are laid over
-                the options of that metric.
-            overwrite: replace the one of this name.
+            name: the name for `metric=`.
+            options: any options of the option table; with `base`, the name of a metric, they override the
+                options of that metric.
+            overwrite: whether to replace a metric of the same name.
 
         Raises:
             ConfigurationError: the name is taken, the base unknown, or an option invalid.
@@ -151,16 +151,16 @@ class Registry:
             )
         given = dict(options)
         base = given.pop("base", None)
-        start = Options() if base is None else self.find_metric(base)[1]
-        self._add("metric", name, merge_options(start, given), overwrite)
+        base_options = Options() if base is None else self.find_metric(base)[1]
+        self._add("metric", name, merge_options(base_options, given), overwrite)
 
     def encoder(self, name: str, encoder: Encoder, *, overwrite: bool = False) -> None:
-        """Register an encoder, which makes the vectors for `{"cosine": {"embedding_model": name}}`.
+        """Register an encoder, which returns the vectors for `{"cosine": {"embedding_model": name}}`.
 
         Args:
-            name: its name in `embedding_model`.
-            encoder: an object with `encode(list of strings)` that returns a row of numbers for each.
-            overwrite: replace the one of this name.
+            name: the name for `embedding_model`.
+            encoder: an object with `encode(list of strings)` that returns a row of numbers for each string.
+            overwrite: whether to replace an encoder of the same name.
 
         Raises:
             ConfigurationError: the name is taken, or is not a non-empty string; the object has no `encode`.
@@ -186,13 +186,13 @@ class Registry:
         """Register a judge for the comparator `semantic`.
 
         Args:
-            name: its name in `judge=` and `{"semantic": {"judge": name}}`. If no name is given there, the
-                judge named "default" is asked.
+            name: the name for `judge=` and `{"semantic": {"judge": name}}`. Without a name there, the judge
+                named "default" is asked.
             judge: an object with `judge(items)`, such as an `OpenAIJudge`, or a function of one `JudgeItem`.
-            overwrite: replace the one of this name.
+            overwrite: whether to replace a judge of the same name.
 
         Raises:
-            ConfigurationError: the name is taken, or is not a non-empty string; the object is no judge.
+            ConfigurationError: the name is taken, or is not a non-empty string; the object is not a judge.
 
         >>> from pytest_jsonmatch import compare_json, register_judge
         >>> register_judge("loose", lambda item: item.expected.lower() == item.actual.lower())
@@ -207,17 +207,17 @@ class Registry:
         self._add("judge", name, judge, overwrite)
 
     def find_comparator(self, name: str) -> Comparator:
-        """Return a comparator by name; a ConfigurationError names the nearest one."""
-        found = self._find("comparator", name)
-        if isinstance(found, str):
-            found = import_object(found)
-        return cast("Comparator", found)
+        """Return a comparator by name; the ConfigurationError of an unknown name suggests the nearest one."""
+        comparator = self._find("comparator", name)
+        if isinstance(comparator, str):
+            comparator = import_object(comparator)
+        return cast("Comparator", comparator)
 
     def find_judge(self, name: str = "default") -> object:
         """Return a judge by name; None if the name is "default" and no such judge is registered.
 
         Raises:
-            ConfigurationError: any other name is unknown; the message gives the nearest one.
+            ConfigurationError: any other name is unknown; the message suggests the nearest one.
         """
         return None if name == "default" and name not in self._names["judge"] else self._find("judge", name)
 
@@ -226,20 +226,20 @@ class Registry:
         return self._names["encoder"].get(name)
 
     def find_transform(self, name: str) -> Transform:
-        """Return a transform by name; a ConfigurationError names the nearest one."""
+        """Return a transform by name; the ConfigurationError of an unknown name suggests the nearest one."""
         return cast("Transform", self._find("transform", name))
 
     def find_metric(self, name: str) -> tuple[str, Options]:
-        """Return a metric's own name (aliases resolved) and its options; the error names the nearest one."""
+        """Return a metric's own name (aliases resolved) and options; the error suggests the nearest name."""
         options = self._find("metric", name)
         return ALIASES.get(name, name), options
 
-    def replaced(self) -> list[str]:
-        """Return the names of built-in comparators and transforms that are replaced here.
+    def list_replaced(self) -> list[str]:
+        """Return the names of the built-in comparators and transforms that this registry replaces.
 
         >>> registry = Registry()
         >>> registry.comparator("date", lambda expected, actual, params: 1.0, overwrite=True)
-        >>> registry.replaced()
+        >>> registry.list_replaced()
         ['comparator date']
         """
         return [
@@ -250,7 +250,7 @@ class Registry:
         ]
 
     def has_own(self, kind: str, name: str) -> bool:
-        """Return whether a name was registered here, neither in a parent nor as a built-in."""
+        """Return whether a name was registered in this registry, not in a parent or as a built-in."""
         return name in self._names[kind].maps[0]
 
     def _add(self, kind: str, name: object, value: object, overwrite: bool) -> None:
@@ -283,7 +283,7 @@ class Registry:
             raise ConfigurationError(f"a {kind} is given by its name, not {name!r}")
         names = self._names[kind]
         if name not in names:
-            hint = did_you_mean(name, [each for each in names if each not in ALIASES])
+            hint = did_you_mean(name, [known_name for known_name in names if known_name not in ALIASES])
             for word, others in (
                 ("transform", self._names["transform"]),
                 ("align", ("ordered", "unordered")),
@@ -294,7 +294,7 @@ class Registry:
         return names[name]
 
 
-# The only module-level state: registrations of programs, and on top of these those of a pytest session.
+# The only module-level state: the registrations of the program and, on top, those of a pytest session.
 _layers: Final[list[Registry]] = [Registry()]
 _changes: Final[list[int]] = [0]
 
@@ -306,35 +306,35 @@ register_judge: Final = _layers[0].judge
 
 
 def register(name: str, fn: ComparatorFunction, overwrite: bool = False) -> None:
-    """Register a comparator as `register_comparator` does, under source 5's name.
+    """Register a comparator, as `register_comparator` under the name that source 5 gives it.
 
     Built-in names that source 5 does not have, such as `date`, need no `overwrite` here.
 
     >>> from pytest_jsonmatch.schema import register
     >>> register("never", lambda gold, extracted, params: 0.0)
     """
-    free = not _layers[0].has_own("comparator", name)
-    register_comparator(name, fn, overwrite=overwrite or free)
+    may_replace = not _layers[0].has_own("comparator", name)
+    register_comparator(name, fn, overwrite=overwrite or may_replace)
 
 
 def get_registry_state() -> int:
-    """Return a number that changes whenever a look-up might: plans compiled earlier are then out of date."""
+    """Return a number that changes with every registration; plans compiled earlier are then outdated."""
     return _changes[0]
 
 
 def note_change() -> None:
-    """Make plans compiled earlier out of date."""
+    """Mark all plans compiled earlier as outdated."""
     _changes[0] += 1
 
 
 def get_active_registry() -> Registry:
-    """Return the registry that names are looked up in now."""
+    """Return the registry in which names are currently looked up."""
     return _layers[-1]
 
 
 @contextmanager
 def session_registry() -> Iterator[Registry]:
-    """Open a registry on top of the active one; its registrations end when it closes.
+    """Open a registry on top of the active one; its registrations end when the context closes.
 
     >>> with session_registry() as registry:
     ...     registry.metric("mine", {"base": "field_match"})

@@ -1,4 +1,4 @@
-"""Find rules whose patterns fit nothing in two documents and their schema, and the nearest paths."""
+"""Find rules whose patterns match nothing in documents and their schema, and the nearest paths."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.paths import Pattern, Segment
 
-_MOST_LOOKED_AT: Final = 10_000
-"""Look at no more than this many values of each level for the nearest path."""
-_DEEPEST: Final = 30
+_MAX_VALUES: Final = 10_000
+"""The maximum number of values of each level to search for the nearest path."""
+_MAX_LEVELS: Final = 30
 
 
 def matches_somewhere(
     pattern: Pattern, documents: Iterable[JsonValue], schema: SchemaNode | None = None
 ) -> bool:
-    """Return whether a pattern fits a place of a document, or one that the schema lists or leaves open.
+    """Return whether a pattern matches a place in a document, or one that the schema lists or leaves open.
 
-    A container is a place too.
+    Containers are places, too.
 
     >>> from pytest_jsonmatch.engine.value.paths import parse_pattern
     >>> matches_somewhere(parse_pattern("items[].price"), [{"items": [{}, {"price": 1}]}])
@@ -36,7 +36,7 @@ def matches_somewhere(
 
 
 def _matches_below(segments: tuple[Segment, ...], place: Any, seen: set[tuple[SchemaNode, int]]) -> bool:
-    """Return whether the rest of a pattern fits a place below this one; `seen` are places of the schema."""
+    """Return whether the rest of a pattern matches at or below a place; `seen` has visited schema places."""
     if not segments:
         return True
     if isinstance(place, SchemaNode):
@@ -58,12 +58,12 @@ def _matches_below(segments: tuple[Segment, ...], place: Any, seen: set[tuple[Sc
 
 
 def _find_roots(documents: Iterable[JsonValue], schema: SchemaNode | None) -> list[Any]:
-    """Return documents and, if there is one, their schema."""
+    """Return the documents and, if there is one, their schema."""
     return [*documents] if schema is None else [*documents, schema]
 
 
 def _iter_below(place: Any) -> Iterator[tuple[Segment, Any]]:
-    """Yield what is one step below a place of a document or schema; what a schema leaves open has any key."""
+    """Yield the children of a place in a document or schema; what a schema leaves open is ANY_KEY."""
     if type(place) is dict:
         yield from place.items()
     elif type(place) is list:
@@ -72,32 +72,32 @@ def _iter_below(place: Any) -> Iterator[tuple[Segment, Any]]:
         for _, branch in place.branches:
             yield from _iter_below(branch)
         yield from (place.properties or {}).items()
-        yield from ((step, each) for step, each in ((ELEMENT, place.items), (ANY_KEY, place.rest)) if each)
+        yield from ((step, child) for step, child in ((ELEMENT, place.items), (ANY_KEY, place.rest)) if child)
 
 
 def find_nearest_path(pattern: Pattern, places: Iterable[tuple[Segment, ...]]) -> str | None:
-    """Return the schema path that was likely meant by a pattern that fits nowhere; None if none is near.
+    """Return the schema path that a pattern without a match probably means; None if no path is near.
 
     >>> from pytest_jsonmatch.engine.value.paths import parse_pattern
     >>> find_nearest_path(parse_pattern("a.b"), iter_paths([{"a": [{"b": 1, "ab": 2}]}], None))
     'a[].b'
     """
     places = list(dict.fromkeys(places))
-    named = [segment for segment in pattern.segments if segment is not ELEMENT]
-    alike = [place for place in places if [each for each in place if each is not ELEMENT] == named]
-    if alike:
-        return format_path(min(alike, key=lambda place: abs(len(place) - len(pattern.segments))))
-    if any(segment is ANY_KEY or segment is ANY_DEPTH for segment in named):
-        # What is above `*` or `**` is open, so the last key shows what was meant.
+    key_segments = [segment for segment in pattern.segments if segment is not ELEMENT]
+    same_keys = [place for place in places if [step for step in place if step is not ELEMENT] == key_segments]
+    if same_keys:
+        return format_path(min(same_keys, key=lambda place: abs(len(place) - len(pattern.segments))))
+    if any(segment is ANY_KEY or segment is ANY_DEPTH for segment in key_segments):
+        # `*` and `**` leave open what is above, so the last key is compared.
         keys = {place[-1]: place for place in reversed(places) if place and type(place[-1]) is str}
-        last = next((segment for segment in reversed(named) if type(segment) is str), "")
-        found = find_closest(last, keys)
-        return None if found is None else format_path(keys[found])
+        last = next((segment for segment in reversed(key_segments) if type(segment) is str), "")
+        key = find_closest(last, keys)
+        return None if key is None else format_path(keys[key])
     return find_closest(pattern.text, map(format_path, places))
 
 
 def collect_patterns(options: Mapping[str, Any]) -> dict[str, str]:
-    """Return the patterns of the rules in options, each with its option.
+    """Return the patterns of the rules in options, each with the name of its option.
 
     >>> collect_patterns({"fields": {"a": {"weight": 2}}, "skip": ["b"], "nulls": "absent"})
     {'a': 'fields', 'b': 'skip'}
@@ -105,20 +105,20 @@ def collect_patterns(options: Mapping[str, Any]) -> dict[str, str]:
     return {pattern: kind for kind in ("fields", "accept", "skip") for pattern in options.get(kind) or ()}
 
 
-def format_unmatched(kind: str, pattern: str, near: str | None, where: str = "") -> str:
-    """Return the sentence about a pattern of `fields`, `accept`, `skip` or `threshold` that fits nowhere.
+def format_unmatched(kind: str, pattern: str, suggestion: str | None, where: str = "") -> str:
+    """Return the sentence about a pattern of `fields`, `accept`, `skip` or `threshold` that matches nothing.
 
     >>> format_unmatched("fields", "a.b", "a[].b")
     "fields: 'a.b' matches nothing in expected, actual or schema; did you mean 'a[].b'?"
     """
-    hint = "" if near is None else f"; did you mean {near!r}?"
+    hint = "" if suggestion is None else f"; did you mean {suggestion!r}?"
     return f"{kind}: {pattern!r} matches nothing in expected, actual or schema{where}{hint}"
 
 
 def iter_paths(documents: Iterable[JsonValue], schema: SchemaNode | None) -> Iterator[tuple[Segment, ...]]:
-    """Yield the schema paths of documents and a schema, nearest to the root first, with repeats."""
+    """Yield the schema paths of documents and a schema, nearest to the root first, with duplicates."""
     level: list[tuple[tuple[Segment, ...], Any]] = [((), place) for place in _find_roots(documents, schema)]
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_LEVELS):
         yield from (path for path, _ in level)
         below = (((*path, step), child) for path, place in level for step, child in _iter_below(place))
-        level = list(islice(below, _MOST_LOOKED_AT))
+        level = list(islice(below, _MAX_VALUES))

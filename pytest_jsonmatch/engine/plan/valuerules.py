@@ -1,4 +1,4 @@
-"""How the values at a place are scored: what rules, the schema and the metric decide together."""
+"""How the values at a place are scored, from field rules, the schema and the metric together."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _ROUNDING: Final = 1e-12
-"""Scores that differ by no more may be equal: tables and single scores agree to this."""
+"""Scores that differ by at most this may be equal: tables and single scores agree only to this."""
 
 
 class InheritedRules(Protocol):
-    """What a place takes over from the place above it, or from the metric."""
+    """The rules that a place inherits from the place around it, or from the metric."""
 
     @property
     def default_types(self) -> TypeTable:
@@ -40,21 +40,21 @@ class InheritedRules(Protocol):
 
 @final
 class Thresholds(NamedTuple):
-    """What the score of a leaf has to reach. They never make a lower score count more than a higher one."""
+    """The thresholds of leaf scores; they never make a lower score count more than a higher one."""
 
     lowest: float = 0.0
-    """A leaf that scores less than this counts 0."""
+    """A score below this counts 0."""
     match: float = 1.0
-    """A leaf that scores at least this counts 1."""
+    """A score of at least this counts 1."""
 
     def apply(self, score: float) -> float:
-        """Return what a leaf with a score counts."""
+        """Return the score that counts for a leaf."""
         if score < self.lowest:
             return 0.0
         return 1.0 if score >= self.match else score
 
     def wrap(self, score: UserScore) -> UserScore:
-        """Return the function that scores two values and applies the thresholds."""
+        """Return a function that scores two values and applies the thresholds."""
         return (
             score if self == NO_THRESHOLDS else lambda expected, actual: self.apply(score(expected, actual))
         )
@@ -64,9 +64,9 @@ NO_THRESHOLDS: Final = Thresholds()
 
 
 def make_thresholds(leaf_threshold: float | None, match_threshold: float | None) -> Thresholds:
-    """Return the thresholds that the options or words of these names give; at most one of them is a number.
+    """Return the thresholds for the options or words of these names; at most one of them is a number.
 
-    A threshold of 1 is reached by a score of 1 only, any other one within rounding, and none by a score of 0.
+    Only a score of 1 reaches a threshold of 1. Other thresholds are reached within rounding, but never by 0.
 
     >>> make_thresholds(None, 0.6).apply(0.6), make_thresholds(None, 0.6).apply(0.5)
     (1.0, 0.0)
@@ -81,36 +81,36 @@ def make_thresholds(leaf_threshold: float | None, match_threshold: float | None)
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueRules:
-    """How the values at a place are scored. Places with the same rules share one."""
+    """The rules for scoring the values at a place; places with the same rules share one object."""
 
     default_types: TypeTable
-    """The comparators by type that places below inherit."""
+    """The comparators by type for places below."""
     types: TypeTable
-    """The comparators by type here."""
+    """The comparators by type for this place."""
     transforms: Transforms
     transform: CompiledTransform
-    """Applies the transforms to a scalar; raises whatever a user's transform raises."""
+    """Applies the transforms to a scalar; raises the errors of a user's transform."""
     explicit_comparator: BoundComparator | None
-    """The comparator that a rule names; its parameters are transformed like the data."""
+    """The comparator that a rule names, its parameters transformed like the data; None without one."""
     thresholds: Thresholds
     weight: float
-    """The weight of this place relative to the one around it."""
+    """The weight of this place relative to the place around it."""
     align: Alignment
     skip: bool
     reads_text: bool
-    """Whether texts here are JSON, which is read before the walk."""
+    """Whether texts here are JSON, which is parsed before the walk."""
     nulls_absent: bool
     strict_numbers: bool
-    """Whether 42 and 42.0 differ here."""
+    """Whether 42 and 42.0 are different here."""
     equal_means_match: bool
     """Whether equal scalars of one type match without further checks."""
     fast_score: UserScore | None
-    """Scores two scalars, thresholds applied, and never fails; None if they need further checks."""
+    """Scores two scalars with thresholds applied, without errors; None if scalars need further checks."""
     accept: Acceptance | None
-    """What is accepted besides the expected value; None if nothing is."""
+    """What is accepted in addition to the expected value; None if nothing is."""
 
     def try_transform(self, value: JsonValue) -> JsonValue:
-        """Return a value after the transforms here, or unchanged if a user's transform fails."""
+        """Return a value after the transforms here, or unchanged if a user's transform raises an error."""
         is_container = type(value) is dict or type(value) is list
         if value is MISSING or (self.explicit_comparator is None if is_container else not self.transforms):
             return value
@@ -118,13 +118,13 @@ class ValueRules:
             return value
         try:
             return self.transform_all(value)
-        except Exception:  # noqa: BLE001 - user code; the scorer has made an error entry of it already
+        except Exception:  # noqa: BLE001 - user code; the scorer has already recorded the error
             return value
 
     def transform_all(self, value: JsonValue) -> JsonValue:
-        """Return a value as a comparator takes it whole: every scalar transformed, absent nulls left out.
+        """Return a value for a comparator of whole values: all scalars transformed, absent nulls removed.
 
-        Raises whatever a user's transform raises.
+        Raises the errors of a user's transform.
         """
         if type(value) is not dict and type(value) is not list:
             return self.transform(value)
@@ -133,7 +133,7 @@ class ValueRules:
         return map_scalars(value, self.transform, drop_nulls=self.nulls_absent)
 
     def may_lack(self, value: JsonValue) -> bool:
-        """Return whether actual may lack a value of expected here without penalty."""
+        """Return whether actual may lack this value of expected without penalty."""
         return self.accept is not None and self.accept.optional and type(value) is not Matcher
 
     def find_comparator(self, expected: JsonValue, actual: JsonValue) -> tuple[str | None, Mapping[str, Any]]:
@@ -150,27 +150,31 @@ def make_value_rules(
     Args:
         words: the words of field rules and of the schema here, bound.
         above: the rules of the place around it, or the metric.
-        align: how arrays are aligned unless a word says otherwise.
+        align: how arrays are aligned unless a word overrides it.
         nulls_absent: whether members that are null are absent.
-        checked: whether the walk has to look at the values: which rules apply, or whether any value may be
-            here, depends on them.
+        checked: whether the walk has to check the values, because the rules depend on them or because no
+            value may be here.
     """
     default_types = words.get("default_types", above.default_types)
     types = words.get("types", default_types)
     transforms: Transforms = words.get("transform", above.transforms)
-    written: BoundComparator | None = words.get("compare")
-    transform = _chain(transforms, may_make_containers=written is not None)
-    explicit = written.after_transforms(_make_safe(transform)) if written and transforms else written
+    named_comparator: BoundComparator | None = words.get("compare")
+    transform = _make_transform(transforms, may_make_containers=named_comparator is not None)
+    explicit = (
+        named_comparator.after_transforms(_make_safe(transform))
+        if named_comparator and transforms
+        else named_comparator
+    )
     compare = explicit or types
     skip = words.get("skip", False)
-    is_safe = not (skip or checked or any(isinstance(change, UserFunction) for change in transforms))
+    is_safe = not (skip or checked or any(isinstance(function, UserFunction) for function in transforms))
     is_fast = is_safe and compare.is_fast
-    reflexive = types.reflexive if written is None else written.comparator.reflexive
-    of_numbers = written or types.bound["integer"]
+    reflexive = types.reflexive if named_comparator is None else named_comparator.comparator.reflexive
+    number_comparator = named_comparator or types.bound["integer"]
     thresholds: Thresholds = words.get("thresholds", above.thresholds)
     score = thresholds.wrap(compare.score) if is_fast else compare.score
     accepts: list[Accept] = [words[word] for word in ("accept", "also") if word in words]
-    made = ValueRules(
+    rules = ValueRules(
         default_types=default_types,
         types=types,
         transforms=transforms,
@@ -182,27 +186,27 @@ def make_value_rules(
         skip=skip,
         reads_text=words.get("reads_text", False),
         nulls_absent=nulls_absent,
-        strict_numbers=of_numbers.params.get("strict_number_type") is True,
+        strict_numbers=number_comparator.params.get("strict_number_type") is True,
         equal_means_match=is_safe and reflexive,
         fast_score=_compose(transform, transforms, score) if is_fast else None,
         accept=None,
     )
     if not accepts:
-        return made
+        return rules
     accept = accepts[0].merge(accepts[1]) if len(accepts) > 1 else accepts[0]
-    values = [made.try_transform(each.value) for each in accept.alternatives]
-    acceptance = Acceptance(accept, values, score, fast=is_fast, whole=explicit is not None)
+    values = [rules.try_transform(alternative.value) for alternative in accept.alternatives]
+    acceptance = Acceptance(accept, values, score, fast=is_fast, compares_containers=explicit is not None)
     fast_score = _compose(transform, transforms, acceptance.score) if is_fast and accept.is_fast else None
-    return replace(made, accept=acceptance, fast_score=fast_score)
+    return replace(rules, accept=acceptance, fast_score=fast_score)
 
 
-def _chain(transforms: Transforms, *, may_make_containers: bool) -> CompiledTransform:
-    """Return the function that applies transforms to a scalar."""
+def _make_transform(transforms: Transforms, *, may_make_containers: bool) -> CompiledTransform:
+    """Return a function that applies transforms to a scalar."""
 
     def transform(value: JsonValue) -> JsonValue:
         if value is not None:
-            for each in transforms:
-                value = each(value)
+            for function in transforms:
+                value = function(value)
             if not may_make_containers and (type(value) is dict or type(value) is list):
                 raise TypeError("it made an array or object of a scalar, which needs a comparator of its own")
         return value
@@ -211,19 +215,19 @@ def _chain(transforms: Transforms, *, may_make_containers: bool) -> CompiledTran
 
 
 def _make_safe(transform: CompiledTransform) -> CompiledTransform:
-    """Return a transform that leaves a value unchanged if it fails."""
+    """Return a transform that returns a value unchanged instead of raising an error."""
 
     def safe(value: JsonValue) -> JsonValue:
         try:
             return transform(value)
-        except Exception:  # noqa: BLE001 - user code; the scorer makes an error entry of it
+        except Exception:  # noqa: BLE001 - user code; the scorer records the error
             return value
 
     return safe
 
 
 def _compose(transform: CompiledTransform, transforms: Transforms, score: UserScore) -> UserScore:
-    """Return the function that scores two values after their transforms."""
+    """Return a function that scores two values after their transforms."""
     if not transforms:
         return score
     return lambda expected, actual: score(transform(expected), transform(actual))

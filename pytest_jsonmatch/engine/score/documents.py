@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.plan.node import without_nulls
+from pytest_jsonmatch.engine.plan.node import remove_nulls
 from pytest_jsonmatch.engine.score.field import (
     BATCH_ERROR,
     HALLUCINATION,
@@ -65,7 +65,7 @@ def score(
         UnlistedFieldError: actual has such a member, and the metric rejects it.
     """
     start_matching()
-    if plan.is_whole:
+    if plan.walks_whole_documents:
         scope = _Scope(plan.root, ROOT, expected, actual)
     else:
         scope = _find_scope(plan, plan.root, expected, actual)
@@ -143,7 +143,7 @@ def _score_units(walk: Walk, scope: _Scope) -> None:
     # If actual lacks the target, it lacks every key of it.
     expected, actual = scope.expected, {} if scope.actual is MISSING else scope.actual
     if walk.own.plan.nulls_absent:
-        expected, actual = without_nulls(expected), without_nulls(actual)
+        expected, actual = remove_nulls(expected), remove_nulls(actual)
     node, where = scope.node.choose(scope.expected, scope.actual), scope.where
     walk.visited.enter(node, expected)
     members = [(key, one, actual.get(key, MISSING)) for key, one in expected.items()]
@@ -195,7 +195,7 @@ def _has_units(plan: Plan, scope: _Scope) -> bool:
     if plan.options.granularity != "fields" or type(scope.expected) is not dict:
         return False
     if scope.actual is MISSING:
-        return bool(without_nulls(scope.expected) if plan.nulls_absent else scope.expected)
+        return bool(remove_nulls(scope.expected) if plan.nulls_absent else scope.expected)
     return type(scope.actual) is dict
 
 

@@ -25,7 +25,7 @@ def make_unlisted_error(node: PlanNode, where: Place, *, of_expected: bool) -> J
     """Return the error for a member that the schema does not list."""
     keys = get_instance_keys(where, "expected" if of_expected else "actual")
     path = format_path(keys)
-    hint = did_you_mean(str(node.segment), [] if node.parent is None else node.parent.listed())
+    hint = did_you_mean(str(node.segment), [] if node.parent is None else node.parent.list_members())
     if of_expected:
         message = f'{path!r} is not in the schema{hint}; list it, or add it with "x-eval-skip": true'
         return GoldValidationError(message, path=path, keys=keys)

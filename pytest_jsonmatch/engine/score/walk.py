@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, final
 from pytest_jsonmatch.engine.align.arrays import Aligner
 from pytest_jsonmatch.engine.align.context import Arrays, PairScore, compute_similarity
 from pytest_jsonmatch.engine.align.keys import find_key, pair_by_key
-from pytest_jsonmatch.engine.plan.node import count_leaves, get_weight_between, without_nulls
+from pytest_jsonmatch.engine.plan.node import count_leaves, get_weight_between, remove_nulls
 from pytest_jsonmatch.engine.plan.options import ByMembers
 from pytest_jsonmatch.engine.score.field import (
     HALLUCINATION,
@@ -93,7 +93,7 @@ class Walk(PlaceScorer):
         """Score the members of two objects, in the order of expected, then of actual."""
         if self._plan.nulls_absent:
             with_nulls, other_with_nulls = expected, actual
-            expected, actual = without_nulls(with_nulls), without_nulls(other_with_nulls)
+            expected, actual = remove_nulls(with_nulls), remove_nulls(other_with_nulls)
             if not expected and not actual:
                 self.score_empty(node, where, with_nulls, other_with_nulls)
                 return
@@ -228,7 +228,7 @@ class Walk(PlaceScorer):
                 return
             if lacking:
                 self.visited.enter(node, None)
-        members = without_nulls(value) if self._plan.nulls_absent else value
+        members = remove_nulls(value) if self._plan.nulls_absent else value
         if not members and empties == "leaf":
             self.add_one_sided(node, where, expected, actual)
             return
