@@ -260,16 +260,16 @@ def test_a_ceiling_is_never_below_the_score(first, more, others, cut):
     expected = [first, *more]
     actual = [*(value[cut:] if type(value) is str else value for value in expected), *others]
     with mock.patch.object(text, "_FEW_PAIRS", 0):
-        ceiling = SCORING["levenshtein"].ceiling(expected, actual)
-    assert (ceiling >= SCORING["levenshtein"].table(expected, actual)).all()
-    assert ceiling.max() <= 1.0
+        upper_bounds = SCORING["levenshtein"].upper_bounds(expected, actual)
+    assert (upper_bounds >= SCORING["levenshtein"].table(expected, actual)).all()
+    assert upper_bounds.max() <= 1.0
 
 
 def test_a_ceiling_proves_most_pairs_of_texts_to_be_worse_than_their_own():
     words = [[f"{letter}{at}" for at in range(40)] for letter in "abcdefghijklmnopqrstuvwxy"]
     expected, actual = ([" ".join(own[first : first + 30]) for own in words] for first in (0, 10))
-    ceiling = SCORING["levenshtein"].ceiling(expected, actual)
+    upper_bounds = SCORING["levenshtein"].upper_bounds(expected, actual)
     exact = SCORING["levenshtein"].table(expected, actual)
-    assert ceiling.diagonal().tolist() == exact.diagonal().tolist()
-    assert (ceiling >= exact).all()
-    assert ceiling.max(initial=0.0, where=~np.eye(25, dtype=bool)) <= exact.diagonal().max()
+    assert upper_bounds.diagonal().tolist() == exact.diagonal().tolist()
+    assert (upper_bounds >= exact).all()
+    assert upper_bounds.max(initial=0.0, where=~np.eye(25, dtype=bool)) <= exact.diagonal().max()

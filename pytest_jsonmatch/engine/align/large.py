@@ -139,8 +139,8 @@ class ArrayGrid:
             one = left.values if rows is None else [left.values[at] for at in rows]
             other = right.values if columns is None else [right.values[at] for at in columns]
             scores: Any = None
-            if bound.ceiling is not None:
-                scores = bound.ceiling(one, other)
+            if bound.upper_bounds is not None:
+                scores = bound.upper_bounds(one, other)
             if scores is not None:
                 costly = block
             elif bound.table is None:

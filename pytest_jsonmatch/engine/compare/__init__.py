@@ -1,4 +1,4 @@
-"""The built-in comparators, one module per family. Importing them imports nothing heavy."""
+"""The built-in comparators, one module per family; importing them is cheap."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ BUILTIN: Final[Mapping[str, Comparator]] = {
     for family in (equality, numbers, text, dates, amounts, codes, words, boxes)
     for comparator in family.COMPARATORS
 }
-"""The comparators every registry starts with, by name."""
+"""The built-in comparators of every registry, by name."""
 
 OPTIONAL: Final[Mapping[str, str]] = {
     "cosine": "pytest_jsonmatch.semantic.cosine:COSINE",
     "semantic": "pytest_jsonmatch.semantic.bench:SEMANTIC",
 }
-"""More built-in names, of comparators outside the engine; each is imported when it is looked up."""
+"""The built-in comparators outside the engine, by name; each is imported when it is looked up."""

@@ -1,4 +1,4 @@
-"""The comparator of amounts written as text, with currency, separators and accounting brackets: `amount`."""
+"""The comparator `amount`, for amounts as text with currency, separators and accounting brackets."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ SGD S$ $, SHP, SLE, SOS, SRD $, SSP, STN, SVC $, SYP, SZL, THB ฿, TJS, TMT, TN
 TWD NT$ 元 $, TZS, UAH ₴, UGX, USD US$ $, UYU $, UZS, VES, VND ₫, VUV, WST, XAF FR, XCD EC$ $, XOF FR,
 XPF FR, YER, ZAR R, ZMW, ZWG
 """
-"""The codes of ISO 4217, each followed by its signs, in capitals and without a point."""
+"""The codes of ISO 4217, each followed by its signs, in capitals and without a full stop."""
 
 
 def _read_codes() -> dict[str, set[str]]:
-    """Return the codes that each code and sign can mean: one, except for signs such as $."""
+    """Return the codes that each code or sign can mean; signs such as $ have several."""
     codes: dict[str, set[str]] = {}
     for code, *signs in map(str.split, _CURRENCIES.split(",")):
         for name in (code, *signs):
@@ -47,7 +47,7 @@ def _read_codes() -> dict[str, set[str]]:
 
 
 _CODES: Final = _read_codes()
-_SAME: Final[Mapping[int, str | int]] = {
+_EQUIVALENTS: Final[Mapping[int, str | int]] = {
     **dict.fromkeys([0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000], " "),
     **dict.fromkeys(map(ord, "’‘ʼ′`´＇"), "'"),
     **dict.fromkeys(map(ord, "−‐‑‒–—﹣－"), "-"),
@@ -68,27 +68,27 @@ _GROUPED: Final = re.compile(r"(?!0\D)(?:\d{1,3}([.,' ])\d{3}(?:\1\d{3})*|\d{1,2
 
 @final
 class Amount(NamedTuple):
-    """A number, and its currency: a code, or a sign shared by several; None if the text names none."""
+    """A number and its currency: a code, or a sign of several currencies; None if the text has neither."""
 
     number: float | Decimal
     currency: str | None = None
 
 
 def _read_numbers(text: str) -> dict[str, Decimal]:
-    """Return what digits and separators can mean, by decimal mark; "" for a number without one.
+    """Return the numbers that digits and separators can mean, by decimal mark; "" for no decimal mark.
 
     >>> _read_numbers("1,234"), _read_numbers("1.234,5")
     ({',': Decimal('1.234'), '': Decimal('1234')}, {',': Decimal('1234.5')})
     """
-    found = {}
+    readings = {}
     for mark in ".,٫":
-        whole, is_there, cents = text.rpartition(mark)
-        grouped = mark not in whole and _GROUPED.fullmatch(whole)
-        if is_there and cents.isdecimal() and (not whole or whole.isdecimal() or grouped):
-            found[mark] = Decimal(f"{_read_digits(whole)}.{cents}")
+        integer_part, has_mark, cents = text.rpartition(mark)
+        is_grouped = mark not in integer_part and _GROUPED.fullmatch(integer_part)
+        if has_mark and cents.isdecimal() and (not integer_part or integer_part.isdecimal() or is_grouped):
+            readings[mark] = Decimal(f"{_read_digits(integer_part)}.{cents}")
     if text.isdecimal() or _GROUPED.fullmatch(text):
-        found[""] = Decimal(_read_digits(text))
-    return found
+        readings[""] = Decimal(_read_digits(text))
+    return readings
 
 
 def _read_digits(text: str) -> str:
@@ -96,10 +96,10 @@ def _read_digits(text: str) -> str:
 
 
 def _find_currency(marks: Sequence[str]) -> str | None:
-    """Return the currency that signs and codes agree on; a sign if that leaves several.
+    """Return the code of the currency that all signs and codes mean; the first sign if several remain.
 
     Raises:
-        LookupError: one of them is not a currency, or they contradict each other.
+        LookupError: a sign or code is not a currency, or they contradict each other.
     """
     names = [mark.upper().removesuffix(".") for mark in marks]
     if not names:
@@ -111,17 +111,17 @@ def _find_currency(marks: Sequence[str]) -> str | None:
 
 
 def _find_readings(text: str) -> dict[str, Amount]:
-    """Return the amounts that a text can mean, by decimal mark; none if it is not an amount."""
-    found = _AMOUNT.fullmatch(text.translate(_SAME))
-    if found is None:
+    """Return the amounts that a text can mean, by decimal mark; empty if it is not an amount."""
+    match = _AMOUNT.fullmatch(text.translate(_EQUIVALENTS))
+    if match is None:
         return {}
-    brackets = "".join(filter(None, (found[1], found[3], found["close"], found["last"])))
+    brackets = "".join(filter(None, (match[1], match[3], match["close"], match["last"])))
     try:
         sign = _SIGN[brackets]
-        currency = _find_currency([mark for mark in (found["before"], found["after"]) if mark])
+        currency = _find_currency([mark for mark in (match["before"], match["after"]) if mark])
     except LookupError:
         return {}
-    digits = found["number"] + (found["no_cents"] or "").rstrip("-").replace(".", ".00").replace(",", ",00")
+    digits = match["number"] + (match["no_cents"] or "").rstrip("-").replace(".", ".00").replace(",", ",00")
     return {
         mark: Amount(_find_double(number.copy_negate() if sign else number), currency)
         for mark, number in _read_numbers(digits).items()
@@ -129,25 +129,25 @@ def _find_readings(text: str) -> dict[str, Amount]:
 
 
 def _find_double(number: Decimal) -> float | Decimal:
-    """Return the double that is written like this number, if there is one."""
+    """Return the double with the same decimal notation; return the number itself if there is none."""
     double = float(number)
     return double if Decimal(repr(double)) == number else number
 
 
 def make_amount_reader(params: Params) -> Callable[[JsonValue], Amount | None]:
-    """Return a function that reads a number, or an amount written as text; it returns None for other values.
+    """Return a function that reads a number or an amount as text; it returns None for other values.
 
     Args:
         params: `decimal`, "." or ",": the decimal mark of a text that can be read in two ways, such as 1,234.
-            Without it such a text is not read. All other parameters are ignored.
+            Without it such a text is not read. Other parameters are ignored.
     """
     decimal = params.get("decimal")
 
     def read(text: str) -> Amount | None:
-        found = _find_readings(text)
-        if len(set(found.values())) < 2:
-            return next(iter(found.values()), None)
-        return None if decimal is None else found.get(str(decimal), found.get(""))
+        readings = _find_readings(text)
+        if len(set(readings.values())) < 2:
+            return next(iter(readings.values()), None)
+        return None if decimal is None else readings.get(str(decimal), readings.get(""))
 
     read_text = make_text_reader(read)
 
@@ -185,8 +185,8 @@ def _make_amount(params: Params) -> Scoring:
 
         one, other = (list(map(currency, values)) for values in (expected, actual))
         agree = make_equality_table(one, other)
-        agree[[each is None for each in one]] = 1.0
-        agree[:, [each is None for each in other]] = 1.0
+        agree[[code is None for code in one]] = 1.0
+        agree[:, [code is None for code in other]] = 1.0
         scores: Matrix = numbers.table(expected, actual)
         return scores * agree
 

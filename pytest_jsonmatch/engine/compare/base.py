@@ -1,4 +1,4 @@
-"""Comparators: a name, and how to score two values, or many, once the parameters are known."""
+"""The base of comparators: a name, and functions that score values under given parameters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-    # Named here only, so that importing this module never imports numpy.
+    # Only for type checkers, so that importing this module does not import numpy.
     Matrix: TypeAlias = NDArray[np.float64]
 
 Params: TypeAlias = Mapping[str, object]
@@ -31,13 +31,13 @@ CompiledTransform: TypeAlias = "Callable[[JsonValue], JsonValue]"
 @final
 @dataclass(frozen=True, slots=True)
 class ComparatorResult:
-    """A score with a reason and more, which a comparator may return in place of a bare score.
+    """A score with a reason and more, which a comparator may return instead of a number.
 
     Args:
-        score: in [0, 1].
-        reason: why, for people; shown in reports.
-        skip: leave this field out of the scores (its status becomes `skipped`).
-        comparator: the name to show; by default the name it is registered under.
+        score: the score, from 0 to 1.
+        reason: the reason as text for reports.
+        skip: whether to leave this field out of the scores; its status becomes `skipped`.
+        comparator: the name to show; by default the name under which the comparator is registered.
 
     >>> ComparatorResult(0.5, reason="same month").reason
     'same month'
@@ -52,7 +52,7 @@ class ComparatorResult:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """A batch comparator as it was registered."""
+    """A registered batch comparator."""
 
     name: str
     ask: Callable[..., object]
@@ -63,7 +63,7 @@ class Batch:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
-    """Returned by a batch comparator in place of a score; questions are collected and asked together."""
+    """The result of a batch comparator for a pair without a score; questions are asked together later."""
 
     batch: Batch
     params: Mapping[str, Any]
@@ -71,27 +71,27 @@ class Question:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scoring:
-    """How a comparator scores once its parameters are known.
+    """The scoring functions of a comparator under given parameters.
 
     Args:
-        score: takes an expected and an actual value. Those of the built-ins take any two JSON values and
+        score: scores an expected and an actual value. Those of the built-ins accept any two JSON values and
             never raise, except `regex`, and `levenshtein` for texts that are too long.
-        table: takes u expected and v actual values, distinct and of any types, and returns the (u, v) array
-            of their scores, equal to those of `score` to 1e-12. None: there is no faster way than `score`.
-        ceiling: returns upper bounds of the table if the table would be slow, else None.
+        table: scores all pairs of u expected and v actual values, distinct and of any types, and returns a
+            (u, v) array, equal to the scores of `score` to 1e-12. None if nothing is faster than `score`.
+        upper_bounds: returns upper bounds of the table if the table would be slow, else None.
         rows: returns, for each expected value, the positions of the actual values that do not score 0, with
-            their scores: for small arrays, where that is faster than one call per pair.
+            their scores; for small arrays, where that is faster than one call per pair.
         related: returns the pairs that do not score 0 as a sparse matrix (scipy's CSR), for lists so long
             that the table would be too large.
-        key: if given, values score 1 where it returns equal keys, and 0 elsewhere.
-        prepare: for a comparator that works best on many strings at once: takes the strings that will be
-            compared, before a record, or a chunk of records, is scored; fields with equal functions share a
-            call. Its ConfigurationError ends the run.
+        key: if given, values score 1 if it returns equal keys for them, else 0.
+        prepare: for a comparator that works best on many strings at once: called with the strings to compare
+            before a record, or a chunk of records, is scored; fields with equal functions share a call. Its
+            ConfigurationError ends the run.
     """
 
     score: ScoreFunction
     table: TableFunction | None = None
-    ceiling: Callable[[Sequence[JsonValue], Sequence[JsonValue]], Matrix | None] | None = None
+    upper_bounds: Callable[[Sequence[JsonValue], Sequence[JsonValue]], Matrix | None] | None = None
     rows: Callable[[Sequence[JsonValue], Sequence[JsonValue]], list[dict[int, float]]] | None = None
     related: Callable[[Sequence[JsonValue], Sequence[JsonValue]], Any] | None = None
     key: Callable[[JsonValue], Hashable] | None = None
@@ -99,7 +99,7 @@ class Scoring:
 
 
 def score_or_zero(score: ScoreFunction, expected: JsonValue, actual: JsonValue) -> Any:
-    """Return a score, or 0 for values that a built-in comparator refuses: the walk reports that."""
+    """Return a score, or 0 if a built-in comparator raises a ValueError, which the walk reports."""
     try:
         return score(expected, actual)
     except ValueError:
@@ -109,31 +109,35 @@ def score_or_zero(score: ScoreFunction, expected: JsonValue, actual: JsonValue) 
 def score_rows(
     score: ScoreFunction, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
 ) -> list[dict[int, float]]:
-    """Return, for each expected value, the scores other than 0, by the position of the actual value."""
-    own: Any = score
+    """Return, for each expected value, the scores other than 0 by the position of the actual value."""
+    score_pair: Any = score
     try:
         return [
-            {to: found for to, other in enumerate(actual) if (found := own(one, other))} for one in expected
+            {to: value for to, other in enumerate(actual) if (value := score_pair(one, other))}
+            for one in expected
         ]
     except ValueError:
-        return [{to: score_or_zero(own, one, other) for to, other in enumerate(actual)} for one in expected]
+        return [
+            {to: score_or_zero(score_pair, one, other) for to, other in enumerate(actual)} for one in expected
+        ]
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Comparator:
-    """One way to score an expected value against an actual one.
+    """A named way to score an actual value against an expected one.
 
     Args:
-        name: the name it is registered under.
-        make: takes the parameters, checks their values (a ConfigurationError names a wrong one) and returns
-            how values are scored with them.
-        params: the names of its parameters; None: any.
-        reflexive: equal scalars of one Python type score 1 whatever the parameters, so callers need not ask.
+        name: the name under which it is registered.
+        make: checks the values of the parameters (a ConfigurationError names an invalid one) and returns the
+            scoring functions.
+        params: the names of the parameters; None for any.
+        reflexive: whether equal scalars of one Python type score 1 whatever the parameters, so that callers
+            need not call it for them.
         map_params: for a comparator with JSON values among its parameters: returns the parameters with a
-            function applied to every scalar in them, so that the field's transforms reach them too.
+            function applied to every scalar in them, so that the field's transforms apply to them, too.
         batch: for a comparator that scores many fields in one call: its registration. Its `score` returns a
-            `Question` for a pair that it must be asked about.
+            `Question` for a pair that must be scored in such a call.
 
     >>> from pytest_jsonmatch.engine.compare import BUILTIN
     >>> relative = BUILTIN["relative"].bind({})
@@ -149,7 +153,7 @@ class Comparator:
     batch: Batch | None = None
 
     def bind(self, params: Params) -> BoundComparator:
-        """Return the comparator with its parameters.
+        """Return the comparator bound to parameters.
 
         Raises:
             ConfigurationError: a parameter is unknown or invalid.
@@ -157,21 +161,21 @@ class Comparator:
         if self.params is not None:
             check_names(f"comparator {self.name!r}", params, self.params)
         scoring = self.make(params)
-        parts = {each.name: getattr(scoring, each.name) for each in fields(scoring)}
+        parts = {attribute.name: getattr(scoring, attribute.name) for attribute in fields(scoring)}
         return BoundComparator(**parts, comparator=self, params=params)
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class BoundComparator(Scoring):
-    """A comparator with its parameters, as a place of a plan has it: its scoring, and its origin."""
+    """The scoring of a comparator with its parameters, for a place of a plan."""
 
     comparator: Comparator
     params: Params
 
     @property
     def is_fast(self) -> bool:
-        """Whether it can score two values at any time, and never fails."""
+        """Whether it can score two values at any time and never raises an error."""
         return self.table is not None and self.prepare is None
 
     def after_transforms(self, transform: CompiledTransform) -> BoundComparator:
@@ -181,12 +185,12 @@ class BoundComparator(Scoring):
 
 
 def make_user_comparator(name: str, fn: Callable[..., Any]) -> Comparator:
-    """Make a Comparator of a function `fn(expected, actual, params)`.
+    """Return a Comparator for a function `fn(expected, actual, params)`.
 
     Args:
-        name: the name to register it under.
-        fn: returns a number in [0, 1], a bool, or a ComparatorResult. It gets nulls too. The caller reports
-            what it raises, and anything else that it returns.
+        name: the name under which to register it.
+        fn: returns a number in [0, 1], a bool, or a ComparatorResult. Nulls are passed to it, too. The caller
+            reports its errors and invalid return values.
 
     >>> same_start = make_user_comparator("same_start", lambda one, other, params: one[0] == other[0])
     >>> same_start.bind({}).score("Berlin", "Bern")
@@ -210,7 +214,7 @@ def make_user_comparator(name: str, fn: Callable[..., Any]) -> Comparator:
 @final
 @dataclass(frozen=True, slots=True)
 class BatchItem:
-    """One pair of values that a batch comparator is asked about.
+    """A pair of values for a batch comparator.
 
     >>> from pytest_jsonmatch import compare_json
     >>> from pytest_jsonmatch.engine.plan.registry import session_registry
@@ -243,23 +247,23 @@ class BatchItem:
     expected_parent: str | None
     """The instance path of the object or array that contains the value; None for the root."""
     actual_parent: str | None
-    """The same in actual."""
+    """The instance path of the object or array in actual; None for the root."""
     expected: JsonValue
-    """The value as it is in expected."""
+    """The value in expected, before transforms."""
     actual: JsonValue
-    """The value as it is in actual."""
+    """The value in actual, before transforms."""
     expected_compared: JsonValue
-    """The value to compare: expected's, after transforms."""
+    """The value of expected after transforms, to compare."""
     actual_compared: JsonValue
-    """The same for actual."""
+    """The value of actual after transforms, to compare."""
     params: Mapping[str, Any]
-    """The parameters that the field gives the comparator."""
+    """The parameters of the comparator for this field."""
     description: str | None = None
-    """The schema's description of the field, or None; an element may have that of its array."""
+    """The schema's description of the field, or for an element that of its array; None without any."""
 
 
 def is_batch(fn: Callable[..., object]) -> bool:
-    """Return whether a comparator takes a list of items: it has a `scope`, or one argument and not three.
+    """Return whether a function is a batch comparator: has a `scope`, or accepts one argument but not three.
 
     >>> is_batch(lambda items: [1.0] * len(items)), is_batch(lambda expected, actual, params: 1.0)
     (True, False)
@@ -268,25 +272,25 @@ def is_batch(fn: Callable[..., object]) -> bool:
 
 
 def batch_comparator(name: str, fn: Callable[[list[BatchItem]], object]) -> Comparator:
-    """Make a Comparator of a function (or an object with `__call__`) of a list of items.
+    """Return a Comparator for a function (or an object with `__call__`) of a list of items.
 
     Args:
-        name: the name to register it under.
+        name: the name under which to register it.
         fn: returns a list of answers in the items' order, or a mapping of item id to answer. An answer is a
             number in [0, 1], a bool, a ComparatorResult, or an exception for an item without a score (a
             JsonMatchError is shown by its message alone). It may have these attributes:
 
             scope: "record" (the default), one call for the items of one record, or "chunk", one call for the
                 items of all records of a chunk, answered by id.
-            null_aware: True: it is asked about nulls too.
+            null_aware: True: nulls are passed to it, too.
             short_circuit: True: equal values score 1 without a question.
             judged: True: it is called with (items, judge), where `judge` is the judge given to the
                 comparison, or None; an exception ends the run.
             check_params: a function that takes the parameters of a field and raises ConfigurationError (or
-                any ValueError or TypeError) if they are wrong.
+                any ValueError or TypeError) if they are invalid.
 
     Raises:
-        ConfigurationError: one of these is invalid.
+        ConfigurationError: `fn` is a class, or its scope is unknown.
 
     >>> judge = batch_comparator("judge", lambda items: [0.5 for item in items])
     >>> judge.name, judge.batch.scope

@@ -1,4 +1,4 @@
-"""Comparators of phone numbers and identifiers (IBAN, VAT, ISBN and others): `phone` and `identifier`."""
+"""The comparators `phone` and `identifier`, for phone numbers and for IBAN, VAT, ISBN and others."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _IDENTIFIER: Final = "comparator 'identifier'"
 
 
 def make_phone_reader(params: Params) -> Callable[[JsonValue], str | None]:
-    """Return a function that returns a phone number in international form (E.164), None for other values.
+    """Return a function that returns a phone number in international form (E.164), or None for other values.
 
     Args:
         params: `region`, the two-letter code of the country whose numbers may lack a country code. Without
@@ -46,18 +46,18 @@ def make_phone_reader(params: Params) -> Callable[[JsonValue], str | None]:
             number = phonenumbers.parse(text, region)
         except phonenumbers.NumberParseException:
             return None
-        # A number that is possible only as a local one lacks its area code.
+        # A number that is only possible locally lacks its area code.
         possible = phonenumbers.is_possible_number_with_reason(number)
         if possible != phonenumbers.ValidationResult.IS_POSSIBLE:
             return None
-        written = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
-        return f"{written} ext. {number.extension}" if number.extension else written
+        formatted = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+        return f"{formatted} ext. {number.extension}" if number.extension else formatted
 
     return make_text_reader(read)
 
 
 PHONE: Final = Comparator("phone", lambda params: compare_forms(make_phone_reader(params)), ("region",))
-"""1 for the same phone number, however it is written; extensions count. `region`: see `make_phone_reader`.
+"""1 for the same phone number in any notation, including extensions. `region`: see `make_phone_reader`.
 Other values are compared by JSON equality. Needs the extra `phone`."""
 
 
@@ -65,11 +65,11 @@ Other values are compared by JSON equality. Needs the extra `phone`."""
 
 
 def make_identifier_reader(params: Params) -> Callable[[JsonValue], str | None]:
-    """Return a function that returns an identifier in its compact form, None for what is not a valid one.
+    """Return a function that returns an identifier in its compact form, or None for invalid values.
 
     Args:
         params: `kind`, the name of a module of python-stdnum: `iban`, `isbn`; `eu_vat` for `stdnum.eu.vat`.
-            An ISBN of ten digits is converted to one of thirteen.
+            An ISBN with ten digits is converted to one with thirteen.
     """
     kind = get_required(_IDENTIFIER, params, "kind", '{"kind": "iban"}')
     try:
@@ -102,7 +102,7 @@ def make_identifier_reader(params: Params) -> Callable[[JsonValue], str | None]:
 IDENTIFIER: Final = Comparator(
     "identifier", lambda params: compare_forms(make_identifier_reader(params)), ("kind",)
 )
-"""1 for the same identifier of a `kind`, however it is spaced and punctuated. Invalid values, including those
+"""1 for the same identifier of a `kind`, with any spacing and punctuation. Invalid values, including those
 with wrong check digits, are compared by JSON equality. Needs the extra `identifiers`."""
 
 COMPARATORS: Final = (PHONE, IDENTIFIER)

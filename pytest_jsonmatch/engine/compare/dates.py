@@ -1,4 +1,4 @@
-"""The comparator of dates and times written as text: `date`. It guesses neither parts nor their order."""
+"""The comparator `date`, for dates and times as text. It guesses neither parts nor their order."""
 
 from __future__ import annotations
 
@@ -19,15 +19,18 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.compare.base import Params, Scoring
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-_WITH_MONTHS: Final = (
+_NAMED_MONTH_FORMATS: Final = (
     "%d-%b-%Y",
     *[form % month for form in ("%%d %s %%Y", "%s %%d, %%Y", "%s %%d %%Y") for month in ("%b", "%B")],
 )
-"""The formats that are tried after numbers if no `formats` are given."""
-_OF_MONTHS: Final = ("%Y-%m", "%Y/%m", "%m/%Y", "%m.%Y", "%m-%Y", "%b %Y", "%B %Y")
-_PARTIAL: Final[Mapping[str | None, tuple[str, ...]]] = {"month": _OF_MONTHS, "year": ("%Y", *_OF_MONTHS)}
+"""The formats to try for texts that are not numeric dates, if no `formats` are given."""
+_MONTH_FORMATS: Final = ("%Y-%m", "%Y/%m", "%m/%Y", "%m.%Y", "%m-%Y", "%b %Y", "%B %Y")
+_PARTIAL: Final[Mapping[str | None, tuple[str, ...]]] = {
+    "month": _MONTH_FORMATS,
+    "year": ("%Y", *_MONTH_FORMATS),
+}
 """The formats of incomplete dates that each `precision` allows."""
-_COMPARED: Final[Mapping[str, int]] = {"year": 1, "month": 2, "day": 3}
+_PART_COUNTS: Final[Mapping[str, int]] = {"year": 1, "month": 2, "day": 3}
 _PRECISIONS: Final = ("year", "month", "day", "second")
 _ORDERS: Final = ("dmy", "mdy", "ymd")
 
@@ -40,11 +43,11 @@ _PARAMETERS: Final = ("formats", "order", "precision", "languages")
 
 
 def _read_numbers(text: str, order: str) -> dt.datetime | None:
-    """Read a numeric date, with or without a time, in the same way in every Python version and locale."""
-    found = _NUMBERS.fullmatch(_COMPACT.sub(r"\1-\2-\3", text))
-    if found is None:
+    """Read a numeric date, with or without a time, independent of the Python version and locale."""
+    match = _NUMBERS.fullmatch(_COMPACT.sub(r"\1-\2-\3", text))
+    if match is None:
         return None
-    first, _, second_part, third, hour, minute, second, fraction, zone = found.groups("0")
+    first, _, second_part, third, hour, minute, second, fraction, zone = match.groups("0")
     parts = dict(zip(order, (first, second_part, third)))
     if len(parts["y"]) != 4:
         return None  # the century is unknown
@@ -67,7 +70,7 @@ def _check_formats(given: object) -> tuple[str, ...]:
         raise ConfigurationError(f'{_OWNER}: \'formats\' must be a list such as ["%Y-%m-%d", "%b %d, %Y"]')
     for form in formats:
         try:
-            # A valid format is one that strftime can write and strptime can read back.
+            # A format is valid if strptime can read what strftime writes.
             sample = dt.datetime(2001, 2, 3, 4, 5, 6, tzinfo=dt.timezone.utc).strftime(form)
             dt.datetime.strptime(sample, form)  # noqa: DTZ007 - only a test
             is_format = "%" in form
@@ -82,12 +85,12 @@ def make_date_reader(params: Params) -> Callable[[JsonValue], dt.datetime | None
     """Return a function that reads a JSON value as a date and time, and returns None for other values.
 
     Args:
-        params: `formats`, a list of strptime formats, of which the first that fits counts. Without it, dates
-            in numbers or with an English month are read, if that leaves one reading: 13/04/2026 does,
-            03/04/2026 and 03.04.2026 do not. Month names are those of the running locale.
-            `order`, one of dmy, mdy and ymd: the only order in which numbers are read, but for year first.
+        params: `formats`, a list of strptime formats, of which the first that fits is used. Without it, dates
+            in numbers or with an English month are read if they have only one reading: 13/04/2026 has one,
+            03/04/2026 and 03.04.2026 have two. Month names are those of the current locale.
+            `order`, one of dmy, mdy and ymd: the only order in which numbers are read, except for year first.
             `precision`, one of year, month, day and second: with "month" a date may lack its day, with
-            "year" its month too.
+            "year" also its month.
             `languages`: also read dates written out in one of these (with the library dateparser).
 
     >>> read = make_date_reader({})
@@ -100,24 +103,26 @@ def make_date_reader(params: Params) -> Callable[[JsonValue], dt.datetime | None
     if precision is not None:
         precision = read_choice(_OWNER, "precision", precision, _PRECISIONS)
     if given is None:
-        formats = _WITH_MONTHS + _PARTIAL.get(precision, ())
+        formats = _NAMED_MONTH_FORMATS + _PARTIAL.get(precision, ())
     elif order is None:
         formats = _check_formats(given)
     else:
         raise ConfigurationError(f"{_OWNER}: 'formats' say the order of numbers; give no 'order' with them")
-    written_out = None if languages is None else _make_language_reader(languages, order, precision)
+    read_in_languages = None if languages is None else _make_language_reader(languages, order, precision)
 
     orders = _ORDERS if order is None else (order, "ymd")
 
     def read(text: str) -> dt.datetime | None:
-        readings = {_read_numbers(text, each) for each in orders} - {None} if given is None else set()
+        readings = (
+            {_read_numbers(text, part_order) for part_order in orders} - {None} if given is None else set()
+        )
         if readings:
             return readings.pop() if len(readings) == 1 else None
         for form in formats:
             with suppress(ValueError, OverflowError):
-                # Naive if the format has no zone: a zone must not be invented.
+                # Naive if the format has no zone, since a zone must not be guessed.
                 return dt.datetime.strptime(text, form)  # noqa: DTZ007
-        return None if written_out is None else written_out(text)
+        return None if read_in_languages is None else read_in_languages(text)
 
     return make_text_reader(read)
 
@@ -125,7 +130,7 @@ def make_date_reader(params: Params) -> Callable[[JsonValue], dt.datetime | None
 def _make_language_reader(
     languages: object, order: str | None, precision: str | None
 ) -> Callable[[str], dt.datetime | None]:
-    """Return a function that reads dates written out in some languages, if the text has all their parts."""
+    """Return a function that reads dates written out in some languages, if all required parts are there."""
     try:
         from dateparser.data.languages_info import language_order
     except ImportError:
@@ -138,9 +143,9 @@ def _make_language_reader(
             raise ConfigurationError(
                 f"{_OWNER}: unknown language {code!r}{did_you_mean(str(code), language_order)}"
             )
-    needed = ("year", "month", "day")[: _COMPARED.get(precision or "day", 3)]
+    needed = ("year", "month", "day")[: _PART_COUNTS.get(precision or "day", 3)]
     orders = [order] if order in {"dmy", "mdy"} else ["dmy", "mdy"]
-    parsers = [_load_parser(tuple(codes), str(each).upper(), needed) for each in orders]
+    parsers = [_load_parser(tuple(codes), str(part_order).upper(), needed) for part_order in orders]
 
     def read(text: str) -> dt.datetime | None:
         if not any(map(str.isalpha, text)):
@@ -148,16 +153,16 @@ def _make_language_reader(
         first, *others = (parser.get_date_data(text).date_obj for parser in parsers)
         if first is None or any(other != first for other in others):
             return None
-        # A year of two digits has no century, and the letters of a time zone can mean several.
-        clear = f"{first.year:04}" in text and (first.tzinfo is None or _OFFSET.search(text))
-        return first if clear else None
+        # A year of two digits has no century, and the abbreviation of a time zone can be ambiguous.
+        is_unambiguous = f"{first.year:04}" in text and (first.tzinfo is None or _OFFSET.search(text))
+        return first if is_unambiguous else None
 
     return read
 
 
 @lru_cache(maxsize=32)
 def _load_parser(languages: tuple[str, ...], order: str, needed: tuple[str, ...]) -> Any:
-    """Return dateparser's parser; loading a language takes a tenth of a second."""
+    """Return a parser of dateparser, cached since loading a language takes a tenth of a second."""
     from dateparser.date import DateDataParser
 
     settings = {
@@ -182,15 +187,15 @@ def _make_date(params: Params) -> Scoring:
             return moment
         if precision == "second":
             return moment.replace(microsecond=0)
-        return moment.timetuple()[: _COMPARED[str(precision)]]
+        return moment.timetuple()[: _PART_COUNTS[str(precision)]]
 
     return compare_forms(form)
 
 
 DATE: Final = Comparator("date", _make_date, _PARAMETERS)
-"""1 if both texts mean the same moment, whatever their formats; a date alone means its midnight, and a time
-with a zone never equals one without. With a `precision` of day or coarser, dates are compared as written,
-whatever their zones. If neither is a date: JSON equality. See `make_date_reader` for the parameters."""
+"""1 if both texts mean the same moment, whatever their formats. A date without a time means midnight, and a
+time with a zone never equals one without. With a `precision` of day or coarser, dates are compared as
+written, without regard to zones. If neither is a date: JSON equality. Parameters: see `make_date_reader`."""
 
 COMPARATORS: Final = (DATE,)
 """The comparators of this module."""

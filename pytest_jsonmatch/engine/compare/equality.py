@@ -1,4 +1,4 @@
-"""Equality: of values, of what they are converted to, of shared members; `exact`, `binary` and `oneof`."""
+"""Equality of values, of their converted forms or of their members; `exact`, `binary` and `oneof`."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 Form = TypeVar("Form")
 
-# Longer texts are not dates, amounts or numbers of any kind; reading them would only cost time.
-_LONGEST: Final = 100
+# Longer texts are not dates, amounts, or numbers of any kind; parsing them would only take time.
+_MAX_LENGTH: Final = 100
 NO_TOKEN: Final = frozenset({object()})
-"""What texts without tokens share."""
+"""The token that all texts without tokens share."""
 
 
 def score_equality(expected: JsonValue, actual: JsonValue) -> float:
-    """Return 1.0 for equal JSON values, else 0.0: how built-ins score types that they are not made for.
+    """Return 1.0 for equal JSON values, else 0.0; built-ins use this for types that they don't compare.
 
     >>> score_equality([1, "a"], [1.0, "a"]), score_equality(True, 1)
     (1.0, 0.0)
@@ -36,7 +36,7 @@ def score_equality(expected: JsonValue, actual: JsonValue) -> float:
 
 
 def make_equality(make_key: Callable[[JsonValue], Hashable]) -> Scoring:
-    """Return a scoring that gives 1 if `make_key` returns equal keys for two values, else 0.
+    """Return a scoring that scores 1 if `make_key` returns equal keys for two values, else 0.
 
     >>> first_letter = make_equality(lambda text: text[:1])
     >>> first_letter.score("Bern", "Berlin"), first_letter.table(["Bern", "Rome"], ["Berlin"]).tolist()
@@ -51,18 +51,18 @@ def make_equality(make_key: Callable[[JsonValue], Hashable]) -> Scoring:
 
         return make_equality_table(expected, actual, make_key)
 
-    # Equal values share their only member.
+    # Each value has its key as only member.
     by_members = make_set_scoring(lambda value: frozenset({make_key(value)}), score_any_shared)
     return replace(by_members, score=score, table=table, key=make_key)
 
 
 def make_set_scoring(members: Callable[[JsonValue], frozenset[Hashable]], formula: Formula) -> Scoring:
-    """Return a scoring of values by the members that they share.
+    """Return a scoring of values by the number of members that they share.
 
     Args:
         members: returns the members of a value, at least one.
-        formula: returns the score of values that share a member, given three numbers, or arrays of numbers:
-            how many members two values share, and how many each of them has. Others score 0.
+        formula: returns the score of two values that share a member, given the numbers of members that they
+            share and that each has (or arrays of these numbers). Values without a shared member score 0.
 
     >>> letters = make_set_scoring(frozenset, compute_jaccard)
     >>> letters.score("abc", "ab"), letters.rows(["abc", "d"], ["ab", "x"])
@@ -81,8 +81,8 @@ def make_set_scoring(members: Callable[[JsonValue], frozenset[Hashable]], formul
         left, right = list(map(members, expected)), list(map(members, actual))
         shared = count_shared_members(left, right)
         sizes, others = (np.array(list(map(len, sets)), dtype=np.float64) for sets in (left, right))
-        for some in split_rows(*shared.shape):
-            shared[some] = formula(shared[some], sizes[some, None], others)
+        for part in split_rows(*shared.shape):
+            shared[part] = formula(shared[part], sizes[part, None], others)
         return shared
 
     def related(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Any:
@@ -91,77 +91,77 @@ def make_set_scoring(members: Callable[[JsonValue], frozenset[Hashable]], formul
         return score_overlaps(list(map(members, expected)), list(map(members, actual)), formula)
 
     def rows(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> list[dict[int, float]]:
-        # Look only at pairs that share a member; most do not.
+        # Only consider pairs that share a member; most do not.
         owners: dict[Hashable, list[int]] = {}
         sizes: list[int] = []
         for to, other in enumerate(map(members, actual)):
             sizes.append(len(other))
             for member in other:
                 owners.setdefault(member, []).append(to)
-        found: list[dict[int, float]] = []
+        scores: list[dict[int, float]] = []
         for one in map(members, expected):
             size = len(one)
             shared: dict[int, int] = {}
             for member in one:
                 for to in owners.get(member, ()):
                     shared[to] = shared.get(to, 0) + 1
-            found.append({to: formula(number, size, sizes[to]) for to, number in shared.items()})
-        return found
+            scores.append({to: formula(number, size, sizes[to]) for to, number in shared.items()})
+        return scores
 
     return Scoring(score, table, rows=rows, related=related)
 
 
 def compute_jaccard(shared: Any, one: Any, other: Any) -> Any:
-    """Return the share of all members that two values share."""
+    """Return the number of shared members divided by the number of all members."""
     return shared / (one + other - shared)
 
 
 def score_any_shared(shared: Any, _one: Any, _other: Any) -> Any:
-    """Return 1 if the values share a member."""
+    """Return 1 if the values share a member, else 0."""
     return 1.0 * (shared > 0)
 
 
 def make_string_scoring(
-    of_strings: Callable[[str, str], float], block: Callable[[Sequence[str], Sequence[str]], Matrix]
+    score_strings: Callable[[str, str], float], score_block: Callable[[Sequence[str], Sequence[str]], Matrix]
 ) -> Scoring:
-    """Return a scoring of two strings, and of lists of them by `block`; other values by equality."""
+    """Return a scoring of strings by `score_strings`, of lists by `score_block`, and else by equality."""
 
     def score(expected: JsonValue, actual: JsonValue) -> float:
         if type(expected) is str and type(actual) is str:
-            return of_strings(expected, actual)
+            return score_strings(expected, actual)
         return score_equality(expected, actual)
 
     def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
         from pytest_jsonmatch.engine.compare.scoretables import make_string_table
 
-        return make_string_table(expected, actual, block)
+        return make_string_table(expected, actual, score_block)
 
     return Scoring(score, table)
 
 
 def make_text_reader(read: Callable[[str], Form | None]) -> Callable[[JsonValue], Form | None]:
-    """Return a function that reads texts with `read`, and integers by their digits; others give None.
+    """Return a function that reads texts with `read`, and integers by their digits; None for other values.
 
     `read` gets short texts without white space at the ends, and its results are cached. Integers are read
-    because years and ISBNs are often written as such.
+    because years and ISBNs are often written as integers.
 
     >>> reader = make_text_reader(str.upper)
     >>> reader(" ab "), reader(20260131), reader(["ab"])
     ('AB', '20260131', None)
     """
-    kept = lru_cache(maxsize=4096)(read)
+    cached_read = lru_cache(maxsize=4096)(read)
 
     def read_value(value: JsonValue) -> Form | None:
         kind = type(value)
         if kind is str:
-            return kept(value.strip()) if len(value) <= _LONGEST else None
-        return kept(str(value)) if kind is int and 0 <= value < 10**18 else None
+            return cached_read(value.strip()) if len(value) <= _MAX_LENGTH else None
+        return cached_read(str(value)) if kind is int and 0 <= value < 10**18 else None
 
     return read_value
 
 
 def compare_forms(read: Callable[[JsonValue], Hashable | None]) -> Scoring:
-    """Return a scoring that gives 1 for equal forms, else 0; values without a form are compared as they are.
+    """Return a scoring that scores 1 for equal forms, else 0; values without a form are compared unchanged.
 
     >>> compare_forms(make_text_reader(lambda text: text.lower() if text.isalpha() else None)).score("A", "a")
     1.0
@@ -189,14 +189,14 @@ EXACT: Final = Comparator("exact", _make_exact, ("strict_number_type",))
 """1 for equal JSON values, else 0. `strict_number_type: true` distinguishes 42 from 42.0."""
 
 BINARY: Final = Comparator("binary", lambda _: _EQUALITY, ())
-"""The same as `exact`, under source 4's name."""
+"""`exact` under the name that source 4 uses."""
 
 
 # oneof
 
 
 def _read_groups(params: Params) -> list[list[JsonValue]]:
-    """Return the groups of a `oneof`, checked; `values` are one group."""
+    """Check and return the groups of a `oneof`; `values` are a single group."""
     owner = "comparator 'oneof'"
     if ("values" in params) == ("groups" in params):
         raise ConfigurationError(
@@ -212,7 +212,7 @@ def _read_groups(params: Params) -> list[list[JsonValue]]:
 
 
 def _make_lookup(groups: list[list[JsonValue]]) -> Callable[[JsonValue], frozenset[Hashable]]:
-    """Return a function from a value to the numbers of the groups that contain it."""
+    """Return a function that returns the numbers of the groups that contain a value."""
     members: dict[Hashable, frozenset[Hashable]] = {}
     for number, group in enumerate(groups):
         for key in map(make_json_key, group):
@@ -221,13 +221,15 @@ def _make_lookup(groups: list[list[JsonValue]]) -> Callable[[JsonValue], frozens
 
 
 def _make_oneof(params: Params) -> Scoring:
-    groups_of = _make_lookup(_read_groups(params))
+    find_groups = _make_lookup(_read_groups(params))
     if "groups" in params:
-        # Each value also has its own group, so that equal values match even if they are in no other.
-        return make_set_scoring(lambda value: groups_of(value) | {(make_json_key(value),)}, score_any_shared)
+        # Each value is also in a group of its own, so that equal values match even if they are in no other.
+        return make_set_scoring(
+            lambda value: find_groups(value) | {(make_json_key(value),)}, score_any_shared
+        )
 
     def among(_expected: JsonValue, actual: JsonValue) -> float:
-        return 1.0 if groups_of(actual) else 0.0
+        return 1.0 if find_groups(actual) else 0.0
 
     def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
         import numpy as np
@@ -243,7 +245,7 @@ def _map_oneof(params: Params, function: Callable[[JsonValue], JsonValue]) -> Pa
 
 
 ONEOF: Final = Comparator("oneof", _make_oneof, ("values", "groups"), reflexive=False, map_params=_map_oneof)
-"""`values`: 1 if actual is among them, whatever expected is. `groups`: 1 if both are in one of these lists of
+"""`values`: 1 if actual is one of them, whatever expected is. `groups`: 1 if both are in one of the lists of
 synonyms, or are equal. Members can be any JSON values, including null."""
 
 COMPARATORS: Final = (EXACT, BINARY, ONEOF)

@@ -1,4 +1,4 @@
-"""Explain in a few words why two values do not match. Reports use this, scoring never does."""
+"""Explain in a few words why two values do not match, for reports; scoring does not use this."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.compare.base import Params
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-# Above this many pairs of characters, comparing two texts would delay a report.
-_EDIT_CELLS: Final = 500_000_000
+# With more pairs of characters than this, comparing two texts would delay a report.
+_MAX_EDIT_CELLS: Final = 500_000_000
 
 
 def explain(name: str | None, params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
@@ -41,11 +41,11 @@ def explain(name: str | None, params: Params, expected: JsonValue, actual: JsonV
 
     Args:
         name: the comparator; if it is not built in, only a difference of type is explained.
-        params: its parameters.
-        expected: the expected value as it was compared, after transforms.
-        actual: the actual value as it was compared.
+        params: the comparator's parameters.
+        expected: the expected value after transforms.
+        actual: the actual value after transforms.
 
-    Returns None if the two values speak for themselves, or if nothing is known. Never raises.
+    Returns None if the values are self-explanatory or if nothing is known. Never raises an error.
 
     >>> explain("relative", {}, 50, 51.2)
     '2.4 % off'
@@ -58,12 +58,12 @@ def explain(name: str | None, params: Params, expected: JsonValue, actual: JsonV
     """
     try:
         return _explain(name, params, expected, actual)
-    except (ConfigurationError, ArithmeticError, LookupError):  # of a comparator of one's own, too
+    except (ConfigurationError, ArithmeticError, LookupError):  # also from a user's comparator
         return None
 
 
 def explain_match(name: str | None, params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
-    """Explain why two values match if that is not obvious; None for most. Never raises.
+    """Explain why two values match if that is not obvious, else return None. Never raises an error.
 
     >>> explain_match("oneof", {"groups": [["open", "pending"]]}, "open", "pending")
     'not equal, but accepted by the list of oneof'
@@ -111,7 +111,7 @@ def _explain(name: str | None, params: Params, expected: JsonValue, actual: Json
 
 
 def _explain_values(name: str | None, params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
-    """Explain the difference of the values themselves."""
+    """Explain the difference between the values themselves."""
     kind, other = json_type(expected), json_type(actual)
     if kind != other:
         return f"{kind} against {other}"
@@ -129,10 +129,10 @@ def _explain_values(name: str | None, params: Params, expected: JsonValue, actua
 
 
 def _format_digits(number: Decimal, digits: int = 2) -> str:
-    """Return a positive number with this many significant digits, an ordinary one without an exponent."""
+    """Return a positive number with this many significant digits; without an exponent if it is ordinary."""
     if Decimal("0.0001") <= number < 1_000_000:
         rounded = f"{number:.{digits}g}"
-        # Format never rounds away digits before the point: 123 is not shown as 1.2e2.
+        # Never round digits before the decimal point: 123 is not shown as 1.2e2.
         plain = f"{Decimal(rounded) if number < 10 ** (digits - 1) else round(number):f}"
         return plain.rstrip("0").rstrip(".") if "." in plain else plain
     return f"{number:.1e}".replace("e+", "e").replace(".0e", "e")
@@ -140,9 +140,11 @@ def _format_digits(number: Decimal, digits: int = 2) -> str:
 
 def _format_difference(delta: Decimal, limit: Decimal, unit: str = "") -> str:
     """Return a difference and its limit as text, with enough digits to distinguish them."""
-    most = _format_digits(limit, 6)
-    shown = next((text for digits in range(2, 18) if (text := _format_digits(delta, digits)) != most), most)
-    return f"{shown}{unit} off (limit {most}{unit})"
+    limit_text = _format_digits(limit, 6)
+    delta_text = next(
+        (text for digits in range(2, 18) if (text := _format_digits(delta, digits)) != limit_text), limit_text
+    )
+    return f"{delta_text}{unit} off (limit {limit_text}{unit})"
 
 
 def _explain_numeric(params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
@@ -166,7 +168,7 @@ def _explain_numbers(params: Params, left: float | Decimal, right: float | Decim
 
 # Texts
 
-# What may be all that differs, and a function that removes such differences.
+# Kinds of differences in spelling, each with a function that removes them.
 _SPELLINGS: Final[tuple[tuple[str, Callable[[str], object]], ...]] = (
     ("Unicode form differs", partial(unicodedata.normalize, "NFC")),
     ("white space differs", lambda text: "".join(text.split())),
@@ -179,23 +181,23 @@ _SPELLINGS: Final[tuple[tuple[str, Callable[[str], object]], ...]] = (
 
 
 def _explain_texts(expected: str, actual: str) -> str | None:
-    """Name a kind of spelling that explains the difference, else count the edits."""
+    """Return the kind of spelling that explains the difference, else the number of edits."""
     if expected == actual:
         return None
     if not actual:
         return "empty"
-    if len(expected) * len(actual) > _EDIT_CELLS:
+    if len(expected) * len(actual) > _MAX_EDIT_CELLS:
         return f"{count(len(expected), 'character')} against {count(len(actual))}"
-    for reason, spelt in _SPELLINGS:
-        # Texts that consist of punctuation only do not differ "in punctuation".
-        if (left := spelt(expected)) and left == spelt(actual):
+    for reason, simplify in _SPELLINGS:
+        # Texts of punctuation only do not differ "in punctuation".
+        if (left := simplify(expected)) and left == simplify(actual):
             return reason
     from rapidfuzz.distance import Levenshtein
 
     return count(Levenshtein.distance(expected, actual), "edit")
 
 
-# Dates, amounts, codes: values with a canonical form
+# Values with a canonical form: dates, amounts, codes
 
 
 def _get_noun(name: str, params: Params) -> str:
@@ -206,7 +208,7 @@ def _get_noun(name: str, params: Params) -> str:
 
 
 def _explain_ambiguity(name: str, params: Params, value: JsonValue) -> str | None:
-    """Return a text that says which parameter decides between two readings; None if there is only one."""
+    """Return a text that names the parameter that decides between two readings; None if there is only one."""
     parameter, choices = _DECIDING_PARAMETERS.get(name, ("", ()))
     if not choices or params.get(parameter) is not None or params.get("formats") is not None:
         return None
@@ -218,15 +220,15 @@ def _explain_ambiguity(name: str, params: Params, value: JsonValue) -> str | Non
 def _explain_form(name: str, params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
     left, right = map(_READERS[name](params), (expected, actual))
     if left is not None and right is not None:
-        between = _BETWEEN.get(name)
-        return _explain_texts(left, right) if between is None else between(params, left, right)
+        explain_pair = _PAIR_EXPLAINERS.get(name)
+        return _explain_texts(left, right) if explain_pair is None else explain_pair(params, left, right)
     noun = _get_noun(name, params)
     for side, value, form in (("expected", expected, left), ("actual", actual, right)):
-        if form is None and (unclear := _explain_ambiguity(name, params, value)):
-            return f"{side} is compared as text: {unclear}"
+        if form is None and (ambiguity := _explain_ambiguity(name, params, value)):
+            return f"{side} is compared as text: {ambiguity}"
     if left is None and right is None:
-        compared = json_type(expected) == json_type(actual) == "string"
-        return f"neither is {noun}; {_explain_texts(expected, actual)}" if compared else None
+        are_texts = json_type(expected) == json_type(actual) == "string"
+        return f"neither is {noun}; {_explain_texts(expected, actual)}" if are_texts else None
     if left is None:
         return f"expected is not {noun}"
     return f"not {noun}" if type(actual) is str or json_type(actual) == json_type(expected) else None
@@ -269,14 +271,14 @@ _READERS: Final[Mapping[str, Callable[[Params], Callable[[JsonValue], Any]]]] = 
 }
 _DECIDING_PARAMETERS: Final = {"date": ("order", ("dmy", "mdy")), "amount": ("decimal", (".", ","))}
 """The parameter that decides between two readings of a text, and its values."""
-_BETWEEN: Final[Mapping[str, Callable[[Params, Any, Any], str | None]]] = {
+_PAIR_EXPLAINERS: Final[Mapping[str, Callable[[Params, Any, Any], str | None]]] = {
     "date": _explain_dates,
     "amount": _explain_amounts,
     "iou": _explain_boxes,
 }
 
 
-# Comparators of the values themselves, so that any difference between the values explains the score.
+# Comparators of the values themselves, for which any difference between the values explains the score.
 _PLAIN: Final = frozenset(
     {"exact", "binary", "relative", "levenshtein", "numeric", "contains", "normalized_text", *_READERS}
 )

@@ -1,7 +1,7 @@
-"""Comparators of numbers: `numeric` (within a tolerance), `relative` and `threshold` (partial credit).
+"""Comparators of numbers: `numeric` (within a tolerance), `relative` and `threshold` (partial scores).
 
-Integers are exact at any size and numbers beyond the doubles are never expanded; NaN and infinities score 0;
-booleans are not numbers. Values that are not numbers are compared by JSON equality.
+Integers are exact at any size, numbers too large for doubles are never expanded, NaN and infinities score 0,
+and booleans are not numbers. Values that are not numbers are compared by JSON equality.
 """
 
 from __future__ import annotations
@@ -29,32 +29,32 @@ if TYPE_CHECKING:
 
     Doubles: TypeAlias = NDArray[np.float64]
 
-# `Any` to the type checker: operations that two of these do not support raise, and are caught.
+# `Any` to type checkers: operations that two of these do not support raise errors, which are caught.
 Number: TypeAlias = "JsonValue"
 
 _ALMOST_ONE: Final = math.nextafter(1.0, 0.0)
 _ZERO: Final = 1e-12
 _EXACT_INTEGER: Final = 2**53
 _MACHINE: Final = frozenset({int, float})
-# Four roundings of half a unit, with room to spare: nearer than this to a limit, doubles can't decide.
+# More than four roundings of half a unit: nearer than this to a limit, doubles can't decide.
 _ROUNDING_SHARE: Final = 2.0**-50
 
 
 # Exact arithmetic, for rare numbers and close decisions
 
-# Sixty digits and every exponent: enough for any relevant ratio, and no number is ever expanded.
+# Sixty digits and every exponent are enough for any relevant ratio, and no number is ever expanded.
 _WIDE: Final = decimal.Context(
     prec=60, rounding=decimal.ROUND_HALF_EVEN, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX, traps=[]
 )
 
 
 def _read_as_written(number: Number) -> Decimal:
-    """Return a number exactly, and a double as the shortest decimal that means it: 0.1 as 0.1."""
+    """Return a number as a decimal, exactly; a double as the shortest decimal that denotes it: 0.1 as 0.1."""
     return Decimal(repr(number)) if type(number) is float else Decimal(number)
 
 
 def compute_difference(expected: Number, actual: Number) -> Decimal:
-    """Return |expected - actual| of two finite numbers as they are written, to sixty digits.
+    """Return |expected - actual| of two finite numbers in their decimal notation, to sixty digits.
 
     >>> compute_difference(0.8, 0.7), compute_difference(2**53 + 1, 2**53)
     (Decimal('0.1'), Decimal('1'))
@@ -79,27 +79,27 @@ def _divide(expected: Number, actual: Number) -> Decimal:
 
 
 def _make_number_scoring(
-    pair: Callable[[Number, Number], float],
-    block: Callable[[Doubles, Doubles], Matrix],
+    score_pair: Callable[[Number, Number], float],
+    score_block: Callable[[Doubles, Doubles], Matrix],
     read: Callable[[JsonValue], Number | None] = lambda value: (
         None if type(value) is str else to_number(value)
     ),
 ) -> Scoring:
-    """Return the scoring of two numbers by `pair`, of tables of doubles by `block`, of others by equality.
+    """Return a scoring of numbers by `score_pair`, of tables of doubles by `score_block`, else by equality.
 
-    `read` returns the finite number that a value means, or None; by default numeric strings mean none.
+    `read` returns the finite number that a value denotes, or None; by default not for numeric strings.
     """
 
     def score(expected: JsonValue, actual: JsonValue) -> float:
         if type(expected) in _MACHINE and type(actual) in _MACHINE and expected - expected == actual - actual:
-            return pair(expected, actual)  # both finite
+            return score_pair(expected, actual)  # both finite
         left, right = read(expected), read(actual)
-        return score_equality(expected, actual) if left is None or right is None else pair(left, right)
+        return score_equality(expected, actual) if left is None or right is None else score_pair(left, right)
 
     def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
         from pytest_jsonmatch.engine.compare.scoretables import make_number_table
 
-        return make_number_table(_read_all(expected), _read_all(actual), block, score)
+        return make_number_table(_read_all(expected), _read_all(actual), score_block, score)
 
     def _read_all(values: Sequence[JsonValue]) -> Sequence[JsonValue]:
         if str not in set(map(type, values)):
@@ -110,7 +110,7 @@ def _make_number_scoring(
 
 
 def _make_within(rel: float | None, absolute: float | None) -> Callable[[Number, Number], float]:
-    """Return a function of two finite numbers that decides by doubles, and by decimals if doubles can't."""
+    """Return a function that scores two finite numbers by doubles, or by decimals if doubles can't decide."""
     cap = math.inf if absolute is None else absolute
 
     def within(expected: Number, actual: Number) -> float:
@@ -125,14 +125,14 @@ def _make_within(rel: float | None, absolute: float | None) -> Callable[[Number,
             if delta < limit - rounding:
                 return 1.0
         except (ArithmeticError, TypeError):
-            pass  # an integer that no double holds, or a Decimal
-        return _is_surely_within(expected, actual, rel, absolute)
+            pass  # an integer too large for a double, or a Decimal
+        return _score_exactly(expected, actual, rel, absolute)
 
     return within
 
 
-def _is_surely_within(expected: Number, actual: Number, rel: float | None, absolute: float | None) -> float:
-    """Decide by decimal arithmetic what doubles can't: 0.8 is within 0.1 of 0.7."""
+def _score_exactly(expected: Number, actual: Number, rel: float | None, absolute: float | None) -> float:
+    """Score by decimal arithmetic what doubles can't decide: 0.8 is within 0.1 of 0.7."""
     delta, base = compute_difference(expected, actual), _read_as_written(expected).copy_abs() or Decimal(1)
     if absolute is not None and delta > _read_as_written(absolute):
         return 0.0
@@ -140,7 +140,7 @@ def _is_surely_within(expected: Number, actual: Number, rel: float | None, absol
 
 
 def _make_within_block(rel: float | None, absolute: float | None) -> Callable[[Doubles, Doubles], Matrix]:
-    """Return `_make_within` for a column and a row of doubles."""
+    """Return a function that does the same as `_make_within` for a column and a row of doubles."""
     within = _make_within(rel, absolute)
 
     def block(expected: Doubles, actual: Doubles) -> Matrix:
@@ -150,12 +150,12 @@ def _make_within_block(rel: float | None, absolute: float | None) -> Callable[[D
         limit = np.full(expected.shape, math.inf if absolute is None else absolute)
         if rel is not None:
             np.minimum(limit, rel * np.where(size == 0.0, 1.0, size), out=limit)
-        # The distance of each difference from the limit, positive beyond it.
+        # The difference minus the limit, positive beyond the limit.
         gap = np.abs(expected - actual)
         gap -= limit
         scores = (gap <= 0.0).astype(np.float64)
-        most = (size + limit + other_size.max()) * _ROUNDING_SHARE
-        for row, column in np.argwhere(~(np.abs(gap, out=gap) > most)).tolist():
+        max_rounding = (size + limit + other_size.max()) * _ROUNDING_SHARE
+        for row, column in np.argwhere(~(np.abs(gap, out=gap) > max_rounding)).tolist():
             scores[row, column] = within(expected[row, 0].item(), actual[column].item())
         return scores
 
@@ -166,7 +166,7 @@ def _make_within_block(rel: float | None, absolute: float | None) -> Callable[[D
 
 
 def read_tolerance(owner: str, given: object) -> tuple[float | None, float | None]:
-    """Return (rel, abs) of a tolerance as written, with None for a missing one; a number is absolute.
+    """Return (rel, abs) of a tolerance as written, with None for missing values; a number is absolute.
 
     >>> read_tolerance("comparator 'numeric'", {"rel": 0.01}), read_tolerance("fields['total']", 2)
     ((0.01, None), (None, 2.0))
@@ -202,7 +202,7 @@ def _make_number_key(value: JsonValue) -> Hashable:
 
 
 NUMERIC: Final = Comparator("numeric", _make_numeric, ("tolerance",))
-"""1 within the tolerance, else 0. `tolerance: {rel, abs}`; if both are given, both must be met; `rel` is
+"""1 within the tolerance, else 0. `tolerance: {rel, abs}`: if both are given, both must be met; `rel` is
 relative to |expected|, or to 1 if that is 0. Default: equal in value. Numeric strings are read as numbers."""
 
 
@@ -217,10 +217,10 @@ def _score_relative(expected: Number, actual: Number) -> float:
         if size <= _ZERO:
             return 1.0 if abs(actual) <= _ZERO else 0.0
         score: float = 1.0 - abs(expected - actual) / size
-    except (ArithmeticError, TypeError):  # beyond the doubles
+    except (ArithmeticError, TypeError):  # too large for doubles
         score = 1.0 - float(_divide(expected, actual))
     if score >= 1.0:
-        return _ALMOST_ONE  # different numbers, however near
+        return _ALMOST_ONE  # never 1 for different numbers
     return score if score > 0.0 else 0.0  # noqa: FURB136 - `max` is slower
 
 
@@ -241,7 +241,7 @@ RELATIVE: Final = Comparator(
     "relative", lambda _: _make_number_scoring(_score_relative, _score_relative_block), ()
 )
 """max(0, 1 - |expected - actual| / |expected|); if |expected| <= 1e-12, 1 if |actual| <= 1e-12 else 0
-(source 3). Different numbers score less than 1, however near."""
+(source 3). Different numbers always score less than 1."""
 
 
 # threshold
@@ -255,7 +255,7 @@ def _make_threshold(params: Params) -> Scoring:
     limit = read_number(owner, "threshold", given, above_zero=True)
     weighting = read_number(owner, _WEIGHTING, params.get(_WEIGHTING, 1))
     if weighting == 0:
-        # No penalty: 1 up to the threshold, then 0.
+        # No penalty: 1 up to the threshold, 0 beyond it.
         return _make_number_scoring(_make_within(None, limit), _make_within_block(None, limit))
     power = 1.0 / weighting
 

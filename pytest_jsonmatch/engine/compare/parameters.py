@@ -1,4 +1,4 @@
-"""Checks of the parameters of comparators and transforms, with one wording for every mistake."""
+"""Check the parameters of comparators and transforms, with the same wording for every mistake."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 def check_names(owner: str, params: Mapping[str, object], known: Sequence[str] = ()) -> None:
-    """Refuse a parameter that `owner` does not take.
+    """Raise a ConfigurationError for a parameter that `owner` does not have.
 
-    Raises a ConfigurationError that names the parameter and the nearest known one.
+    The message names the parameter and suggests the nearest known one.
 
     >>> check_names("comparator 'numeric'", {"tolerence": {}}, ["tolerance"])
     Traceback (most recent call last):
@@ -37,7 +37,7 @@ did you mean 'tolerance'?
 
 
 def get_required(owner: str, params: Mapping[str, object], name: str, example: str) -> object:
-    """Return the parameter `name`, or raise a ConfigurationError with an example.
+    """Return the required parameter `name`, or raise a ConfigurationError with an example.
 
     >>> get_required("transform 'round_digits'", {"digits": 2}, "digits", '{"digits": 2}')
     2
@@ -104,7 +104,7 @@ def make_missing_extra_error(name: str, extra: str) -> ConfigurationError:
 
 
 def format_value(value: object) -> str:
-    """Return a short repr of a value, also for integers above Python's limit of digits."""
+    """Return a short repr of a value, also for integers above Python's limit on digits."""
     if isinstance(value, int) and value.bit_length() > 1000:
         return "an integer of hundreds of digits"
     return shorten(repr(value), 60)
@@ -120,7 +120,7 @@ def accepts(fn: Callable[..., object], number: int) -> bool:
 
 
 def read_flag(where: str, value: object) -> bool:
-    """Return true or false."""
+    """Return a boolean, or raise a ConfigurationError for any other value."""
     if isinstance(value, bool):
         return value
     raise ConfigurationError(f"{where} is {value!r}; it must be true or false")

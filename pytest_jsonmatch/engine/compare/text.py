@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 # Below this many pairs of short strings, threads cost more than they save (500 × 500, measured).
 _PAIRS_FOR_THREADS: Final = 250_000
-# Up to this length of either string an edit distance takes a fraction of a microsecond.
+# Up to this length of either string, an edit distance takes a fraction of a microsecond.
 _SHORT: Final = 64
-# Up to this many pairs of long strings are measured without upper bounds.
+# Up to this many pairs of long strings are scored without upper bounds.
 _FEW_PAIRS: Final = 400
-# An edit distance of more pairs of characters would take minutes.
-_MOST_EDITS: Final = 10**10
+# With more pairs of characters, an edit distance would take minutes.
+_MAX_EDIT_CELLS: Final = 10**10
 
 
 # levenshtein
@@ -47,7 +47,7 @@ def _make_levenshtein(_params: Params) -> Scoring:
     from rapidfuzz.distance.Levenshtein import normalized_similarity
 
     def levenshtein(expected: str, actual: str) -> float:
-        if len(expected) * len(actual) > _MOST_EDITS and expected != actual:
+        if len(expected) * len(actual) > _MAX_EDIT_CELLS and expected != actual:
             raise ValueError(
                 f"{len(expected):,} × {len(actual):,} characters are too many for an edit distance; "
                 "compare long texts by 'token_f1' or 'exact'"
@@ -57,14 +57,14 @@ def _make_levenshtein(_params: Params) -> Scoring:
     def block(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
         from pytest_jsonmatch.engine.compare.scoretables import make_score_table
 
-        too_long = _find_longest(expected) * _find_longest(actual) > _MOST_EDITS
+        too_long = _find_longest(expected) * _find_longest(actual) > _MAX_EDIT_CELLS
         return (
             make_score_table(expected, actual, levenshtein)
             if too_long
             else _score_levenshtein_block(expected, actual)
         )
 
-    return replace(make_string_scoring(levenshtein, block), ceiling=_bound_levenshtein)
+    return replace(make_string_scoring(levenshtein, block), upper_bounds=_bound_levenshtein)
 
 
 def _find_longest(values: Sequence[JsonValue]) -> int:
@@ -76,7 +76,7 @@ def _score_levenshtein_block(expected: Sequence[str], actual: Sequence[str]) -> 
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cdist
 
-    # Beyond 64 characters the cost of a pair is the square of its number of 64-character words.
+    # Beyond 64 characters, the cost of a pair grows with the square of its number of 64-character words.
     words = 1 + max(_find_longest(expected), _find_longest(actual)) // 65
     workers = -1 if len(expected) * len(actual) * words * words > _PAIRS_FOR_THREADS else 1
     return cdist(
@@ -85,16 +85,17 @@ def _score_levenshtein_block(expected: Sequence[str], actual: Sequence[str]) -> 
 
 
 def _bound_levenshtein(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix | None:
-    """Bound the pairs of strings; None if few are long, or some are too long.
+    """Return upper bounds of the scores of strings; None if few strings are long or some are too long.
 
-    Strings are paired by the words that they share. If half of a pair's score is the price of both, no other
-    pair should be worth more than its two prices (linear programming duality). Proving that is much faster
-    than computing its score: 200 × 200 strings of 1.5 KB take a fifth of the time.
+    Strings are paired by the words that they share. If half of a pair's score is the price of each of its
+    strings, no other pair should score more than the sum of its two prices (linear programming duality).
+    Proving that for a pair is much faster than computing its score: 200 × 200 strings of 1.5 KB take a fifth
+    of the time.
     """
     rows, columns = (
         sum([type(value) is str and len(value) > _SHORT for value in side]) for side in (expected, actual)
     )
-    if rows * columns <= _FEW_PAIRS or _find_longest(expected) * _find_longest(actual) > _MOST_EDITS:
+    if rows * columns <= _FEW_PAIRS or _find_longest(expected) * _find_longest(actual) > _MAX_EDIT_CELLS:
         return None
     from pytest_jsonmatch.engine.compare.scoretables import make_string_table
 
@@ -118,17 +119,17 @@ def _bound_long(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
     row_prices[rows] = column_prices[columns] = np.array(scores) / 2
     bounds = np.empty((len(expected), len(actual)))
     for at, limit in enumerate((row_prices + column_prices.min()).tolist()):
-        line = cdist(
+        row = cdist(
             expected[at : at + 1], actual, scorer=normalized_similarity, dtype=np.float64, score_cutoff=limit
         )
-        bounds[at] = np.where(line > 0.0, line, limit)
+        bounds[at] = np.where(row > 0.0, row, limit)
     bounds[rows, columns] = scores
     return bounds
 
 
 LEVENSHTEIN: Final = Comparator("levenshtein", _make_levenshtein, ())
 """1 - edit distance / length of the longer string, in code points; two empty strings score 1 (source 3).
-Raises ValueError for two different strings of more than 10^10 pairs of characters."""
+Raises ValueError for two different strings with more than 10^10 pairs of characters."""
 
 
 # jaccard
@@ -153,8 +154,8 @@ def _make_jaccard(params: Params) -> Scoring:
     split = split_tokens if tokenizer is None else lambda text: frozenset(tokenizer(text))
 
     def members(value: JsonValue) -> frozenset[Hashable]:
-        # A value that is not a string has one member, which equal values share and which is not a token; so
-        # has a string without tokens.
+        # A value that is not a string has a single member, which is not a token and which equal values share;
+        # a string without tokens has one, too.
         if type(value) is str:
             return split(value) or NO_TOKEN
         return frozenset({(NO_TOKEN, make_json_key(value))})
@@ -164,7 +165,7 @@ def _make_jaccard(params: Params) -> Scoring:
 
 JACCARD: Final = Comparator("jaccard", _make_jaccard, ("tokenizer",))
 """Shared tokens / all tokens, of the sets of lower-cased words between white space; two texts without tokens
-score 1 (source 4). `tokenizer`: a function from a string to its tokens, in place of that split."""
+score 1 (source 4). `tokenizer`: a function from a string to its tokens, instead of that split."""
 
 
 # normalized_text
@@ -179,15 +180,15 @@ NORMALIZED_TEXT: Final = Comparator(
     lambda _: make_equality(lambda value: make_json_key(map_scalars(value, _normalize))),
     (),
 )
-"""1 if the values are equal once every string in them, at any depth, has lost its accents (NFD, category Mn
-removed) and its case (full case folding); keys and numbers are unchanged (source 2)."""
+"""1 if the values are equal after removing accents (NFD, then category Mn removed) and case (full case
+folding) from every string in them, at any depth; keys and numbers are unchanged (source 2)."""
 
 
 # contains
 
 
 def _make_part_keys(value: JsonValue) -> frozenset[Hashable]:
-    """Return keys of the elements of an array, or of the members of an object."""
+    """Return the keys of the elements of an array or of the members of an object."""
     if type(value) is list:
         return frozenset(map(make_json_key, value))
     return frozenset((name, make_json_key(item)) for name, item in value.items())
@@ -230,9 +231,9 @@ def _make_regex(_params: Params) -> Scoring:
 
 
 REGEX: Final = Comparator("regex", _make_regex, (), reflexive=False)
-"""Expected is a pattern (syntax of the `regex` package) that the whole of actual must match. Raises
-ValueError for a bad pattern, and TimeoutError after a second on one text, or five in one comparison. A
-pattern against a value that is not a string scores 0."""
+"""Expected is a pattern (syntax of the `regex` package) that must match all of actual. Raises ValueError for
+an invalid pattern, and TimeoutError after a second on one text or five seconds in one comparison. A pattern
+against a value that is not a string scores 0."""
 
 COMPARATORS: Final = (LEVENSHTEIN, JACCARD, NORMALIZED_TEXT, CONTAINS, REGEX)
 """The comparators of this module."""

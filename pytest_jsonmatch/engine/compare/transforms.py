@@ -1,6 +1,6 @@
-"""Transforms, which change both values before they are compared.
+"""Transforms, which are applied to both values before they are compared.
 
-A transform leaves null, and values of types that it is not for, unchanged.
+A transform returns null, and values of types that it does not apply to, unchanged.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, slots=True)
 class Transform:
-    """One way to change a value before comparing.
+    """A named function that changes a value before it is compared.
 
     Args:
-        name: the name it is registered under.
-        make: takes the parameters, checks their values (a ConfigurationError names a wrong one) and returns
-            a plain function of one JSON value. Those of the built-ins never raise.
-        params: the names of its parameters; None: any.
+        name: the name under which it is registered.
+        make: checks the values of the parameters (a ConfigurationError names an invalid one) and returns a
+            function of one JSON value. Those of the built-ins never raise errors.
+        params: the names of the parameters; None for any.
 
     >>> BUILTIN["lowercase"].bind({})("IBAN")
     'iban'
@@ -48,7 +48,7 @@ class Transform:
     params: tuple[str, ...] | None = ()
 
     def bind(self, params: Params) -> CompiledTransform:
-        """Return the function of a value with these parameters.
+        """Return the transform bound to parameters, as a function of a value.
 
         Raises:
             ConfigurationError: a parameter is unknown or invalid.
@@ -59,9 +59,9 @@ class Transform:
 
 
 def make_user_transform(name: str, fn: Callable[..., JsonValue]) -> Transform:
-    """Make a Transform of a function `fn(value)` or `fn(value, params)`; null is never passed to it.
+    """Return a Transform for a function `fn(value)` or `fn(value, params)`; null is never passed to it.
 
-    The caller reports what it raises.
+    The caller reports its errors.
 
     >>> digits = make_user_transform("digits", lambda value: "".join(filter(str.isdigit, value)))
     >>> digits.bind({})("DE-42 7")
@@ -71,7 +71,7 @@ def make_user_transform(name: str, fn: Callable[..., JsonValue]) -> Transform:
         raise ConfigurationError(
             f"transform {name!r} must be a function of (value) or (value, params), not {type(fn).__name__}"
         )
-    # It must be called with two arguments, or names its second one `params`.
+    # The function requires two arguments, or its second one is named `params`.
     if accepts(fn, 2) and (not accepts(fn, 1) or list(signature(fn).parameters)[1:2] == ["params"]):
         return Transform(name, lambda params: UserFunction(fn, (dict(params),)), params=None)
     return Transform(name, lambda _: UserFunction(fn))
@@ -80,15 +80,15 @@ def make_user_transform(name: str, fn: Callable[..., JsonValue]) -> Transform:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class UserFunction:
-    """A user's transform with its parameters; unlike a built-in it may raise."""
+    """A user's transform with its parameters; unlike built-ins it may raise errors."""
 
     fn: Callable[..., JsonValue]
     params: tuple[dict[str, object], ...] = ()
 
     def __call__(self, value: JsonValue) -> JsonValue:
-        """Return the value as it is compared; null is unchanged. What has no JSON form is an error."""
-        made = None if value is None else self.fn(value, *self.params)
-        return made if type(made) is str else to_json_value(made)
+        """Return the transformed value, converted to JSON; null is unchanged. Raises the errors of both."""
+        result = None if value is None else self.fn(value, *self.params)
+        return result if type(result) is str else to_json_value(result)
 
 
 # Functions of a string
@@ -107,7 +107,7 @@ def strip_accents(text: str) -> str:
 
 
 def normalize_text(text: str) -> str:
-    """Return the text without accents and with its case folded: source 2's normalisation.
+    """Return the text without accents and with its case folded (source 2's normalisation).
 
     >>> normalize_text("José STRASSE") == normalize_text("JOSE straße")
     True
@@ -116,7 +116,7 @@ def normalize_text(text: str) -> str:
 
 
 def strip_punctuation(text: str) -> str:
-    """Return the text without characters of the Unicode categories P*; symbols such as $ and + stay.
+    """Return the text without characters of the Unicode categories P*; symbols such as $ and + are kept.
 
     >>> strip_punctuation("Smith, J. (1+1)")
     'Smith J 1+1'
@@ -128,9 +128,9 @@ def strip_punctuation(text: str) -> str:
 
 
 def map_scalars(value: JsonValue, fn: CompiledTransform, *, drop_nulls: bool = False) -> JsonValue:
-    """Return a copy of a JSON value with `fn` applied to every scalar in it, at any depth, but not to keys.
+    """Return a copy of a JSON value with `fn` applied to every scalar in it, at any depth, except keys.
 
-    `drop_nulls` drops null members of objects.
+    `drop_nulls` removes null members of objects.
 
     >>> map_scalars({"A": ["B", None], "C": None}, repr, drop_nulls=True)
     {'A': ["'B'", 'None']}
@@ -147,7 +147,7 @@ def map_scalars(value: JsonValue, fn: CompiledTransform, *, drop_nulls: bool = F
 
 
 def _make_string_transform(name: str, fn: Callable[[str], str]) -> Transform:
-    """Make a transform without parameters of a function of a string."""
+    """Return a transform without parameters for a function of a string."""
 
     def transform(value: JsonValue) -> JsonValue:
         return fn(value) if type(value) is str else value
@@ -155,16 +155,16 @@ def _make_string_transform(name: str, fn: Callable[[str], str]) -> Transform:
     return Transform(name, lambda _: transform)
 
 
-# Transforms with parameters, and the one for whole texts
+# Transforms with parameters, and `parse_json`
 
 
 def read_as_json(value: JsonValue) -> JsonValue:
-    """Return the value unchanged: `parse_json` is applied before the walk, which then enters the result."""
+    """Return the value unchanged: texts are parsed before the walk, which then compares the result."""
     return value
 
 
 def _read_only_choice(owner: str, params: Params, name: str, known: Iterable[str]) -> Any:
-    """Return the only parameter of a transform, which is one of the known words."""
+    """Return the only parameter of a transform, which must be one of the known words."""
     names = list(known)
     value = get_required(owner, params, name, f'{{"{name}": "{names[0]}"}}')
     return read_choice(owner, name, value, names)
@@ -186,7 +186,7 @@ def _make_round_digits(params: Params) -> CompiledTransform:
             return value
         try:
             return round(value, digits)
-        except OverflowError:  # 1.7e308 rounded up to hundreds leaves the doubles
+        except OverflowError:  # 1.7e308 rounded up to hundreds is too large for a double
             return value
 
     return transform
@@ -254,7 +254,7 @@ BUILTIN: Final[Mapping[str, Transform]] = {
         Transform("parse_json", lambda _: read_as_json),
     )
 }
-"""The transforms every registry starts with.
+"""The built-in transforms of every registry.
 
 | name | parameters | what it does |
 |---|---|---|

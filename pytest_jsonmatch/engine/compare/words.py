@@ -1,4 +1,4 @@
-"""Comparators of texts by their words and parts: `token_f1`, `partial_ratio` and two more of rapidfuzz."""
+"""Comparators of texts by words and parts: `token_f1`, and three ratios of rapidfuzz."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ARTICLES: Final = re.compile(r"\b(a|an|the)\b")
 
 
 def count_words(text: str) -> Counter[str]:
-    """Return how often each word occurs, lower-cased, without ASCII punctuation and English articles.
+    """Return the number of occurrences of each word, lower-cased, without ASCII punctuation and articles.
 
     >>> count_words("The cat's cat, a dog")
     Counter({'cats': 1, 'cat': 1, 'dog': 1})
@@ -31,7 +31,7 @@ def count_words(text: str) -> Counter[str]:
 
 
 def _number_words(value: JsonValue) -> frozenset[Hashable]:
-    """Return a word that occurs twice as two members: the word for the first time, and for the second."""
+    """Return the words of a text, numbered by occurrence, so that a word that occurs twice is two members."""
     if type(value) is not str:
         return frozenset({(NO_TOKEN, make_json_key(value))})
     words = count_words(value).items()
@@ -39,7 +39,7 @@ def _number_words(value: JsonValue) -> frozenset[Hashable]:
 
 
 def _compute_dice(shared: Any, one: Any, other: Any) -> Any:
-    """Return the F1 of the members that two values share."""
+    """Return the F1 score of the members that two values share."""
     return 2 * shared / (one + other)
 
 
@@ -67,19 +67,19 @@ def _make_rapidfuzz(name: str) -> Comparator:
 
 
 TOKEN_F1: Final = Comparator("token_f1", lambda _: make_set_scoring(_number_words, _compute_dice), ())
-"""F1 of the words that two texts share, each as often as it occurs, lower-cased, without punctuation and the
+"""F1 of the words that two texts share, with repetitions, lower-cased, without punctuation and the
 articles a, an, the (as SQuAD); two texts without words score 1."""
 
 PARTIAL_RATIO: Final = _make_rapidfuzz("partial_ratio")
-"""The similarity of the shorter text and the part of the longer one that resembles it most."""
+"""The similarity of the shorter text and the most similar part of the longer text."""
 
 TOKEN_SORT_RATIO: Final = _make_rapidfuzz("token_sort_ratio")
-"""The similarity of two texts once the words of each are sorted."""
+"""The similarity of two texts after the words of each are sorted."""
 
 TOKEN_SET_RATIO: Final = _make_rapidfuzz("token_set_ratio")
-"""As `token_sort_ratio`, but a text whose words are all in the other scores 1.
+"""As `token_sort_ratio`, except that a text scores 1 if all its words are in the other.
 
-Two empty texts score 1, as equal texts do under every comparator; in rapidfuzz they score 0."""
+Two empty texts score 1, like all equal texts under every comparator; in rapidfuzz they score 0."""
 
 COMPARATORS: Final = (TOKEN_F1, PARTIAL_RATIO, TOKEN_SORT_RATIO, TOKEN_SET_RATIO)
 """The comparators of this module."""
