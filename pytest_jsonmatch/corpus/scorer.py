@@ -334,7 +334,7 @@ class _Scorer:
                 pattern for pattern in self._rules if not matches_somewhere(pattern, documents, schema)
             ]
         self._seen.merge(outcome.visited)
-        if outcome.alignments or outcome.lone_arrays:
+        if outcome.alignments or outcome.one_sided_arrays:
             add_rows(self._result.sums.rows, count_rows(outcome))
         if self._task.post_process:
             outcome = self._post_process(read, outcome)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.answer import STATISTICS as SPENT
 from pytest_jsonmatch.answer import Spent, compute_statistic
-from pytest_jsonmatch.engine.result.rows import rows_text, sum_rows
+from pytest_jsonmatch.engine.result.rows import format_rows, sum_rows
 from pytest_jsonmatch.engine.value.errors import did_you_mean, find_closest
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
 from pytest_jsonmatch.engine.value.text import count
@@ -244,7 +244,7 @@ def _row_statistic(gate: Gate, pattern: str, results: RunResult) -> tuple[float 
         rows = array_rows(results.cases, gate.statistic, pattern)
         total = fsum(row.total for row in rows)
         value = fsum(row.part for row in rows) / total if total else None
-    return value, rows_text(sum_rows(matching)) if value is not None else "undefined: division by zero"
+    return value, format_rows(sum_rows(matching)) if value is not None else "undefined: division by zero"
 
 
 def _answer_statistic(name: str, answers: AnswerCounts) -> tuple[float | None, str]:

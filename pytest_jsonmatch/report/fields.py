@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.result.aggregation import COUNTS, POSITIONS, SHARES, FieldAggregation
-from pytest_jsonmatch.engine.result.rows import rows_text
+from pytest_jsonmatch.engine.result.rows import format_rows
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.blocks import (
     AnyCell,
@@ -191,7 +191,7 @@ def field_blocks(
         yield _table(metric, metric_cases, _brief(metric, results, metric_cases), details_of, before)
         for path, rows in metric.rows.items():
             level: Level = "normal" if rows.missing or rows.extra else "all"
-            yield Text(f"{path}: {rows_text(rows)}", level=level)
+            yield Text(f"{path}: {format_rows(rows)}", level=level)
 
 
 def _table(

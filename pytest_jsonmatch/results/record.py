@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
-    from pytest_jsonmatch.engine.value.sums import Figure
+    from pytest_jsonmatch.engine.value.sums import ScoreValue
 
 MAX_ERRORS: Final = 1_000
 """A result keeps at most this many errors and this many warnings; all are counted."""
@@ -57,11 +57,11 @@ class RecordResult:
     """The id; without an id field, the number of the record, counted from 1 as lines are."""
     index: int
     """The position in the gold records, from 0: `expected[index]`."""
-    precision: Figure
+    precision: ScoreValue
     """As all scores, None if batch errors left nothing to count."""
-    recall: Figure
-    f1: Figure
-    score: Figure
+    recall: ScoreValue
+    f1: ScoreValue
+    score: ScoreValue
     """The score of the metric."""
     counts: Mapping[str, int] = field(default_factory=dict)
     """The number of results by status."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.result.aggregation import POSITIONS, FieldAggregation
 from pytest_jsonmatch.engine.result.rows import RowCounts, add_rows
-from pytest_jsonmatch.engine.score.field import HALLUCINATION, LEAFLESS, MISMATCH, OMISSION
+from pytest_jsonmatch.engine.score.field import HALLUCINATION, MISMATCH, OMISSION, UNCOUNTED
 from pytest_jsonmatch.engine.value.sums import Scores, Sums
 
 if TYPE_CHECKING:
@@ -214,11 +214,11 @@ class RunTotals:  # noqa: PLW1641 - its numbers change, so it has no hash
             sums.counts[POSITIONS[status]] += 1
             if status == MISMATCH and finding.score:
                 sums.more["score"].extend((finding.score,))
-            if detail is not None and detail.weights is not None and status not in LEAFLESS:
+            if detail is not None and detail.weights is not None and status not in UNCOUNTED:
                 _, expected, actual, _ = finding.sums
                 sums.more["expected"].extend((expected - node.weight * (status != HALLUCINATION),))
                 sums.more["actual"].extend((actual - node.weight * (status != OMISSION),))
-            if detail is not None and detail.leaves is not None and status not in LEAFLESS:
+            if detail is not None and detail.leaves is not None and status not in UNCOUNTED:
                 sums.more_leaves[0] += detail.leaves[0] - (status != HALLUCINATION)
                 sums.more_leaves[1] += detail.leaves[1] - (status != OMISSION)
 

@@ -10,7 +10,7 @@ from operator import eq
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch import defaults
-from pytest_jsonmatch.engine.score.field import LEAFLESS, MATCH, OMISSION
+from pytest_jsonmatch.engine.score.field import UNCOUNTED, MATCH, OMISSION
 from pytest_jsonmatch.engine.value.convert import MISSING, get_value, replace_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 from pytest_jsonmatch.engine.value.paths import format_path, parse_path
@@ -248,7 +248,7 @@ class Auditor:
 
     def _count(self, system: str, result: MatchResult) -> dict[Steps, list[JsonValue]]:
         """Count the right and wrong values of an answer; return the wrong ones by path in the gold record."""
-        leaves = [leaf for leaf in result.field_results if leaf.status not in LEAFLESS]
+        leaves = [leaf for leaf in result.field_results if leaf.status not in UNCOUNTED]
         for leaf in leaves:
             for path in _list_ancestors(leaf.path):
                 seen = self._seen[path]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.score.field import LEAFLESS, MATCH, get_instance_keys
+from pytest_jsonmatch.engine.score.field import UNCOUNTED, MATCH, get_instance_keys
 from pytest_jsonmatch.engine.value.convert import MISSING, get_value
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 
@@ -43,7 +43,7 @@ def find_disagreements(result: MatchResult) -> dict[Steps, list[JsonValue]]:
     expected, actual = result.documents
     by_place: dict[Steps, dict[Steps, JsonValue]] = {}
     for leaf in iter_leaf_results(result):
-        if leaf.status != MATCH and leaf.status not in LEAFLESS:
+        if leaf.status != MATCH and leaf.status not in UNCOUNTED:
             place, source = _topmost(leaf, expected)
             by_place.setdefault(place, {})[source] = get_value(actual, source)
     return {place: list(by_source.values()) for place, by_source in by_place.items()}

@@ -1,4 +1,4 @@
-"""Compound comparators: sibling fields, such as the parts of a name, scored as one."""
+"""Compound comparators, which score sibling fields as one, such as the parts of a name."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ CompoundFunction: TypeAlias = Callable[[Parts, Parts, Mapping[str, Any]], "float
 @final
 @dataclass(frozen=True, slots=True)
 class CompoundComparator:
-    """A batch comparator that scores sibling fields of one object as one; the primary field gets the score.
+    """A batch comparator that scores sibling fields of an object as one; the primary field gets the score.
 
     Each field names its part: `"x-eval-compare": {"full_name": {"role": "surname"}}`. The fields of one
     object form a group. Its primary field gets the score, and the others become `skipped`, so that the group
     counts once.
 
-    A group in which a role is missing (on either side, or because its field is not compared by this
-    comparator) scores 0 on the primary. If the primary itself is missing on one side, that is an omission or
-    a hallucination as usual, and the others are skipped; if it is missing on both, nothing in the group is
-    scored, so choose a primary field that is always present.
+    A group with a missing role (on either side, or because its field is not compared by this comparator)
+    scores 0 on the primary. If the primary itself is missing on one side, it is an omission or hallucination
+    as usual, and the others are skipped; if it is missing on both sides, nothing in the group is scored, so
+    choose a primary field that is always present.
 
-    A group with only nulls on one side scores 1 if the other side has only nulls too, else 0. Otherwise the
+    A group with only nulls on one side scores 1 if the other side also has only nulls, else 0. Otherwise the
     function gets None for a null.
 
     Args:
-        name: the name it will be registered under, for messages.
+        name: the name under which it will be registered, for messages.
         roles: the names of the parts, two or more.
         primary: the role that gets the score.
         fn: `fn(expected, actual, params)`, with a dict of role to value (after transforms) for each side and
@@ -45,7 +45,7 @@ class CompoundComparator:
             ComparatorResult.
 
     Raises:
-        ConfigurationError: fewer than two roles, a role twice, or a primary that is not one of them.
+        ConfigurationError: there are fewer than two roles, duplicate roles, or a primary that is not a role.
 
     >>> from pytest_jsonmatch import compare_json
     >>> from pytest_jsonmatch.engine.plan.registry import session_registry
@@ -84,33 +84,33 @@ class CompoundComparator:
             )
 
     def check_params(self, params: Mapping[str, Any]) -> None:
-        """Raise ConfigurationError for a field that has none of the roles."""
+        """Raise ConfigurationError for a field without a valid role."""
         owner = f"comparator {self.name!r}"
         role = get_required(owner, params, "role", f'{{"role": "{self.primary}"}}')
         if role not in self.roles:
             raise ConfigurationError(f"{owner} has no role {role!r}{did_you_mean(str(role), self.roles)}")
 
     def __call__(self, items: Sequence[BatchItem]) -> list[object]:
-        """Return an answer for each item: a score for a primary field, `skip` for the others."""
+        """Return an answer for each item: a score for a primary field, and `skip` for the others."""
         groups: dict[Any, list[BatchItem]] = {}
         for item in items:
             key = (item.record, item.expected_parent, item.actual_parent)
             groups.setdefault(key, []).append(item)
         answers: dict[str, object] = {}
         for group in groups.values():
-            answers.update(self._answers(group))
+            answers.update(self._answer_group(group))
         return [answers[item.id] for item in items]
 
-    def _answers(self, group: Sequence[BatchItem]) -> dict[str, object]:
+    def _answer_group(self, group: Sequence[BatchItem]) -> dict[str, object]:
         by_role: dict[str, BatchItem] = {}
         for item in group:
             other = by_role.setdefault(item.params["role"], item)
             if other is not item:
-                twice = ValueError(
+                error = ValueError(
                     f"{other.path} and {item.path} both have the role {item.params['role']!r}; "
                     "only one field of an object can have it"
                 )
-                return {each.id: twice for each in group}
+                return {member.id: error for member in group}
         primary = by_role.get(self.primary)
         where = "which is missing" if primary is None else f"at {primary.path}"
         reason = f"scored with its {self.primary!r}, {where}"
@@ -122,9 +122,9 @@ class CompoundComparator:
         return answers
 
     def _score(self, primary: BatchItem, by_role: Mapping[str, BatchItem]) -> object:
-        lacking = [role for role in self.roles if role not in by_role]
-        if lacking:
-            missing = ", ".join(map(repr, lacking))
+        missing_roles = [role for role in self.roles if role not in by_role]
+        if missing_roles:
+            missing = ", ".join(map(repr, missing_roles))
             return ComparatorResult(0.0, f"incomplete: no {missing} to compare")
         expected = {role: by_role[role].expected_compared for role in self.roles}
         actual = {role: by_role[role].actual_compared for role in self.roles}

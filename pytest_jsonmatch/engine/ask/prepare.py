@@ -1,4 +1,4 @@
-"""Show strings, before they are compared, to comparators that work on many at once (embeddings)."""
+"""Pass strings to comparators that prepare many at once (embeddings), before they are compared."""
 
 from __future__ import annotations
 
@@ -17,21 +17,22 @@ if TYPE_CHECKING:
 
     Prepare: TypeAlias = Callable[[Sequence[str]], object]
     Strings: TypeAlias = defaultdict[tuple[Prepare, PlanNode], dict[str, None]]
-    """Distinct strings of one side, by who wants to see them and schema path."""
+    """The distinct strings of one side, by function that prepares them and schema path."""
 
 
 def prepare(plan: Plan, records: Iterable[tuple[JsonValue, JsonValue]]) -> None:
-    """Show strings of records to the comparators that prepare for them, in one call each.
+    """Pass the strings of records to the comparators that prepare them, in one call each.
 
-    At each schema path of a record, strings that only one side has are shown if the other side has any, too.
-    Most strings of both sides meet their equals, which score 1; the rest are encoded when they are compared.
+    At each schema path of a record, the strings that only one side has are passed if the other side has any.
+    Most strings that both sides have are paired with their equals, which score 1 without preparation; others
+    are encoded when they are compared.
 
     Args:
         plan: a compiled metric whose `prepares` is true.
-        records: (expected, actual) of each record to be scored; either may be MISSING.
+        records: (expected, actual) of each record to score; either may be MISSING.
 
     Raises:
-        ConfigurationError: one of the comparators cannot work at all.
+        ConfigurationError: one of the comparators is not usable.
     """
     differing: defaultdict[Prepare, dict[str, None]] = defaultdict(dict)
     for record in records:
@@ -41,15 +42,15 @@ def prepare(plan: Plan, records: Iterable[tuple[JsonValue, JsonValue]]) -> None:
         left, right = sides
         for key in filter(right.__contains__, left):
             one, other = left[key], right[key]
-            only = [text for text in (*one, *other) if not (text in one and text in other)]
-            differing[key[0]].update(dict.fromkeys(only))
-    for show, texts in differing.items():
+            one_sided = [text for text in (*one, *other) if not (text in one and text in other)]
+            differing[key[0]].update(dict.fromkeys(one_sided))
+    for prepare_strings, texts in differing.items():
         if texts:
-            show(list(texts))
+            prepare_strings(list(texts))
 
 
 def _collect(node: PlanNode, value: JsonValue, strings: Strings) -> None:
-    """Add the strings in a value that a comparator wants to see, after the transforms of their places."""
+    """Add the strings in a value that a comparator prepares, after the transforms of their places."""
     node = node.choose(value, MISSING)
     bound = node.rules.explicit_comparator or node.rules.types.bound["string"]
     if node.rules.skip or (type(value) in CONTAINERS and node.rules.explicit_comparator is not None):

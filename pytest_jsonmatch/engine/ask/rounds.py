@@ -1,7 +1,7 @@
-"""Collect the open questions of records, ask them in one call, and score again with the answers.
+"""Collect the open questions of records, ask them in one call, and score the records again with the answers.
 
-No result is ever patched: an outcome without open questions is final. In unordered arrays an unknown answer
-is worth 1, an upper bound; questions are asked only about pairs that are optimal under these bounds.
+No result is patched: an outcome without open questions is final. In unordered arrays an unknown answer counts
+1, an upper bound; questions are asked only about pairs that are optimal under these bounds.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ def score_with_answers(plan: Plan, expected: JsonValue, actual: JsonValue, judge
         actual: a JSON value, or MISSING.
         judge: the judge given to comparators that are `judged`.
 
-    Raises what `score.documents.score` raises.
+    Raises the errors of `score.documents.score`.
     """
-    (found,) = score_all_with_answers(plan, [(None, expected, actual)], judge)
-    if isinstance(found, JsonMatchError):
-        raise found
-    return found
+    (outcome,) = score_all_with_answers(plan, [(None, expected, actual)], judge)
+    if isinstance(outcome, JsonMatchError):
+        raise outcome
+    return outcome
 
 
 def score_all_with_answers(
     plan: Plan, records: Sequence[RecordPair], judge: object = None
 ) -> list[Outcome | JsonMatchError]:
-    """Score a chunk of records, and ask batch comparators about all of them together.
+    """Score a chunk of records, asking batch comparators about all of them together.
 
     Args:
         plan: a compiled metric, with or without batch comparators.
@@ -60,10 +60,10 @@ def score_all_with_answers(
         judge: the judge given to comparators that are `judged`.
 
     Returns:
-        For each record its outcome, or the error that scoring it raises.
+        For each record its outcome, or the error raised while scoring it.
 
     Raises:
-        ConfigurationError: a comparator that prepares for strings cannot work at all.
+        ConfigurationError: a comparator that prepares strings is not usable.
 
     >>> from pytest_jsonmatch.engine.plan.compile import compile_plan
     >>> plan = compile_plan("json_similarity", {})
@@ -73,18 +73,18 @@ def score_all_with_answers(
     """
     if plan.prepares:
         prepare(plan, ((expected, actual) for _, expected, actual in records))
-    scored = [_Record(plan, record) for record in records]
+    record_states = [_Record(plan, record) for record in records]
     numbers: Counter[str | int | None] = Counter()
-    while waiting := [each for each in scored if each.open]:
-        _ask(waiting, judge, numbers)
-        for each in waiting:
-            each.score()
-    return [each.outcome for each in scored]
+    while open_records := [record_state for record_state in record_states if record_state.open]:
+        _ask(open_records, judge, numbers)
+        for record_state in open_records:
+            record_state.score()
+    return [record_state.outcome for record_state in record_states]
 
 
 @final
 class _Record:
-    """A record, its outcome and its answers so far."""
+    """A record with its outcome and its answers so far."""
 
     __slots__ = ("_actual", "_expected", "_plan", "_rounds", "answers", "id", "open", "outcome")
 
@@ -100,7 +100,7 @@ class _Record:
         self.score()
 
     def score(self) -> None:
-        """Score it with the answers so far."""
+        """Score the record with the answers so far."""
         try:
             self.outcome = score(self._plan, self._expected, self._actual, self.answers, self._rounds)
         except JsonMatchError as error:
@@ -114,76 +114,76 @@ RecordQuestions: TypeAlias = "list[tuple[_Record, OpenQuestion]]"
 
 
 def _ask(records: Sequence[_Record], judge: object, numbers: Counter[str | int | None]) -> None:
-    """Answer all open questions: one call for each comparator and record, or chunk.
+    """Answer all open questions, with one call for each comparator and record, or chunk.
 
     Args:
-        records: those with open questions.
+        records: the records with open questions.
         judge: the judge given to comparators that are `judged`.
         numbers: the number of items so far, by record id.
     """
     calls: dict[tuple[Batch, int], RecordQuestions] = {}
-    for at, record in enumerate(records):
-        for asked in record.open.values():
-            batch = asked.question.batch
-            key = batch, -1 if batch.scope == "chunk" else at
-            calls.setdefault(key, []).append((record, asked))
+    for index, record in enumerate(records):
+        for question in record.open.values():
+            batch = question.question.batch
+            key = batch, -1 if batch.scope == "chunk" else index
+            calls.setdefault(key, []).append((record, question))
     for (batch, _), questions in calls.items():
         items = []
-        for record, asked in questions:
+        for record, question in questions:
             numbers[record.id] += 1
-            items.append(_make_item(asked, record.id, numbers[record.id]))
-        for (record, asked), answer in zip(questions, _ask_once(batch, items, judge)):
-            record.answers[asked.place] = answer
+            items.append(_make_item(question, record.id, numbers[record.id]))
+        for (record, question), answer in zip(questions, _ask_once(batch, items, judge)):
+            record.answers[question.place] = answer
 
 
 def _ask_once(batch: Batch, items: list[BatchItem], judge: object) -> list[BatchAnswer]:
     """Ask about items in one call; return an answer for each, or the reason why there is none."""
     try:
-        given = list(items)
-        returned = batch.ask(given, judge) if batch.judged else batch.ask(given)
-        read = (
+        copied = list(items)
+        returned = batch.ask(copied, judge) if batch.judged else batch.ask(copied)
+        answers = (
             _read_mapping(items, returned)
             if isinstance(returned, Mapping)
             else _read_list(batch, items, returned)
         )
     except Exception as error:
         if batch.judged:
-            # Single failures of the judge are answers already; an error means that it can't be asked at all.
+            # Failures on single items are answers already; an error means that the judge can't be asked.
             raise
         # A user's comparator: its failure is a result.
-        read = f"raised {format_error(error)}"
-    return [read] * len(items) if isinstance(read, str) else read
+        answers = f"raised {format_error(error)}"
+    return [answers] * len(items) if isinstance(answers, str) else answers
 
 
-def _make_item(asked: OpenQuestion, record: str | int | None, number: int) -> BatchItem:
-    """Return an open place as the item that a batch comparator is given.
+def _make_item(question: OpenQuestion, record: str | int | None, number: int) -> BatchItem:
+    """Return the item of an open question for its batch comparator.
 
     Args:
-        asked: the place.
+        question: the open question.
         record: the id of its record; None if a single pair of documents is compared.
-        number: distinguishes the items of a record.
+        number: the number of the item in its record.
     """
-    finding = asked.finding
-    place, around = finding.place, finding.around
+    finding = question.finding
+    place, parent_place = finding.place, finding.parent_place
     return BatchItem(
         id=str(number) if record is None else f"{record}:{number}",
         record=record,
         path=finding.node.path,
         expected_path=format_instance_path(place, "expected"),
         actual_path=format_instance_path(place, "actual"),
-        expected_parent=None if around is None else format_instance_path(around, "expected"),
-        actual_parent=None if around is None else format_instance_path(around, "actual"),
+        expected_parent=None if parent_place is None else format_instance_path(parent_place, "expected"),
+        actual_parent=None if parent_place is None else format_instance_path(parent_place, "actual"),
         expected=finding.expected,
         actual=finding.actual,
         expected_compared=finding.expected_compared,
         actual_compared=finding.actual_compared,
-        params=dict(asked.question.params),
+        params=dict(question.question.params),
         description=finding.node.description,
     )
 
 
 def _read_list(batch: Batch, items: Sequence[BatchItem], returned: object) -> list[BatchAnswer] | str:
-    """Return the answers of a list, or what is wrong with it as a whole."""
+    """Return the answers in a list, or the reason why the list as a whole is invalid."""
     if inspect.iscoroutine(returned):
         returned.close()
         return "is a coroutine function; it must wait for its answers itself"
@@ -200,19 +200,19 @@ def _read_list(batch: Batch, items: Sequence[BatchItem], returned: object) -> li
 
 
 def _read_mapping(items: Sequence[BatchItem], returned: Mapping[Any, object]) -> list[BatchAnswer] | str:
-    """Return the answers of a mapping, or what is wrong with it as a whole."""
-    given = dict(returned)
-    unknown = given.keys() - {item.id for item in items}
+    """Return the answers in a mapping, or the reason why the mapping as a whole is invalid."""
+    answers = dict(returned)
+    unknown = answers.keys() - {item.id for item in items}
     if unknown:
         return f"answered for ids that it was not asked about: {', '.join(sorted(map(repr, unknown)))}"
     return [
-        _check_answer(given[item.id]) if item.id in given else "gave no answer for this item"
+        _check_answer(answers[item.id]) if item.id in answers else "gave no answer for this item"
         for item in items
     ]
 
 
 def _check_answer(answer: object) -> BatchAnswer:
-    """Return one item's answer, or what is wrong with it."""
+    """Return the answer for one item, or the reason why it is invalid."""
     if isinstance(answer, JsonMatchError):
         return str(answer)
     if isinstance(answer, BaseException):

@@ -1,4 +1,4 @@
-"""Scores by schema path, errors of comparators, and how scores are written."""
+"""Scores by schema path, errors of comparators, and the format of scores."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.walkstate import VisitedPlaces
 
 POSITIONS: Final = {MATCH: 0, MISMATCH: 1, OMISSION: 2, HALLUCINATION: 3, SKIPPED: 4, BATCH_ERROR: 5}
-"""The position of each status in the numbers of `FieldAggregation`."""
+"""The position of each status among the numbers of a `FieldAggregation`."""
 COUNTS: Final = {
     "n": "total",
     "match": "matches",
@@ -33,15 +33,15 @@ COUNTS: Final = {
     "missing": "omissions",
     "extra": "hallucinations",
 }
-"""The columns of tables that count results, in order, with the score in each."""
+"""The columns of tables that count results, in order, with the attribute for each."""
 SHARES: Final = {"score": "mean_score", "precision": "precision", "recall": "recall", "F1": "f1"}
-"""The columns after these."""
+"""The columns of scores after these, with the attribute for each."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class FieldAggregation:
-    """The scores of one schema path over any number of results; two aggregations merge into one.
+    """The scores of one schema path over any number of results; aggregations can be merged.
 
     >>> one = FieldAggregation(
     ...     matches=1, score_sum=1.0, weighted_score=1.0, expected_weight=1.0, actual_weight=1.0
@@ -59,9 +59,9 @@ class FieldAggregation:
     skipped: int = 0
     batch_errors: int = 0
     expected_leaves: int = 0
-    """Leaves of expected, whatever their weights; a mistyped object or array counts all leaves in it."""
+    """The unweighted number of expected's leaves, including all leaves of mistyped objects and arrays."""
     actual_leaves: int = 0
-    """Leaves of actual; 0 if the metric does not count what only actual has."""
+    """The unweighted number of actual's leaves; 0 if the metric does not count extra values."""
     score_sum: float = 0.0
     weighted_score: float = 0.0
     expected_weight: float = 0.0
@@ -69,7 +69,7 @@ class FieldAggregation:
 
     @property
     def total(self) -> int:
-        """Matches, mismatches, omissions and hallucinations."""
+        """The number of matches, mismatches, omissions and hallucinations."""
         return self.matches + self.mismatches + self.omissions + self.hallucinations
 
     @property
@@ -79,72 +79,72 @@ class FieldAggregation:
 
     @property
     def precision(self) -> float | None:
-        """Weighted score over actual's weighted leaves; None for 0/0."""
+        """The weighted score divided by actual's weighted leaves; None for 0/0."""
         return _divide(self.weighted_score, self.actual_weight)
 
     @property
     def recall(self) -> float | None:
-        """Weighted score over expected's weighted leaves; None for 0/0."""
+        """The weighted score divided by expected's weighted leaves; None for 0/0."""
         return _divide(self.weighted_score, self.expected_weight)
 
     @property
     def f1(self) -> float | None:
-        """Twice the weighted score over both sides' weighted leaves; None for 0/0."""
+        """Twice the weighted score divided by both sides' weighted leaves; None for 0/0."""
         return _divide(2 * self.weighted_score, self.expected_weight + self.actual_weight)
 
     @property
     def omission_rate(self) -> float | None:
-        """Omissions over expected's leaves; None for 0/0."""
+        """Omissions divided by expected's leaves; None for 0/0."""
         return _divide(self.omissions, self.expected_leaves)
 
     @property
     def hallucination_rate(self) -> float | None:
-        """Hallucinations over actual's leaves; None for 0/0, and if the metric does not count them."""
+        """Hallucinations divided by actual's leaves; None for 0/0 or if the metric does not count them."""
         return _divide(self.hallucinations, self.actual_leaves)
 
     def merge(self, other: FieldAggregation) -> FieldAggregation:
-        """Return the scores of both; the order of merging does not matter."""
+        """Return the scores of both together; the order of merging does not matter."""
         return FieldAggregation(*map(sum, zip(self.to_list(), other.to_list())))  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, Any]:
         """Return counts and scores as plain JSON types."""
-        return {name: getattr(self, name) for name in _SHOWN}
+        return {name: getattr(self, name) for name in _DICT_NAMES}
 
     def to_list(self) -> list[float]:
-        """Return the numbers, in the order of the fields, to send or store."""
+        """Return the numbers in the order of the fields, for sending or storing."""
         return [getattr(self, name) for name in _NUMBERS]
 
     @classmethod
     def from_list(cls, numbers: Sequence[float]) -> FieldAggregation:
-        """Return the aggregation that `to_list` gave."""
+        """Return the aggregation for the numbers of `to_list`."""
         return cls(*numbers)  # type: ignore[arg-type]
 
 
 _NUMBERS: Final = tuple(FieldAggregation.__dataclass_fields__)
 COUNTED: Final = _NUMBERS.index("score_sum")
-"""The number of integers among an aggregation's numbers; they come first."""
+"""The number of integers among an aggregation's numbers, which come first."""
 RATES: Final = ("omission_rate", "hallucination_rate")
 """The rates of absent values in aggregates."""
-_SHOWN: Final = (*_NUMBERS[: len(POSITIONS)], "mean_score", "precision", "recall", "f1", *RATES)
+_DICT_NAMES: Final = (*_NUMBERS[: len(POSITIONS)], "mean_score", "precision", "recall", "f1", *RATES)
 _EXPECTED_LEAVES, _ACTUAL_LEAVES, _SCORES, _WEIGHTED, _EXPECTED, _ACTUAL = map(
     _NUMBERS.index,
     ("expected_leaves", "actual_leaves", "score_sum", "weighted_score", "expected_weight", "actual_weight"),
 )
 
 
-def merge_aggregations(several: Iterable[FieldAggregation]) -> FieldAggregation:
+def merge_aggregations(aggregations: Iterable[FieldAggregation]) -> FieldAggregation:
     """Return the scores of several fields together."""
-    return reduce(FieldAggregation.merge, several, FieldAggregation())
+    return reduce(FieldAggregation.merge, aggregations, FieldAggregation())
 
 
-def _divide(part: float, whole: float) -> float | None:
-    """Return part / whole, which rounding may not lift above 1; None for 0/0."""
-    return min(part / whole, 1.0) if whole else None
+def _divide(part: float, total: float) -> float | None:
+    """Return part / total, at most 1 in spite of rounding; None for 0/0."""
+    return min(part / total, 1.0) if total else None
 
 
 def count_plain_matches(visited: VisitedPlaces, findings: Iterable[FieldResult]) -> dict[PlanNode, int]:
-    """Return how many leaves at each schema path match without a finding; 0 if all have findings."""
-    matches = visited.places()
+    """Return the number of leaves at each schema path that match without a finding."""
+    matches = visited.count_places()
     for finding in findings:
         if finding.expected is not MISSING:
             place = finding.node.place
@@ -168,10 +168,10 @@ def aggregate(
             numbers = sums[node.place] = [0] * _SCORES + [0.0] * 4
         numbers[POSITIONS[status]] += 1
         if status in LEAVES:
-            own, other = finding.leaves
-            numbers[_EXPECTED_LEAVES] += own
+            expected_leaves, actual_leaves = finding.leaves
+            numbers[_EXPECTED_LEAVES] += expected_leaves
             if node.plan.options.extra == "count":
-                numbers[_ACTUAL_LEAVES] += other
+                numbers[_ACTUAL_LEAVES] += actual_leaves
             expected, actual = finding.own_weights
             numbers[_SCORES] += finding.score
             numbers[_WEIGHTED] += finding.score * node.weight
@@ -183,7 +183,7 @@ def aggregate(
 @final
 @dataclass(frozen=True, slots=True)
 class ErrorEntry:
-    """A comparator that raised, or whose score was outside [0, 1].
+    """An error of a comparator, or a score outside [0, 1].
 
     >>> str(ErrorEntry("total", "ours", "raised KeyError: 'x'"))
     "total: comparator 'ours' raised KeyError: 'x'"
@@ -198,7 +198,7 @@ class ErrorEntry:
 
 
 def iter_errors(findings: Iterable[FieldResult]) -> Iterator[ErrorEntry]:
-    """Yield the errors of comparators in findings, and in the differences below them."""
+    """Yield the errors of comparators in findings and in the differences below them."""
     for finding in findings:
         detail = finding.detail
         if detail is None:

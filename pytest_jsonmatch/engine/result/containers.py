@@ -1,4 +1,4 @@
-"""Scores for every object and array of a comparison, and how its arrays were aligned."""
+"""The scores of every object and array of a comparison, and the alignments of its arrays."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.plan.options import ByKey, ByMembers
-from pytest_jsonmatch.engine.score.field import LEAFLESS, Place, format_instance_path, get_instance_keys
+from pytest_jsonmatch.engine.score.field import UNCOUNTED, Place, format_instance_path, get_instance_keys
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.engine.value.sums import Sums, add_sums
@@ -24,7 +24,7 @@ _PAIRINGS: Final[dict[type, str]] = {str: "unordered", ByKey: "key", ByMembers: 
 @final
 @dataclass(frozen=True, slots=True)
 class ContainerResult:
-    """The scores of one object or array, over all results in it at any depth.
+    """The scores of an object or array over all results in it, at any depth.
 
     >>> from pytest_jsonmatch import compare_json
     >>> result = compare_json({"n": [1, 2]}, {"n": [1], "m": 3}, metric="leaf_f1")
@@ -39,17 +39,17 @@ class ContainerResult:
     actual_path: str | None
     """The instance path in actual; None if actual has no such container."""
     kind: str
-    """object or array; expected's kind if the two sides differ."""
+    """"object" or "array"; expected's kind if the two sides differ."""
     expected_leaves: float
-    """Expected's leaves in it, weighted."""
+    """The weighted number of expected's leaves in it."""
     actual_leaves: float
-    """Actual's leaves in it, weighted."""
+    """The weighted number of actual's leaves in it."""
     precision: float
-    """Σ score / actual's leaves, 0/0 being 1."""
+    """Σ score / actual's leaves, 1 for 0/0."""
     recall: float
-    """Σ score / expected's leaves, 0/0 being 1."""
+    """Σ score / expected's leaves, 1 for 0/0."""
     f1: float
-    """2 Σ score / leaves of both sides, 0/0 being 1."""
+    """2 Σ score / leaves of both sides, 1 for 0/0."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return paths and scores as plain JSON types."""
@@ -59,7 +59,7 @@ class ContainerResult:
 @final
 @dataclass(frozen=True, slots=True)
 class ArrayAlignment:
-    """Which elements of two arrays were paired, if not by position.
+    """The pairs of elements of two arrays that are not paired by position.
 
     >>> from pytest_jsonmatch import compare_json
     >>> result = compare_json([["b", "x"], ["a"]], [["a"], ["b", "c"], ["d"]], metric="pairwise_f1")
@@ -75,13 +75,13 @@ class ArrayAlignment:
     actual_path: str
     """The instance path in actual."""
     kind: str
-    """unordered, key or members."""
+    """"unordered", "key" or "members"."""
     pairs: tuple[tuple[int, int, float], ...]
-    """(index in expected, index in actual, F1 of the two), in the order of expected."""
+    """(index in expected, index in actual, F1 of the pair), in the order of expected."""
     unmatched_expected: tuple[int, ...]
-    """Indices in expected of elements without a partner."""
+    """The indices of expected's elements without a partner."""
     unmatched_actual: tuple[int, ...]
-    """Indices in actual of elements without a partner."""
+    """The indices of actual's elements without a partner."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the alignment as plain JSON types."""
@@ -89,10 +89,10 @@ class ArrayAlignment:
 
 
 def compute_containers(findings: Iterable[FieldResult]) -> list[ContainerResult]:
-    """Return the scores of every object and array, in the order of the document, the root first."""
+    """Return the scores of every object and array, in document order, the root first."""
     return [
         ContainerResult(
-            _schema_path(place),
+            _format_schema_path(place),
             None if place.expected_key is MISSING else format_instance_path(place, "expected"),
             None if place.actual_key is MISSING else format_instance_path(place, "actual"),
             kind,
@@ -106,7 +106,7 @@ def compute_containers(findings: Iterable[FieldResult]) -> list[ContainerResult]
     ]
 
 
-def _schema_path(place: Place) -> str:
+def _format_schema_path(place: Place) -> str:
     keys = [
         actual if expected is MISSING else expected
         for expected, actual in zip(get_instance_keys(place, "expected"), get_instance_keys(place, "actual"))
@@ -119,9 +119,9 @@ def _sum_by_container(findings: Iterable[FieldResult]) -> list[tuple[Place, str,
     parts: dict[Place, tuple[str, list[Sums]]] = {}
     for finding in findings:
         kind = _KINDS.get(type(finding.expected)) or _KINDS.get(type(finding.actual))
-        # A finding of a container is empty, mistyped or compared as a whole. It may contain skipped ones.
-        within = [] if kind is None or finding.status in LEAFLESS else [(finding.place, kind)]
-        key, place, sums = finding.place.key, finding.around, finding.sums
+        # The container of a finding is empty, mistyped or compared as a whole. It may contain skipped ones.
+        within = [] if kind is None or finding.status in UNCOUNTED else [(finding.place, kind)]
+        key, place, sums = finding.place.key, finding.parent_place, finding.sums
         while place is not None:
             within.append((place, "array" if type(key) is int else "object"))
             key, place = place.key, place.parent
@@ -133,15 +133,15 @@ def _sum_by_container(findings: Iterable[FieldResult]) -> list[tuple[Place, str,
 def describe_alignments(
     arrays: Sequence[AlignedArrays], findings: Sequence[FieldResult]
 ) -> list[ArrayAlignment]:
-    """Return how arrays were aligned, with the F1 of each pair."""
+    """Return the alignments of arrays, with the F1 of each pair."""
     if not arrays:
         return []
-    aligned = {each.place for each in arrays}
-    scores = {each.place: each.sums.f1 for each in findings if each.around in aligned}
+    aligned = {array.place for array in arrays}
+    scores = {finding.place: finding.sums.f1 for finding in findings if finding.parent_place in aligned}
     for place, _, sums in _sum_by_container(findings):
         if place.parent in aligned:
             scores[place._replace(choice=0)] = sums.f1
-    return [_make_alignment(each, scores) for each in arrays]
+    return [_make_alignment(array, scores) for array in arrays]
 
 
 def _make_alignment(aligned: AlignedArrays, scores: dict[Place, float]) -> ArrayAlignment:

@@ -28,28 +28,28 @@ def make_data_frame(
     """Return rows as a data frame of pandas or polars.
 
     Args:
-        rows_by: the rows for each value that `by` may have.
-        by: which of them.
-        library: "pandas" or "polars"; None for the one imported already, else the first installed.
-        names: the columns if there is no row.
+        rows_by: the rows for each valid value of `by`.
+        by: the rows to return.
+        library: "pandas" or "polars"; None for the one that is already imported, else the first installed.
+        names: the columns if there are no rows.
 
     Raises:
-        ConfigurationError: there are no such rows, no such library, or it is not installed.
+        ConfigurationError: `by` is invalid, or the library is unknown or not installed.
     """
     if by not in rows_by:
         raise ConfigurationError(f"by must be one of {', '.join(rows_by)}; got {by!r}")
     rows = list(rows_by[by])
-    found = dict.fromkeys(name for row in rows for name in row)
-    columns = {name: [row.get(name) for row in rows] for name in found or names}
-    for each in sorted(("pandas", "polars"), key=lambda each: each not in sys.modules):
+    names_in_rows = dict.fromkeys(name for row in rows for name in row)
+    columns = {name: [row.get(name) for row in rows] for name in names_in_rows or names}
+    for candidate in sorted(("pandas", "polars"), key=lambda candidate: candidate not in sys.modules):
         with suppress(ImportError):
-            if library in {None, each}:
-                module: Any = import_module(each)
-                if each == "pandas":
+            if library in {None, candidate}:
+                module: Any = import_module(candidate)
+                if candidate == "pandas":
                     return module.DataFrame(columns)
-                # A column of JSON values can hold several types at once; polars keeps those only as text.
-                plain = {name: _to_plain(values) for name, values in columns.items()}
-                return module.DataFrame(plain, strict=False)
+                # A column of JSON values can contain several types, which polars keeps only as text.
+                converted = {name: _to_plain(values) for name, values in columns.items()}
+                return module.DataFrame(converted, strict=False)
     missing = "" if library is None else f", and {library!r} is not installed"
     raise ConfigurationError(f"to_dataframe needs pandas or polars{missing}: pip install pandas")
 
@@ -62,5 +62,8 @@ def _to_plain(values: Sequence[Any]) -> Sequence[Any]:
 
 
 def iter_field_rows(fields: Mapping[str, FieldAggregation]) -> Iterator[dict[str, Any]]:
-    """Yield the scores of each schema path."""
-    return ({"path": path, "total": each.total, **each.to_dict()} for path, each in fields.items())
+    """Yield a row of counts and scores for each schema path."""
+    return (
+        {"path": path, "total": aggregation.total, **aggregation.to_dict()}
+        for path, aggregation in fields.items()
+    )

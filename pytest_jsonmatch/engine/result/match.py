@@ -1,4 +1,4 @@
-"""The result of one comparison: its scores, and the findings behind them."""
+"""The result of one comparison: its scores and findings."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.score.walkstate import Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.engine.value.sums import Figure, Sums
+    from pytest_jsonmatch.engine.value.sums import ScoreValue, Sums
 
 
 @final
 class MatchResult:
-    """The result of one comparison: scores, results per leaf, aggregates per field.
+    """The result of one comparison: scores, results per leaf, and aggregates per field.
 
-    It has no truth value: `assert compare_json(...)` would pass whatever the score is. Write
-    `assert_json_match(...)`, or compare `.score` with what you need.
+    It has no truth value, since `assert compare_json(...)` would pass at any score. Use
+    `assert_json_match(...)`, or compare `.score` with a limit.
 
     >>> from pytest_jsonmatch import compare_json
     >>> result = compare_json({"name": "Ann", "age": 31}, {"name": "Ann", "age": 30})
@@ -59,7 +59,7 @@ class MatchResult:
         warnings: tuple[str, ...] = (),
         validity: Validity | None = None,
     ) -> None:
-        """Take (expected, actual), the outcome of their walk, and whether actual is valid by the schema."""
+        """Create a result from (expected, actual), the outcome of their walk, and the validity of actual."""
         self._plan = plan
         self._documents = documents
         self._outcome = outcome
@@ -73,35 +73,35 @@ class MatchResult:
 
     @property
     def counts_extra(self) -> bool:
-        """Whether leaves that only actual has lower the scores."""
+        """Whether extra leaves lower the scores."""
         return self._plan.options.extra == "count"
 
     @property
     def has_figures(self) -> bool:
-        """Whether there is anything to count. If batch errors have left nothing, every score is None."""
+        """Whether there is anything to count; if batch errors have left nothing, every score is None."""
         return self._outcome.has_figures
 
     @property
-    def score(self) -> Figure:
+    def score(self) -> ScoreValue:
         """The metric's own score in [0, 1]: exactly 1.0 if and only if every counted unit scores 1."""
         return self.recall if self._plan.options.reduce == "ratio" else self.f1
 
     @property
-    def precision(self) -> Figure:
-        """How much of actual is right: Σ score / actual's leaves, 0/0 being 1."""
+    def precision(self) -> ScoreValue:
+        """The share of actual that is correct: Σ score / actual's leaves, 1 for 0/0."""
         return self._sums.precision if self.has_figures else None
 
     @property
-    def recall(self) -> Figure:
-        """How much of expected was found: Σ score / expected's leaves, 0/0 being 1."""
+    def recall(self) -> ScoreValue:
+        """The share of expected that was found: Σ score / expected's leaves, 1 for 0/0."""
         return self._sums.recall if self.has_figures else None
 
     @property
-    def f1(self) -> Figure:
-        """The harmonic mean of precision and recall, as 2Σ / (E + A), 0/0 being 1."""
+    def f1(self) -> ScoreValue:
+        """The harmonic mean of precision and recall, as 2Σ / (E + A), 1 for 0/0."""
         return self._sums.f1 if self.has_figures else None
 
-    def f_beta(self, beta: float) -> Figure:
+    def f_beta(self, beta: float) -> ScoreValue:
         """Return (1 + β²)PR / (β²P + R): β > 1 favours recall, β < 1 precision.
 
         >>> from pytest_jsonmatch import compare_json
@@ -112,17 +112,17 @@ class MatchResult:
 
     @property
     def _sums(self) -> Sums:
-        """The sums that all scores are computed from."""
+        """The sums from which all scores are computed."""
         return self._outcome.sums
 
-    def _written(self) -> Outcome:
-        """Return the outcome with all findings, in the order of the document, and keep it."""
+    def _write_findings(self) -> Outcome:
+        """Write all findings in document order, keep the outcome, and return it."""
         self._outcome = write_all(self._plan, self._outcome, *self._documents)
         return self._outcome
 
     def __getstate__(self) -> dict[str, Any]:
-        # What a walk keeps holds functions, which may not be copied.
-        self._written()
+        # The state of a walk contains functions, which may not be copyable.
+        self._write_findings()
         return vars(self)
 
     def findings(self) -> Sequence[FieldResult]:
@@ -131,35 +131,35 @@ class MatchResult:
 
     @cached_property
     def field_results(self) -> Sequence[FieldResult]:
-        """Every result, in the order of the document."""
-        return list(self._written().findings)
+        """All results, in document order."""
+        return list(self._write_findings().findings)
 
     @property
     def imperfect(self) -> Iterator[FieldResult]:
-        """The results that are not right, in any order: unlike `field_results` this needs no further walk."""
-        return (each for each in self._outcome.findings if each.status not in {MATCH, SKIPPED})
+        """The results that lower the scores, in any order; unlike `field_results` this needs no further walk."""
+        return (finding for finding in self._outcome.findings if finding.status not in {MATCH, SKIPPED})
 
     @cached_property
     def per_field(self) -> Mapping[str, FieldAggregation]:
-        """Aggregates keyed by schema path (`items[].price`); what was only skipped is not in it."""
-        found = self._outcome.findings
-        by_node = aggregate(count_plain_matches(self._outcome.visited, found), found)
-        return {node.path: each for node, each in by_node.items() if each.total or each.batch_errors}
+        """Aggregates by schema path (`items[].price`), without paths that were only skipped."""
+        findings = self._outcome.findings
+        by_node = aggregate(count_plain_matches(self._outcome.visited, findings), findings)
+        return {node.path: sums for node, sums in by_node.items() if sums.total or sums.batch_errors}
 
     @cached_property
     def containers(self) -> Sequence[ContainerResult]:
-        """Precision, recall and F1 of every object and array, in the document's order, the root first."""
-        return compute_containers(self._written().findings)
+        """Precision, recall and F1 of every object and array, in document order, the root first."""
+        return compute_containers(self._write_findings().findings)
 
     @cached_property
     def alignments(self) -> Sequence[ArrayAlignment]:
-        """How arrays not compared by position were aligned: pairs of indices, each with its F1."""
-        outcome = self._written()
+        """The alignments of arrays that are not compared by position: pairs of indices with their F1."""
+        outcome = self._write_findings()
         return describe_alignments(outcome.alignments, outcome.findings)
 
     @cached_property
     def rows(self) -> Mapping[str, RowCounts]:
-        """How many rows were expected, found and in actual, by the schema path of the array.
+        """The numbers of rows expected, found and in actual, by the schema path of the array.
 
         A row is an element of an array of objects that is not compared by position.
 
@@ -172,7 +172,7 @@ class MatchResult:
 
     @property
     def documents(self) -> tuple[JsonValue, JsonValue]:
-        """Expected and actual as they were compared, copied from the input; do not change them.
+        """Expected and actual as compared, which are copies of the input; do not change them.
 
         Actual is `MISSING` if an answer could not be read.
         """
@@ -180,29 +180,29 @@ class MatchResult:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many results have each status, unweighted; only statuses that occur."""
-        statuses = [each.status for each in self._outcome.findings]
+        """The unweighted number of results with each status that occurs."""
+        statuses = [finding.status for finding in self._outcome.findings]
         counts = {status: statuses.count(status) for status in STATUSES}
         counts[MATCH] += self._outcome.matches
         return {status: number for status, number in counts.items() if number}
 
     @property
     def errors(self) -> tuple[ErrorEntry, ...]:
-        """The comparators that raised, or scored outside [0, 1], with the path of the field."""
+        """The errors of comparators, including scores outside [0, 1], with the path of the field."""
         return tuple(iter_errors(self._outcome.findings))
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Oddities that are not errors: duplicate keys in actual, elements without a key to pair them by."""
+        """Oddities that are not errors: duplicate keys in actual, and elements without a key for pairing."""
         return self._warnings + self._outcome.warnings
 
     def unmatched(self, patterns: Iterable[str]) -> list[str]:
-        """Return the path patterns that fit no place of expected, of actual or of the schema.
+        """Return the path patterns that match nothing in expected, actual or the schema.
 
-        Most likely they are misspelt: their rules apply nowhere.
+        Their rules apply nowhere, so they are probably misspelled.
 
         Raises:
-            ConfigurationError: one is not a path pattern.
+            ConfigurationError: one of the texts is not a path pattern.
 
         >>> from pytest_jsonmatch import compare_json
         >>> rules = {"totl": {"weight": 2}, "items[].n": {"skip": True}}
@@ -217,22 +217,22 @@ class MatchResult:
         ]
 
     def nearest_path(self, pattern: str) -> str | None:
-        """Return the schema path that was likely meant by an unmatched pattern; None if none is near."""
+        """Return the schema path that an unmatched pattern probably means; None if none is near."""
         return find_nearest_path(parse_pattern(pattern), iter_paths(self._documents, self._plan.schema))
 
     @property
     def valid(self) -> bool | None:
-        """Whether actual is valid by the schema (`validate`); None if that was not checked, or can't be."""
+        """Whether actual is valid by the schema (`validate`); None if that was not or can't be checked."""
         return None if self._validity is None else self._validity.valid
 
     @property
     def validity(self) -> Validity | None:
-        """Whether actual is valid, and its violations; None if that was not checked. See also `valid`."""
+        """Whether actual is valid, with its violations; None if that was not checked. See also `valid`."""
         return self._validity
 
     @property
     def violations(self) -> tuple[str, ...]:
-        """What the schema does not allow in actual, each with its path, if `validate` is on."""
+        """The violations of the schema by actual, each with its path, if `validate` is on."""
         return () if self._validity is None else self._validity.violations
 
     @property
@@ -242,17 +242,17 @@ class MatchResult:
 
     @property
     def total_leaves(self) -> float:
-        """The weighted number of expected's leaves: the denominator of a `ratio` score."""
-        return _whole(self._sums.expected)
+        """The weighted number of expected's leaves, the denominator of a `ratio` score."""
+        return _to_integer(self._sums.expected)
 
     @property
     def matched_leaves(self) -> float:
-        """The weighted sum of the scores: the numerator of every score."""
-        return _whole(self._sums.score)
+        """The weighted sum of the scores, the numerator of every score."""
+        return _to_integer(self._sums.score)
 
     @property
     def details(self) -> str:
-        """One line of counts, as in source 3: "Matched leaves: 8, Total leaves: 10"."""
+        """The counts as text, as in source 3: "Matched leaves: 8, Total leaves: 10"."""
         return f"Matched leaves: {self.matched_leaves:.6g}, Total leaves: {self.total_leaves:.6g}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -277,16 +277,16 @@ class MatchResult:
         """Return a data frame of pandas or polars.
 
         Args:
-            by: "leaf" for a row for each of `field_results`, "field" for one for each of `per_field`, "rows"
-                for one for each array in `rows`.
-            library: "pandas" or "polars"; None for the one imported already, else the first installed.
+            by: the rows: "leaf" for those of `field_results`, "field" for those of `per_field`, "rows" for
+                the arrays in `rows`.
+            library: "pandas" or "polars"; None for the one already imported, else the first installed.
 
         Raises:
-            ConfigurationError: `by` is something else, or no such library is installed.
+            ConfigurationError: `by` is invalid, or no such library is installed.
 
         In polars, a column with values of several types becomes JSON text.
         """
-        leaves = (each.to_dict() for each in self.field_results)
+        leaves = (field.to_dict() for field in self.field_results)
         rows = {
             "leaf": leaves,
             "field": iter_field_rows(self.per_field),
@@ -295,8 +295,8 @@ class MatchResult:
         return make_data_frame(rows, by, library)
 
     def _repr_html_(self) -> str:
-        """Return the comparison as notebooks show it."""
-        # By name: the engine knows no report, but a notebook asks the result itself.
+        """Return the comparison as HTML for notebooks."""
+        # Imported by name: the engine does not depend on reports, but notebooks call this method.
         html: str = import_object("pytest_jsonmatch.report.notebook:match_html")(self)
         return html
 
@@ -314,5 +314,5 @@ class MatchResult:
         )
 
 
-def _whole(number: float) -> float:
+def _to_integer(number: float) -> float:
     return int(number) if number == int(number) else number

@@ -1,4 +1,4 @@
-"""How many rows of arrays of objects were found: elements that are paired other than by position."""
+"""Count rows: elements of arrays of objects that are not paired by position."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RATES_OF_ROWS: Final = ("recall", "precision", "f1")
 
 @final
 class RowCounts(NamedTuple):
-    """How many rows of an array were expected, found, and in actual, over any number of comparisons.
+    """The numbers of rows expected, found, and in actual, over any number of comparisons.
 
     >>> rows = RowCounts(expected=50, found=48, actual=49)
     >>> rows.missing, rows.extra, rows.recall
@@ -31,40 +31,40 @@ class RowCounts(NamedTuple):
     """
 
     expected: int = 0
-    """The elements of expected."""
+    """The number of elements of expected."""
     found: int = 0
-    """Those that are paired with an element of actual."""
+    """The number of elements of expected that are paired with an element of actual."""
     actual: int = 0
-    """The elements of actual; 0 if the metric does not count what only actual has."""
+    """The number of elements of actual; 0 if the metric does not count extra values."""
 
     @property
     def missing(self) -> int:
-        """The elements of expected without a partner."""
+        """The number of elements of expected without a partner."""
         return self.expected - self.found
 
     @property
     def extra(self) -> int:
-        """The elements of actual without a partner; 0 if they are not counted."""
+        """The number of elements of actual without a partner; 0 if they are not counted."""
         return max(self.actual - self.found, 0)
 
     @property
     def recall(self) -> float | None:
-        """Found over expected; None for 0/0."""
+        """Found rows divided by those of expected; None for 0/0."""
         return self.found / self.expected if self.expected else None
 
     @property
     def precision(self) -> float | None:
-        """Found over actual; None for 0/0, and if elements of actual are not counted."""
+        """Found rows divided by those of actual; None for 0/0 or if actual's are not counted."""
         return self.found / self.actual if self.actual else None
 
     @property
     def f1(self) -> float | None:
-        """Twice the found over the elements of both sides; None for 0/0, and if actual's are not counted."""
-        whole = self.expected + self.actual
-        return 2 * self.found / whole if whole and self.actual >= self.found else None
+        """Twice the found rows divided by both sides' rows; None for 0/0 or if actual's are not counted."""
+        total = self.expected + self.actual
+        return 2 * self.found / total if total and self.actual >= self.found else None
 
     def merge(self, other: RowCounts) -> RowCounts:
-        """Return the counts of both."""
+        """Return the sums of both counts."""
         return RowCounts(*map(sum, zip(self, other)))
 
     def to_dict(self) -> dict[str, Any]:
@@ -72,16 +72,16 @@ class RowCounts(NamedTuple):
         return {**self._asdict(), **{name: getattr(self, name) for name in RATES_OF_ROWS}}
 
 
-def add_rows(sums: dict[str, RowCounts], more: Mapping[str, RowCounts]) -> None:
-    """Add counts by schema path to others."""
-    for path, rows in more.items():
+def add_rows(sums: dict[str, RowCounts], other: Mapping[str, RowCounts]) -> None:
+    """Add counts by schema path to `sums`."""
+    for path, rows in other.items():
         sums[path] = sums[path].merge(rows) if path in sums else rows
 
 
 def count_rows(outcome: Outcome) -> dict[str, RowCounts]:
     """Return the row counts of a comparison by the schema path of the array."""
     counts: dict[str, RowCounts] = {}
-    for arrays in (*outcome.alignments, *outcome.lone_arrays):
+    for arrays in (*outcome.alignments, *outcome.one_sided_arrays):
         if has_rows(arrays):
             node, _, pairs, expected, actual = arrays
             in_actual = len(actual) if node.plan.options.extra == "count" else 0
@@ -90,9 +90,9 @@ def count_rows(outcome: Outcome) -> dict[str, RowCounts]:
 
 
 def has_rows(arrays: AlignedArrays) -> bool:
-    """Return whether the elements of two arrays are rows: those of expected are objects, or of actual.
+    """Return whether the elements of two arrays are rows: those of expected, else of actual, are objects.
 
-    Elements that are skipped are no rows.
+    Skipped elements are not rows.
     """
     elements: list[JsonValue] = arrays.expected or arrays.actual
     kinds = {*map(type, elements)}
@@ -105,33 +105,33 @@ _OBJECTS: Final = {dict, Matcher}
 def collapse_rows(
     results: Iterable[FieldResult], documents: tuple[JsonValue, JsonValue]
 ) -> list[FieldResult]:
-    """Return results with one for each object that an array of one side lacks, in place of its leaves.
+    """Return results with the leaves of each missing or extra object of an array replaced by one result.
 
-    It stands where the first of its leaves stood, with the schema path and the weight of the first leaf that
-    has a weight.
+    The result takes the position of the first of these leaves, and the schema path and weight of the first
+    leaf that has a weight.
 
     Args:
         results: results of a comparison, or of a field that is scored as a whole.
-        documents: what was compared.
+        documents: (expected, actual).
     """
-    found: dict[Place | int, FieldResult] = {}
+    collapsed: dict[Place | int, FieldResult] = {}
     for number, result in enumerate(results):
         row = _find_row(result, documents) if result.status in _ONE_SIDED else None
         if row is None:
-            found[number] = result
-        elif row not in found or not found[row].weight:
-            keys, value = _side_of(row, documents)
-            side, what = ("actual", "extra") if row.expected_key is MISSING else ("expected", "missing")
+            collapsed[number] = result
+        elif row not in collapsed or not collapsed[row].weight:
+            keys, value = _get_one_side(row, documents)
+            side, status = ("actual", "extra") if row.expected_key is MISSING else ("expected", "missing")
             sides = (MISSING, value) if row.expected_key is MISSING else (value, MISSING)
-            found[row] = result._replace(
-                around=row.parent,
+            collapsed[row] = result._replace(
+                parent_place=row.parent,
                 expected_key=row.expected_key,
                 actual_key=row.actual_key,
                 expected=sides[0],
                 actual=sides[1],
-                detail=Detail(reason=f"row {keys[-1]} of {side} {what}"),
+                detail=Detail(reason=f"row {keys[-1]} of {side} {status}"),
             )
-    return list(found.values())
+    return list(collapsed.values())
 
 
 _ONE_SIDED: Final = frozenset({OMISSION, HALLUCINATION})
@@ -143,15 +143,15 @@ def _find_row(result: FieldResult, documents: tuple[JsonValue, JsonValue]) -> Pl
     row = None
     while place is not None:
         if place.choice:
-            return None  # the documents have no accepted alternatives
+            return None  # accepted alternatives are not in the documents
         is_one_sided = place.expected_key is MISSING or place.actual_key is MISSING
-        if is_one_sided and type(place.key) is int and type(_side_of(place, documents)[1]) is dict:
+        if is_one_sided and type(place.key) is int and type(_get_one_side(place, documents)[1]) is dict:
             row = place
         place = place.parent
     return row
 
 
-def _side_of(place: Place, documents: tuple[JsonValue, JsonValue]) -> tuple[tuple[Any, ...], JsonValue]:
+def _get_one_side(place: Place, documents: tuple[JsonValue, JsonValue]) -> tuple[tuple[Any, ...], JsonValue]:
     """Return the keys that lead to a place that only one side has, and its value."""
     is_extra = place.expected_key is MISSING
     keys = get_instance_keys(place, "actual" if is_extra else "expected")
@@ -159,20 +159,20 @@ def _side_of(place: Place, documents: tuple[JsonValue, JsonValue]) -> tuple[tupl
 
 
 def iter_row_counts(rows: Mapping[str, RowCounts]) -> Iterator[dict[str, Any]]:
-    """Yield the counts and rates of each array."""
-    return ({"path": path, **each.to_dict()} for path, each in rows.items())
+    """Yield a row of counts and rates for each array."""
+    return ({"path": path, **counts.to_dict()} for path, counts in rows.items())
 
 
-def rows_text(rows: RowCounts) -> str:
-    """Return how many rows were found, in words.
+def format_rows(rows: RowCounts) -> str:
+    """Return the number of found rows as text.
 
-    >>> rows_text(RowCounts(expected=50, found=48, actual=49))
+    >>> format_rows(RowCounts(expected=50, found=48, actual=49))
     '48 of 50 rows found, 1 extra'
     """
     extra = f", {count(rows.extra)} extra" if rows.extra else ""
     return f"{count(rows.found)} of {count(rows.expected, 'row')} found{extra}"
 
 
-def sum_rows(several: Iterable[RowCounts]) -> RowCounts:
-    """Return the counts of several arrays together."""
-    return reduce(RowCounts.merge, several, RowCounts())
+def sum_rows(counts: Iterable[RowCounts]) -> RowCounts:
+    """Return the sums of the counts of several arrays."""
+    return reduce(RowCounts.merge, counts, RowCounts())

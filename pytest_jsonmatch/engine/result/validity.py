@@ -1,4 +1,4 @@
-"""Whether an answer is valid by its schema."""
+"""Validation of answers against their schema."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ VALIDATE: Final = ("report", "require", "off")
 
 @final
 class Validity(NamedTuple):
-    """Whether an answer is valid by its schema.
+    """The validity of an answer under its schema.
 
     >>> Validity(False, ("total: -1 is less than the minimum of 0",)).valid
     False
     """
 
     valid: bool | None
-    """None if the validator can't take the value, which has over 200 levels or lone surrogates."""
+    """None if the validator can't check the value, which has over 200 levels or lone surrogates."""
     violations: tuple[str, ...] = ()
-    """What the schema does not allow, each with its path."""
+    """The violations of the schema, each with its path."""
 
 
-def check_validate(wanted: object, schema: object) -> None:
+def check_validate(validate: object, schema: object) -> None:
     """Check the value of the option `validate`.
 
     Raises:
-        ConfigurationError: it is not in `VALIDATE`, or is "require" without a schema.
+        ConfigurationError: the value is not in `VALIDATE`, or is "require" without a schema.
     """
-    if wanted not in VALIDATE:
-        raise ConfigurationError(f"validate is {wanted!r}; it must be {' or '.join(map(repr, VALIDATE))}")
-    if wanted == "require" and schema is None:
+    if validate not in VALIDATE:
+        raise ConfigurationError(f"validate is {validate!r}; it must be {' or '.join(map(repr, VALIDATE))}")
+    if validate == "require" and schema is None:
         raise ConfigurationError("validate is 'require', but there is no schema to validate against")
 
 
 def check_validity(schema: SchemaNode | None, actual: JsonValue, mode: str) -> Validity | None:
-    """Return whether an answer is valid; None if validation is off, or there is no schema.
+    """Return the validity of an answer; None if validation is off or there is no schema.
 
-    An answer that could not be read is not valid.
+    An unreadable answer (MISSING) is not valid.
 
     Raises:
         ConfigurationError: the schema is not a valid JSON Schema.
@@ -53,5 +53,5 @@ def check_validity(schema: SchemaNode | None, actual: JsonValue, mode: str) -> V
         return None
     if actual is MISSING:
         return Validity(valid=False)
-    found = schema.violations(actual)
-    return Validity(None) if found is None else Validity(not found, found)
+    violations = schema.violations(actual)
+    return Validity(None) if violations is None else Validity(not violations, violations)

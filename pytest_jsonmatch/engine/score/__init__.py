@@ -1,3 +1,3 @@
-"""The walk: what is found at every place."""
+"""The walk through two documents, and its findings at every place."""
 
 from __future__ import annotations

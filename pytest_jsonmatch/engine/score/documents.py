@@ -1,4 +1,4 @@
-"""Score two documents under a plan: once, again with answers, or again to write every leaf."""
+"""Score two documents under a plan: once, again with answers, or again to write all leaves."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _NOTHING: Final[Mapping[Any, Any]] = MappingProxyType({})
-_MATCHES: Final = Rating(MATCH, 1.0)
+_MATCH_RATING: Final = Rating(MATCH, 1.0)
 
 
 def score(
@@ -51,18 +51,18 @@ def score(
         plan: a compiled metric.
         expected: a JSON value (see `value.convert`).
         actual: a JSON value, or MISSING.
-        answers: the answers of batch comparators so far. Open questions are in the outcome's `questions`;
-            an outcome without questions is final.
-        rounds: how often batch comparators have been asked.
+        answers: the answers of batch comparators so far. Open questions are in the outcome's `questions`; an
+            outcome without questions is final.
+        rounds: the number of times that batch comparators have been asked.
 
     Returns:
-        Sums, findings, and how arrays were aligned.
+        Sums, findings, and the alignments of arrays.
 
     Raises:
         RootTypeError: the metric compares objects, and one side is not an object.
-        TargetPathError: expected has nothing where `target_key` points.
+        TargetPathError: expected has no value at `target_key`.
         GoldValidationError: expected has a member that the schema does not list.
-        UnlistedFieldError: actual has such a member, and the metric rejects it.
+        UnlistedFieldError: actual has a member that the schema does not list, and the metric rejects it.
     """
     start_matching()
     if plan.walks_whole_documents:
@@ -77,8 +77,8 @@ def score(
             and scope.actual is not MISSING
         ):
             check_listed(scope.node, scope.where, scope.actual, of_expected=False)
-    own = WalkState(plan, answers, units=_has_units(plan, scope), rounds=rounds)
-    walk = _run_walk(Walk(own), scope)
+    state = WalkState(plan, answers, units=_has_units(plan, scope), rounds=rounds)
+    walk = _run_walk(Walk(state), scope)
     return Outcome(
         plan.root,
         walk.findings,
@@ -86,10 +86,10 @@ def score(
         walk.compute_sums(),
         walk.alignments,
         walk.visited,
-        own if walk.matches else None,
+        state if walk.matches else None,
         walk.questions,
         find_key_warnings(walk.alignments) if walk.alignments else (),
-        walk.lone_arrays,
+        walk.one_sided_arrays,
     )
 
 
@@ -98,20 +98,20 @@ def write_all(plan: Plan, outcome: Outcome, expected: JsonValue, actual: JsonVal
 
     Args:
         plan: the plan of the outcome.
-        outcome: what `score` returned.
+        outcome: the return value of `score`.
         expected: the expected value that was given to `score`.
         actual: the actual value that was given to `score`.
     """
-    if outcome.own is None:
+    if outcome.state is None:
         return outcome
-    walk = Walk(outcome.own, details=True)
+    walk = Walk(outcome.state, details=True)
     _run_walk(walk, _find_scope(plan, outcome.root, expected, actual))
-    return outcome._replace(findings=walk.findings, matches=0, alignments=walk.alignments, own=None)
+    return outcome._replace(findings=walk.findings, matches=0, alignments=walk.alignments, state=None)
 
 
 @final
 class _Scope(NamedTuple):
-    """What is compared."""
+    """The values that are compared, with their node and place."""
 
     node: PlanNode
     where: Place
@@ -120,10 +120,10 @@ class _Scope(NamedTuple):
 
 
 def _run_walk(walk: Walk, scope: _Scope) -> Walk:
-    """Return the walk after it is done."""
+    """Run a walk over a scope, and return it."""
     walk.visited.enter(scope.node, None)
     try:
-        if walk.own.units:
+        if walk.state.units:
             _score_units(walk, scope)
         else:
             walk.score_place(*scope)
@@ -134,64 +134,68 @@ def _run_walk(walk: Walk, scope: _Scope) -> Walk:
             "with sys.setrecursionlimit"
         )
         raise JsonMatchError(message) from error
-    walk.own.finish()
+    walk.state.finish()
     return walk
 
 
 def _score_units(walk: Walk, scope: _Scope) -> None:
-    """Score the members of two objects, each as one unit: what is below it gets a separate walk."""
-    # If actual lacks the target, it lacks every key of it.
+    """Score the members of two objects, each as one unit with a separate walk."""
+    # If actual has no value at the target, all keys below it are missing.
     expected, actual = scope.expected, {} if scope.actual is MISSING else scope.actual
-    if walk.own.plan.nulls_absent:
+    if walk.state.plan.nulls_absent:
         expected, actual = remove_nulls(expected), remove_nulls(actual)
     node, where = scope.node.choose(scope.expected, scope.actual), scope.where
     walk.visited.enter(node, expected)
-    members = [(key, one, actual.get(key, MISSING)) for key, one in expected.items()]
+    entries = [(key, one, actual.get(key, MISSING)) for key, one in expected.items()]
     if node.plan.options.extra == "count":
-        members += [(key, MISSING, other) for key, other in actual.items() if key not in expected]
-    for key, one, other in members:
+        entries += [(key, MISSING, other) for key, other in actual.items() if key not in expected]
+    for key, one, other in entries:
         child, place = node.children[key].choose(one, other), Place(where, key, key)
         if child.rules.skip:
             walk.add_skipped(child, place, one, other)
         elif one is MISSING:
             walk.add_finding(child, place, Rating(HALLUCINATION), one, other)
         elif other is MISSING:
-            optional = child.rules.may_lack(one)
-            walk.add_finding(child, place, Rating(SKIPPED if optional else OMISSION), one, other)
+            may_lack = child.rules.may_lack(one)
+            walk.add_finding(child, place, Rating(SKIPPED if may_lack else OMISSION), one, other)
         else:
             _score_unit(walk, child, place, one, other)
 
 
 def _score_unit(walk: Walk, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
-    """Score one member of both objects as a unit, by a separate walk of what is in it."""
-    inner = Walk(walk.own, details=True)
-    inner.score_place(node, where, expected, actual)
-    walk.questions.update(inner.questions)
-    below = inner.findings
-    if len(below) == 1 and below[0].node is node and not (below[0].detail and below[0].detail.leaves):
-        walk.findings.append(below[0])  # it is one leaf
+    """Score a member of both objects as a unit, by a separate walk."""
+    inner_walk = Walk(walk.state, details=True)
+    inner_walk.score_place(node, where, expected, actual)
+    walk.questions.update(inner_walk.questions)
+    findings = inner_walk.findings
+    if (
+        len(findings) == 1
+        and findings[0].node is node
+        and not (findings[0].detail and findings[0].detail.leaves)
+    ):
+        walk.findings.append(findings[0])  # the unit is a leaf
         return
     differences = tuple(
-        found
-        for found in below
-        if found.status != SKIPPED and found.score != 1.0 and (found.weight or not node.weight)
+        finding
+        for finding in findings
+        if finding.status != SKIPPED and finding.score != 1.0 and (finding.weight or not node.weight)
     )
-    rating = _MATCHES
-    if differences and all(found.status == BATCH_ERROR for found in differences):
-        # Everything else is equal, and the batch comparator failed.
+    rating = _MATCH_RATING
+    if differences and all(finding.status == BATCH_ERROR for finding in differences):
+        # The only differences are failures of batch comparators.
         detail = Detail(reason="a batch comparator failed below it", differences=differences)
         rating = Rating(BATCH_ERROR, 0.0, detail)
     elif differences:
         first, detail = differences[0], Detail(differences=differences)
         if first.node.place is node.place:
-            # A type mismatch of the unit itself needs no list of differences below it.
+            # A type mismatch of the unit itself has no list of differences below it.
             detail = (first.detail or Detail())._replace(leaves=None, weights=None)
         rating = Rating(MISMATCH, 0.0, detail)
     walk.add_finding(node, where, rating, expected, actual)
 
 
 def _has_units(plan: Plan, scope: _Scope) -> bool:
-    """Return whether top-level keys are units: not if actual lacks a target that is {} in expected."""
+    """Return whether top-level keys are units; not for {} in expected with no value in actual."""
     if plan.options.granularity != "fields" or type(scope.expected) is not dict:
         return False
     if scope.actual is MISSING:
@@ -200,7 +204,7 @@ def _has_units(plan: Plan, scope: _Scope) -> bool:
 
 
 def _find_scope(plan: Plan, node: PlanNode, expected: JsonValue, actual: JsonValue) -> _Scope:
-    """Return what is compared: the whole documents, or the values at the target."""
+    """Return the scope: the whole documents, or the values at the target."""
     where = ROOT
     for segment in plan.target:
         # Results below a target keep the paths of the whole document.

@@ -26,32 +26,32 @@ PENDING: Final = "pending"
 BATCH_ERROR: Final = "batch_error"
 
 STATUSES: Final = (MATCH, MISMATCH, OMISSION, HALLUCINATION, SKIPPED, PENDING, BATCH_ERROR)
-"""Every status a result can have."""
-LEAFLESS: Final = frozenset({SKIPPED, PENDING, BATCH_ERROR})
-"""Statuses that count in no score."""
+"""All statuses of results."""
+UNCOUNTED: Final = frozenset({SKIPPED, PENDING, BATCH_ERROR})
+"""Statuses that do not count in scores."""
 LEAVES: Final = {MATCH: (1, 1), MISMATCH: (1, 1), OMISSION: (1, 0), HALLUCINATION: (0, 1)}
-"""How many leaves of expected and of actual a status normally counts; other statuses count none."""
+"""The numbers of leaves of expected and of actual that a status normally counts; others count none."""
 
 
 @final
 class Place(NamedTuple):
-    """A place of both documents: one step from the place of the container around it.
+    """A place of both documents: the place of the container around it, and one key or index on each side.
 
-    Equal places are one place, in every walk over two documents.
+    Equal places are the same place, in every walk over the same documents.
     """
 
     parent: Place | None
-    """The place of the container around it; None: it is the root."""
+    """The place of the container around this one; None for the root."""
     expected_key: PlaceKey
-    """Its key or index in expected's container, or `MISSING`; None for the root."""
+    """The key or index in expected's container, or `MISSING`; None for the root."""
     actual_key: PlaceKey
-    """Its key or index in actual's container."""
+    """The key or index in actual's container, or `MISSING`; None for the root."""
     choice: int = 0
-    """The number of the accepted value that is compared here; 0: the expected value."""
+    """The number of the accepted alternative that is compared here; 0 for the expected value."""
 
     @property
     def key(self) -> PlaceKey:
-        """Return its key or index in expected, else in actual."""
+        """The key or index in expected, else in actual."""
         return self.actual_key if self.expected_key is MISSING else self.expected_key
 
 
@@ -73,20 +73,20 @@ def format_instance_path(place: Place | None, side: Side) -> str:
 
 
 MATCHER: Final = "matcher"
-"""What results name as their comparator where a matcher decides."""
+"""The name of the comparator in results of matchers."""
 _REPLACEABLE: Final = tuple(status for status in STATUSES if status != PENDING)
 
 
 @final
 class Detail(NamedTuple):
-    """What a finding says beyond that of an ordinary leaf."""
+    """The details of a finding that is not an ordinary leaf."""
 
     reason: str | None = None
     comparator: str | None = None
     leaves: tuple[int, int] | None = None
-    """Leaves of each side, unless they are the 1 or 0 that the status implies."""
+    """The leaves of each side; None for the 1 or 0 that the status implies."""
     weights: tuple[float, float] | None = None
-    """The same in weights, relative to that of the finding's place."""
+    """The weights of these leaves, relative to the weight of the finding's place."""
     differences: tuple[FieldResult, ...] = ()
     """The differences below a unit."""
     error: str | None = None
@@ -94,7 +94,7 @@ class Detail(NamedTuple):
 
 @final
 class Rating(NamedTuple):
-    """What a finding says of its place."""
+    """The status and score of a place."""
 
     status: str
     score: float = 0.0
@@ -103,10 +103,10 @@ class Rating(NamedTuple):
 
 @final
 class FieldResult(NamedTuple):
-    """The result of one leaf (or of one top-level key, under `field_match`). It cannot be changed.
+    """The immutable result of one leaf (or of one top-level key, under `field_match`).
 
-    `status` is one of `STATUSES`, `score` is in [0, 1], `expected` and `actual` are the two values, `MISSING`
-    if a side has none.
+    `status` is one of `STATUSES`, `score` is in [0, 1], and `expected` and `actual` are the two values, or
+    `MISSING` if a side has none.
 
     >>> from pytest_jsonmatch import compare_json
     >>> field = compare_json({"n": 1}, {"n": 2}).field_results[0]
@@ -115,17 +115,17 @@ class FieldResult(NamedTuple):
     """
 
     node: PlanNode
-    """The rules of its schema path."""
-    around: Place | None
-    """The place of the container around it; None for the root."""
+    """The node of the schema path, with its rules."""
+    parent_place: Place | None
+    """The place of the container around this one; None for the root."""
     expected_key: PlaceKey
-    """Its key or index there in expected; None for the root, `MISSING` if expected has nothing."""
+    """The key or index in expected's container; None for the root, `MISSING` if expected has no value."""
     actual_key: PlaceKey
-    """The same in actual."""
+    """The key or index in actual's container; None for the root, `MISSING` if actual has no value."""
     status: str
     """One of `STATUSES`."""
     score: float
-    """In [0, 1]."""
+    """The score, in [0, 1]."""
     expected: JsonValue
     """The value in expected, or `MISSING`."""
     actual: JsonValue
@@ -134,26 +134,26 @@ class FieldResult(NamedTuple):
 
     @property
     def place(self) -> Place:
-        """Return its own place."""
-        return Place(self.around, self.expected_key, self.actual_key)
+        """The place of this result."""
+        return Place(self.parent_place, self.expected_key, self.actual_key)
 
     @property
     def leaves(self) -> tuple[int, int]:
-        """Return how many leaves of expected and of actual it counts."""
+        """The numbers of leaves of expected and of actual that this result counts."""
         return (self.detail and self.detail.leaves) or LEAVES.get(self.status, (0, 0))
 
     @property
     def own_weights(self) -> tuple[float, float]:
-        """Return the same in weights, relative to that of this place."""
+        """The weights of these leaves, relative to the weight of this place."""
         return (self.detail and self.detail.weights) or LEAVES.get(self.status, (0, 0))
 
     @property
     def sums(self) -> Sums:
-        """Return what it adds to the sums of the comparison."""
+        """The sums that this result adds to those of the comparison."""
         return self.sums_at(self.node.weight)
 
     def sums_at(self, weight: float) -> Sums:
-        """Return what it adds if its place has this weight."""
+        """Return the sums that this result adds if its place has this weight."""
         expected, actual = self.own_weights
         perfect = self.score == 1.0 or not (weight and (expected or actual))
         return Sums(self.score * weight, expected * weight, actual * weight, perfect)
@@ -165,12 +165,12 @@ class FieldResult(NamedTuple):
 
     @property
     def expected_path(self) -> str | None:
-        """The instance path in expected, such as `items[0].price`; None if expected has nothing there."""
+        """The instance path in expected, such as `items[0].price`; None if expected has no value there."""
         return None if self.expected_key is MISSING else format_instance_path(self.place, "expected")
 
     @property
     def actual_path(self) -> str | None:
-        """The instance path in actual; None if actual has nothing there."""
+        """The instance path in actual; None if actual has no value there."""
         return None if self.actual_key is MISSING else format_instance_path(self.place, "actual")
 
     def short_path(self) -> str:
@@ -184,17 +184,17 @@ class FieldResult(NamedTuple):
 
     @property
     def expected_compared(self) -> JsonValue:
-        """The value in expected after transforms: what was compared."""
+        """The compared value of expected, after transforms."""
         return self.node.rules.try_transform(self.expected)
 
     @property
     def actual_compared(self) -> JsonValue:
-        """The value in actual after transforms: what was compared."""
+        """The compared value of actual, after transforms."""
         return self.node.rules.try_transform(self.actual)
 
     @property
     def comparator(self) -> str | None:
-        """The name of the comparator that scored it; None if nothing was compared."""
+        """The name of the comparator of this result; None if nothing was compared."""
         detail = self.detail
         if detail is not None and detail.comparator is not None:
             return detail.comparator
@@ -206,32 +206,32 @@ class FieldResult(NamedTuple):
 
     @property
     def expected_leaves(self) -> int:
-        """How many leaves of expected this result counts."""
+        """The number of leaves of expected that this result counts."""
         return self.leaves[0]
 
     @property
     def actual_leaves(self) -> int:
-        """How many leaves of actual this result counts."""
+        """The number of leaves of actual that this result counts."""
         return self.leaves[1]
 
     @property
     def error(self) -> str | None:
-        """What went wrong if the comparator raised, or returned no score in [0, 1]."""
+        """The error if the comparator raised one, or returned something that is not a score in [0, 1]."""
         return None if self.detail is None else self.detail.error
 
     @property
     def reason(self) -> str | None:
-        """Why the score is not 1, in a few words; for a match, what is unusual about it."""
-        parts = self._own_reason(), "in another accepted value" if self._is_in_other() else None
+        """The reason why the score is not 1, in a few words; for a match, what is unusual about it."""
+        parts = self._find_reason(), "in another accepted value" if self._is_in_alternative() else None
         return ", ".join(filter(None, parts)) or None
 
-    def _is_in_other(self) -> bool:
-        place = self.around
+    def _is_in_alternative(self) -> bool:
+        place = self.parent_place
         while place is not None and not place.choice:
             place = place.parent
         return place is not None
 
-    def _own_reason(self) -> str | None:
+    def _find_reason(self) -> str | None:
         detail = self.detail
         if detail is not None and (detail.error or detail.reason):
             return detail.error or detail.reason
@@ -245,47 +245,47 @@ class FieldResult(NamedTuple):
             return None if self.status == MATCH else "not accepted"
         expected, actual = self.expected_compared, self.actual_compared
         accept = self.node.rules.accept
-        # For two containers, the walk decides member by member what is accepted.
+        # For two containers, the walk applies alternatives member by member.
         if accept is not None and accept.scores_scalars and type(expected) not in CONTAINERS:
             reason = accept.format_reason(accept.find_best_scalar(expected, actual))
             if reason is not None:
                 return reason
         name, params = self.node.rules.find_comparator(expected, actual)
-        why = explain_match if self.status == MATCH else explain
-        return why(name or "exact", params, expected, actual)
+        explain_pair = explain_match if self.status == MATCH else explain
+        return explain_pair(name or "exact", params, expected, actual)
 
     @property
     def differences(self) -> tuple[FieldResult, ...]:
-        """The leaves that differ below a top-level key which is scored as a unit; else ()."""
+        """The differing leaves below a top-level key that is scored as a unit; else ()."""
         return () if self.detail is None else self.detail.differences
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain JSON types, without a side that has no value."""
+        """Return the result as plain JSON types; a side without a value is left out."""
         names = ("path", "expected_path", "actual_path", "status", "score", "weight", "comparator", "reason")
-        plain: dict[str, Any] = {name: getattr(self, name) for name in names}
+        result: dict[str, Any] = {name: getattr(self, name) for name in names}
         for name in ("expected", "actual"):
             value = getattr(self, name)
             if value is not MISSING:
-                plain[name] = map_scalars(value, to_file_form)
+                result[name] = map_scalars(value, to_file_form)
         if self.error:
-            plain["error"] = self.error
+            result["error"] = self.error
         if differences := self.differences:
-            plain["differences"] = [field.to_dict() for field in differences]
-        return plain
+            result["differences"] = [field.to_dict() for field in differences]
+        return result
 
     def replaced(
         self, *, status: str | None = None, score: float | None = None, reason: str | None = None
     ) -> FieldResult:
-        """Return another result for the same field, as post-processors need.
+        """Return a changed result for the same field, for post-processors.
 
         Args:
             status: one of `STATUSES` except "pending". Default: match or mismatch, by the score.
             score: in [0, 1]. Default: 1 for a match, the old score for a mismatch (0 if it was 1), else 0.
-            reason: why, for people.
+            reason: the reason as text; None to keep the old one.
 
         Raises:
-            ValueError: there is no such status or score, or the two do not fit: a match scores 1, a mismatch
-                less, and everything else 0.
+            ValueError: the status or score is invalid, or they contradict each other: a match scores 1, a
+                mismatch less than 1, and everything else 0.
 
         >>> from pytest_jsonmatch import compare_json
         >>> field = compare_json({"n": None}, {"n": 5}).field_results[0]
@@ -296,7 +296,7 @@ class FieldResult(NamedTuple):
             is_rated = score is not None and self.status in {MATCH, MISMATCH}
             status = (MATCH if score == 1.0 else MISMATCH) if is_rated else self.status
         if score is None:
-            # A former match scores 0 unless the caller says otherwise.
+            # A former match scores 0 unless the caller gives a score.
             score = {MATCH: 1.0, MISMATCH: self.score if self.score < 1.0 else 0.0}.get(status, 0.0)
         fits = (
             (score == 1.0) if status == MATCH else (0.0 <= score < 1.0) if status == MISMATCH else not score
@@ -311,7 +311,7 @@ class FieldResult(NamedTuple):
         if status != MISMATCH and detail is not None:
             detail = detail._replace(differences=(), error=None)
         if status != self.status and detail is not None and detail.leaves is not None:
-            # A match is one leaf on each side; other statuses count the leaves of the sides they concern.
+            # A match is one leaf on each side; other statuses count the leaves of the sides that they concern.
             sides = LEAVES.get(status, (0, 0))
             leaves, weights = detail.leaves, detail.weights or (0.0, 0.0)
             detail = detail._replace(
@@ -326,5 +326,5 @@ class FieldResult(NamedTuple):
         return f"FieldResult({self.short_path()!r}, {self.status!r}, {self.score:.4g})"
 
 
-# There may be millions of results: made like this, one takes 0.12 µs, and 0.22 µs by `FieldResult(...)`.
+# There may be millions of results: creating one takes 0.12 µs like this, and 0.22 µs by `FieldResult(...)`.
 new_finding: Callable[[tuple[Any, ...]], FieldResult] = partial(tuple.__new__, FieldResult)

@@ -1,4 +1,4 @@
-"""What is odd in documents: members that the schema does not list, and elements that their key can't pair."""
+"""Find oddities in documents: members that the schema does not list, and elements without a usable key."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def make_unlisted_error(node: PlanNode, where: Place, *, of_expected: bool) -> J
 
 
 def check_listed(node: PlanNode, where: Place, value: JsonValue, *, of_expected: bool = True) -> None:
-    """Raise for the first member in a value of one side, at any depth, that the schema does not list.
+    """Raise an error for the first member of a value, at any depth, that the schema does not list.
 
     Raises:
-        GoldValidationError: expected has one.
-        UnlistedFieldError: actual has one.
+        GoldValidationError: expected has such a member.
+        UnlistedFieldError: actual has such a member.
     """
     if node.varies:
         node = node.choose(value, MISSING)
@@ -52,20 +52,20 @@ def check_listed(node: PlanNode, where: Place, value: JsonValue, *, of_expected:
     if (type(value) is dict or type(value) is list) and node.rules.explicit_comparator is None:
         nulls_absent = node.plan.options.nulls == "absent"
         for key, item in value.items() if type(value) is dict else enumerate(value):
-            below = node.children[key if type(key) is str else ELEMENT]
-            absent = item is None and nulls_absent and type(key) is str
-            container = type(item) is dict or type(item) is list
-            if container or ((below.unlisted or below.varies) and not absent):
-                check_listed(below, Place(where, key, key), item, of_expected=of_expected)
+            child = node.children[key if type(key) is str else ELEMENT]
+            is_absent = item is None and nulls_absent and type(key) is str
+            is_container = type(item) is dict or type(item) is list
+            if is_container or ((child.unlisted or child.varies) and not is_absent):
+                check_listed(child, Place(where, key, key), item, of_expected=of_expected)
 
 
 def find_key_warnings(arrays: Iterable[AlignedArrays]) -> tuple[str, ...]:
-    """Return a sentence for each schema path and side of arrays with elements that nothing can match."""
+    """Return a warning for each schema path and side of arrays with elements that can't be paired."""
     return *_find_unpaired_keys(arrays), *_find_absent_members(arrays)
 
 
 def _find_absent_members(arrays: Iterable[AlignedArrays]) -> Iterator[str]:
-    """Yield a sentence for each member by which rows are paired and that no row of expected has."""
+    """Yield a warning for each member by which rows are paired, but which no row of expected has."""
     names: dict[tuple[str, str], bool] = {}
     for array in arrays:
         align = array.node.rules.align
@@ -78,8 +78,8 @@ def _find_absent_members(arrays: Iterable[AlignedArrays]) -> Iterator[str]:
 
 
 def _find_unpaired_keys(arrays: Iterable[AlignedArrays]) -> tuple[str, ...]:
-    """Return a sentence for each keyed array's schema path and side with elements that nothing can match."""
-    odd: dict[tuple[str, str, Side], list[str]] = {}
+    """Return a warning for each keyed array's schema path and side with elements that can't be paired."""
+    unpaired: dict[tuple[str, str, Side], list[str]] = {}
     for array in arrays:
         align = array.node.rules.align
         if not isinstance(align, ByKey) or len(array.pairs) == len(array.expected) == len(array.actual):
@@ -92,10 +92,10 @@ def _find_unpaired_keys(arrays: Iterable[AlignedArrays]) -> tuple[str, ...]:
             for at, item in enumerate(values):
                 if (value := read_key_value(member, item, key)) in seen:
                     path = format_instance_path(Place(array.place, at, at), side)
-                    odd.setdefault((array.node.path, key, side), []).append(path)
+                    unpaired.setdefault((array.node.path, key, side), []).append(path)
                 seen.add(value)
     return tuple(
         f"{path}: elements pair by their member {key!r}; {count(len(places), 'element')} of {side} can't, "
         f"the first is {places[0]}: {key!r} is missing, null, a boolean, an object, an array, or there before"
-        for (path, key, side), places in odd.items()
+        for (path, key, side), places in unpaired.items()
     )

@@ -1,4 +1,4 @@
-"""Score one place: compare two values, or note one that is missing, extra or of the wrong type."""
+"""Score one place: compare two values, or record a value that is missing, extra or of the wrong type."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue, Matcher
 
     Returned: TypeAlias = float | ComparatorResult | Question | Exception
-    """What a comparator returned, or what it raised."""
+    """The return value of a comparator, or the exception that it raised."""
 
 
-_MATCHES: Final = Rating(MATCH, 1.0)
-_DIFFERS: Final = Rating(MISMATCH)
-_SKIPS: Final = Rating(SKIPPED)
-_WAITS: Final = Rating(PENDING)
-_NONE: Final = (0, 0)
+_MATCH_RATING: Final = Rating(MATCH, 1.0)
+_MISMATCH_RATING: Final = Rating(MISMATCH)
+_SKIPPED_RATING: Final = Rating(SKIPPED)
+_PENDING_RATING: Final = Rating(PENDING)
+_ZERO_LEAVES: Final = (0, 0)
 _NO_LEAVES: Final = LeafCount(0, 0.0)
 _ONE_LEAF: Final = LeafCount(1, 1.0)
 
 
 class PlaceScorer:
-    """Scores the places of one walk, one at a time, and keeps the findings."""
+    """Scores the places of one walk, one at a time, and collects the findings."""
 
     __slots__ = (
         "_base",
@@ -60,43 +60,44 @@ class PlaceScorer:
         "_pairing",
         "_plan",
         "alignments",
+        "excluded_leaves",
         "findings",
-        "left_out",
-        "lone_arrays",
         "matches",
-        "own",
+        "one_sided_arrays",
         "parts",
         "questions",
+        "state",
         "visited",
     )
 
     def __init__(
-        self, own: WalkState, *, base: PlanNode | None = None, details: bool = False, pairing: bool = False
+        self, state: WalkState, *, base: PlanNode | None = None, details: bool = False, pairing: bool = False
     ) -> None:
-        """Begin a walk.
+        """Start a walk.
 
         Args:
-            own: the pass it belongs to.
-            base: the node above which weights do not count; None: the walk is for a result, not for sums.
-            details: write plain matches, too.
-            pairing: the sums are for the similarity of two elements.
+            state: the state shared by the walks of one comparison.
+            base: the node above which weights do not count, for a walk that computes sums; None for a walk
+                that computes a result.
+            details: whether to write plain matches, too.
+            pairing: whether the sums are for the similarity of two elements.
         """
-        self.own: WalkState = own
+        self.state: WalkState = state
         self._pairing = pairing
-        self._plan = own.plan
+        self._plan = state.plan
         self._base = base
-        # Plain matches that weigh differently can't be counted in one number.
-        self._details = details or own.plan.weighted
+        # Plain matches with different weights can't be counted in one number.
+        self._details = details or state.plan.weighted
         self.findings: list[FieldResult] = []
         self.matches: int = 0
-        """The number of plain matches that are not written."""
+        """The number of plain matches without a finding."""
         self.parts: list[Sums] = []
-        """Sums of nested arrays, in a walk for sums."""
-        self.left_out: float = 0.0
-        """The leaves of each side that an error or a comparator has left out of a similarity."""
+        """The sums of nested arrays, in a walk that computes sums."""
+        self.excluded_leaves: float = 0.0
+        """The weight of each side's leaves that an error or a comparator excludes from a similarity."""
         self.alignments: list[AlignedArrays] = []
-        self.lone_arrays: list[AlignedArrays] = []
-        """Arrays that only one side has, in a walk for a result."""
+        self.one_sided_arrays: list[AlignedArrays] = []
+        """The arrays that only one side has, in a walk that computes a result."""
         self.questions: dict[Place, OpenQuestion] = {}
         self.visited: VisitedPlaces = VisitedPlaces()
 
@@ -104,19 +105,19 @@ class PlaceScorer:
         """Return the sums of all findings."""
         if self._plan.weighted:
             base = self._base
-            weighed = [
-                found.sums if base is None else found.sums_at(get_weight_between(base, found.node))
-                for found in self.findings
+            weighted_sums = [
+                finding.sums if base is None else finding.sums_at(get_weight_between(base, finding.node))
+                for finding in self.findings
             ]
-            return add_sums((*weighed, *self.parts))
+            return add_sums((*weighted_sums, *self.parts))
         expected = actual = self.matches
         scores, perfect = [float(self.matches)], True
         for _, _, _, _, status, score, _, _, detail in self.findings:
-            own, other = (detail and detail.leaves) or LEAVES.get(status, _NONE)
-            expected += own
-            actual += other
+            expected_leaves, actual_leaves = (detail and detail.leaves) or LEAVES.get(status, _ZERO_LEAVES)
+            expected += expected_leaves
+            actual += actual_leaves
             if score != 1.0:
-                perfect = perfect and not (own or other)
+                perfect = perfect and not (expected_leaves or actual_leaves)
             scores.append(score)
         sums = Sums(math.fsum(scores), expected, actual, perfect)
         return add_sums((sums, *self.parts)) if self.parts else sums
@@ -128,30 +129,30 @@ class PlaceScorer:
         self.findings.append(make_finding(node, where, rating, expected, actual))
 
     def add_skipped(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
-        """Add a finding that counts in no score."""
-        self.add_finding(node, where, _SKIPS, expected, actual)
+        """Add a finding that does not count in scores."""
+        self.add_finding(node, where, _SKIPPED_RATING, expected, actual)
 
     def add_one_sided(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
-        """Add an omission or a hallucination of one leaf."""
-        if actual is MISSING or self.own.count_extra:
+        """Add a finding for one missing or extra leaf."""
+        if actual is MISSING or self.state.count_extra:
             status = OMISSION if actual is MISSING else HALLUCINATION
             self.add_finding(node, where, Rating(status), expected, actual)
 
     def score_matcher(self, node: PlanNode, where: Place, expected: Matcher, actual: JsonValue) -> None:
-        """Score a place where a matcher decides: one leaf, whatever actual has there."""
+        """Score a place with a matcher as one leaf, whatever value actual has there."""
         rating = self._rate(node, self._ask_once(where, expected.score, expected, actual))
         if self._pairing and type(actual) in CONTAINERS:
-            self.score_whole(node, rating.score, expected, actual)
+            self.score_as_whole(node, rating.score, expected, actual)
         else:
             self.add_finding(node, where, rating, expected, actual)
 
-    def score_whole(self, node: PlanNode, score: float, expected: JsonValue, actual: JsonValue) -> None:
-        """Score a place that is right as a whole, for all its leaves: for the similarity of two elements."""
-        total = self._get_weight(node) * score * self.own.leaf_count(node, expected, actual)
+    def score_as_whole(self, node: PlanNode, score: float, expected: JsonValue, actual: JsonValue) -> None:
+        """Score a place as a whole, with the weight of all its leaves, for the similarity of two elements."""
+        total = self._get_weight(node) * score * self.state.leaf_count(node, expected, actual)
         self.parts.append(Sums(total, 0.0, 0.0, perfect=False))
 
     def score_leaf(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
-        """Score two values that are present and not entered, of whatever types."""
+        """Score two present values of any types without entering them."""
         if node.rules.explicit_comparator is not None and type(expected) in CONTAINERS:
             refuse_matchers(node.rules.explicit_comparator, node.path, expected)
         one, other, bound = expected, actual, node.rules.explicit_comparator
@@ -159,8 +160,8 @@ class PlaceScorer:
             try:
                 one, other = node.rules.transform_all(one), node.rules.transform_all(other)
             except Exception as error:  # noqa: BLE001 - a user's transform: its failure is a result
-                failed = Detail(error=f"its transform raised {format_error(error)}")
-                self.add_finding(node, where, Rating(MISMATCH, 0.0, failed), expected, actual)
+                detail = Detail(error=f"its transform raised {format_error(error)}")
+                self.add_finding(node, where, Rating(MISMATCH, 0.0, detail), expected, actual)
                 return
         kind, other_kind = type(one), type(other)
         if bound is None and kind is not other_kind and not (kind in NUMBERS and other_kind in NUMBERS):
@@ -172,7 +173,7 @@ class PlaceScorer:
         if bound is not None:
             score, is_fast = bound.score, bound.table is not None
         elif kind is other_kind and node.rules.equal_means_match and one == other:
-            self.add_finding(node, where, _MATCHES, expected, actual)
+            self.add_finding(node, where, _MATCH_RATING, expected, actual)
             return
         else:
             by_type = node.rules.types.by_type
@@ -186,18 +187,18 @@ class PlaceScorer:
         if type(returned) is not Question:
             self._add_rated(node, where, returned, expected, actual)
             return
-        answer = self.own.answers.get(where)
+        answer = self.state.answers.get(where)
         if answer is None:
-            found = make_finding(node, where, _WAITS, expected, actual)
-            self.questions[where] = OpenQuestion(where, returned, found)
+            finding = make_finding(node, where, _PENDING_RATING, expected, actual)
+            self.questions[where] = OpenQuestion(where, returned, finding)
             if self._base is None:
-                self.findings.append(found)
+                self.findings.append(finding)
                 return
-            answer = 1.0  # the highest possible one: the worth of a pair becomes a bound
+            answer = 1.0  # the highest possible answer, so that the pair's score is an upper bound
         if type(answer) is str:
-            failed = Detail(comparator=returned.batch.name, error=answer)
+            detail = Detail(comparator=returned.batch.name, error=answer)
             self._leave_out(node)
-            self.add_finding(node, where, Rating(BATCH_ERROR, 0.0, failed), expected, actual)
+            self.add_finding(node, where, Rating(BATCH_ERROR, 0.0, detail), expected, actual)
         else:
             self._add_rated(node, where, answer, expected, actual)
 
@@ -210,28 +211,28 @@ class PlaceScorer:
         self.add_finding(node, where, rating, expected, actual)
 
     def _leave_out(self, node: PlanNode) -> None:
-        """Leave a leaf of both sides out of the similarity of two elements."""
+        """Exclude a leaf of both sides from the similarity of two elements."""
         if self._pairing:
-            self.left_out += self._get_weight(node)
+            self.excluded_leaves += self._get_weight(node)
 
     def _get_weight(self, node: PlanNode) -> float:
-        """Return the weight of a place in this walk."""
+        """Return the weight of a place relative to the base of this walk."""
         return get_weight_between(self._base, node) if self._base and self._plan.weighted else 1.0
 
     def _ask_once(
         self, where: Place, score: Callable[..., Returned], one: JsonValue, other: JsonValue
     ) -> Returned:
-        """Return what a comparator returns, or what it raises; it is called once for a place."""
-        known = self.own.known
-        if where not in known:
+        """Call a comparator once for a place; return its result or its exception."""
+        results = self.state.comparator_results
+        if where not in results:
             try:
-                known[where] = score(one, other)
+                results[where] = score(one, other)
             except Exception as error:  # noqa: BLE001 - a user's comparator: its failure is a result
-                known[where] = error.with_traceback(None)
-        return known[where]
+                results[where] = error.with_traceback(None)
+        return results[where]
 
     def _rate(self, node: PlanNode, returned: Any) -> Rating:
-        """Return the rating of two values, given what their comparator returned."""
+        """Return the rating of two values, given the result of their comparator."""
         detail: Detail | None = None
         if isinstance(returned, Exception):
             return Rating(MISMATCH, 0.0, Detail(error=f"raised {format_error(returned)}"))
@@ -244,28 +245,31 @@ class PlaceScorer:
         if type(returned) is not float or not 0.0 <= returned <= 1.0:
             number = read_score(returned)
             if number is None:
-                wrong = Detail(error=f"returned {returned!r}, which is not a score in [0, 1]")
-                return Rating(MISMATCH, 0.0, wrong)
+                invalid = Detail(error=f"returned {returned!r}, which is not a score in [0, 1]")
+                return Rating(MISMATCH, 0.0, invalid)
             returned = number
         score = node.rules.thresholds.apply(returned)
         return Rating(MATCH if score == 1.0 else MISMATCH, score, detail)
 
     def _add_mistyped(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
-        """Add one mismatch that counts the leaves of both sides."""
+        """Add a mismatch of types that counts the leaves of both sides."""
         if type(expected) not in CONTAINERS and type(actual) not in CONTAINERS:
-            self.add_finding(node, where, _DIFFERS, expected, actual)
+            self.add_finding(node, where, _MISMATCH_RATING, expected, actual)
             return
         self._note_arrays(node, where, expected, of_expected=True)
-        if self.own.count_extra:
+        if self.state.count_extra:
             self._note_arrays(node, where, actual, of_expected=False)
-        counts_actual = self.own.count_extra or type(actual) not in CONTAINERS
-        own = self._count_leaves(node, expected, of_expected=True)
-        other = self._count_leaves(node, actual, of_expected=False) if counts_actual else _NO_LEAVES
-        detail = Detail(leaves=(own.number, other.number), weights=(own.weight, other.weight))
+        counts_actual = self.state.count_extra or type(actual) not in CONTAINERS
+        expected_leaves = self._count_leaves(node, expected, of_expected=True)
+        actual_leaves = self._count_leaves(node, actual, of_expected=False) if counts_actual else _NO_LEAVES
+        detail = Detail(
+            leaves=(expected_leaves.number, actual_leaves.number),
+            weights=(expected_leaves.weight, actual_leaves.weight),
+        )
         self.add_finding(node, where, Rating(MISMATCH, 0.0, detail), expected, actual)
 
     def _note_arrays(self, node: PlanNode, where: Place, value: JsonValue, *, of_expected: bool) -> None:
-        """Note the arrays in a mistyped value."""
+        """Note all arrays in a value of the wrong type."""
         if self._base is not None or type(value) not in CONTAINERS:
             return
         node = node.choose(value, MISSING) if of_expected else node.choose(MISSING, value)
@@ -282,19 +286,19 @@ class PlaceScorer:
         align = node.rules.align
         if align != "ordered" and (not isinstance(align, ByKey) or find_key(node, value, []) is not None):
             sides: tuple[list[JsonValue], list[JsonValue]] = (value, []) if of_expected else ([], value)
-            self.lone_arrays.append(AlignedArrays(node, where, [], *sides))
+            self.one_sided_arrays.append(AlignedArrays(node, where, [], *sides))
 
     def _count_leaves(self, node: PlanNode, value: JsonValue, *, of_expected: bool) -> LeafCount:
-        """Return the leaves of a mistyped value."""
+        """Return the leaf count of a value of the wrong type."""
         if type(value) not in CONTAINERS:
             return _ONE_LEAF
-        leaves = count_leaves(node, value, self.own.leaves, of_expected=of_expected)
+        leaves = count_leaves(node, value, self.state.leaves, of_expected=of_expected)
         return _ONE_LEAF if not leaves.number and self._plan.options.empties == "if_absent" else leaves
 
     def score_empty(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
-        """Score two empty containers of one kind."""
+        """Score two empty containers of the same type."""
         if self._plan.options.empties == "leaf":
-            self.add_finding(node, where, _MATCHES, expected, actual)
+            self.add_finding(node, where, _MATCH_RATING, expected, actual)
         else:
             self.visited.enter(node, ())
 
@@ -302,7 +306,7 @@ class PlaceScorer:
 def make_finding(
     node: PlanNode, where: Place, rating: Rating, expected: JsonValue, actual: JsonValue
 ) -> FieldResult:
-    """Return a finding."""
+    """Return a finding for a place."""
     key = MISSING if expected is MISSING else where.expected_key
     other_key = MISSING if actual is MISSING else where.actual_key
     return new_finding(
@@ -311,7 +315,7 @@ def make_finding(
 
 
 def read_score(returned: Any) -> float | None:
-    """Return the number that a comparator of a user returned; None if it is no score in [0, 1]."""
+    """Return the score that a user's comparator returned as a float; None if it is not in [0, 1]."""
     number = math.nan
     if hasattr(type(returned), "__float__"):  # numpy scalars and bools have it; strings do not
         with suppress(Exception):  # a user's object

@@ -1,6 +1,6 @@
-"""Walk through two documents: count plain matches, and write everything else down as findings.
+"""Walk through two documents: count plain matches, and record everything else as findings.
 
-Walking again with the same `WalkState` and `details=True` writes plain matches, too.
+Another walk with the same `WalkState` and `details=True` records plain matches, too.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ if TYPE_CHECKING:
 
 @final
 class Walk(PlaceScorer):
-    """One walk, with a method for each kind of place.
+    """A walk, with a method for each kind of place.
 
     It is recursive. 128 levels must fit into Python's stack, so a level of objects or of arrays takes two
-    calls, and one of unordered arrays in each other six: `score_place`, `_score_array`, the aligner's `pair`,
+    calls, and a level of nested unordered arrays six: `score_place`, `_score_array`, the aligner's `pair`,
     the grid's `find_best_pairs` and `measure`, and `measure` below. tests/engine/test_depth.py counts them.
     """
 
@@ -60,7 +60,7 @@ class Walk(PlaceScorer):
         actual: JsonValue,
         without_accept: bool = False,
     ) -> None:
-        """Score one place and everything below it; if `without_accept`, only the expected value is right."""
+        """Score a place and everything below it; `without_accept` accepts only the expected value."""
         kind = type(expected)
         without_accept = without_accept or kind is Matcher
         accept = None if without_accept else node.rules.accept
@@ -90,7 +90,7 @@ class Walk(PlaceScorer):
     def _score_object(
         self, node: PlanNode, where: Place, expected: dict[str, JsonValue], actual: dict[str, JsonValue]
     ) -> None:
-        """Score the members of two objects, in the order of expected, then of actual."""
+        """Score the members of two objects: those of expected in their order, then extra ones in actual's."""
         if self._plan.nulls_absent:
             with_nulls, other_with_nulls = expected, actual
             expected, actual = remove_nulls(with_nulls), remove_nulls(other_with_nulls)
@@ -115,7 +115,7 @@ class Walk(PlaceScorer):
             else:
                 self._score_member(child, where, (key, key), one, other)
         self.matches += len(expected) - written
-        if self.own.count_extra and len(actual) > len(expected) - absent:
+        if self.state.count_extra and len(actual) > len(expected) - absent:
             for key, other in actual.items():
                 if key not in expected:
                     self._score_member(children[key], where, (key, key), MISSING, other)
@@ -123,97 +123,99 @@ class Walk(PlaceScorer):
     def _score_member(
         self,
         node: PlanNode,
-        around: Place,
+        parent_place: Place,
         keys: tuple[PlaceKey, PlaceKey],
         expected: JsonValue,
         actual: JsonValue,
     ) -> None:
-        """Score a member or an element; scalars whose comparator never fails take no further calls.
+        """Score a member or element; scalars with a comparator that never fails need no further calls.
 
         W1 and W5 take 1.3 times as long without this.
         """
         key, other_key = keys
         rules = node.rules
         if rules.fast_score is None or type(expected) in NO_SCALARS or type(actual) in CONTAINERS:
-            self.score_place(node, Place(around, key, other_key), expected, actual)
+            self.score_place(node, Place(parent_place, key, other_key), expected, actual)
             return
         if actual is MISSING:
-            found = node, around, key, MISSING, OMISSION, 0.0, expected, MISSING, None
+            finding = node, parent_place, key, MISSING, OMISSION, 0.0, expected, MISSING, None
         elif expected is MISSING:
-            found = node, around, MISSING, other_key, HALLUCINATION, 0.0, MISSING, actual, None
+            finding = node, parent_place, MISSING, other_key, HALLUCINATION, 0.0, MISSING, actual, None
         else:
             try:
                 score: float = rules.fast_score(expected, actual)
             except ValueError:  # texts too long for an edit distance
-                self.score_leaf(node, Place(around, key, other_key), expected, actual)
+                self.score_leaf(node, Place(parent_place, key, other_key), expected, actual)
                 return
             status = MATCH if score == 1.0 else MISMATCH
-            found = node, around, key, other_key, status, score, expected, actual, None
-        self.findings.append(new_finding(found))
+            finding = node, parent_place, key, other_key, status, score, expected, actual, None
+        self.findings.append(new_finding(finding))
 
     def _score_array(
         self, node: PlanNode, where: Place, expected: list[JsonValue], actual: list[JsonValue]
     ) -> None:
-        """Score the elements of two arrays: by position, by key, or paired."""
-        own, walk = self.own, self
+        """Score the elements of two arrays, paired by position, by key, or by similarity."""
+        state, walk = self.state, self
         is_part = self._base is not None and node.rules.align == "unordered" and bool(expected and actual)
-        known = own.alike if self._pairing else own.nested
+        cache = state.similarities if self._pairing else state.nested_sums
         if is_part:
-            if where in known:
-                self._add_sums(node, *known[where])
+            if where in cache:
+                self._add_sums(node, *cache[where])
                 return
-            walk = Walk(own, base=node, pairing=self._pairing)
+            walk = Walk(state, base=node, pairing=self._pairing)
         walk.visited.enter(node, expected)
-        pairs = own.pairs.get(where)
+        pairs = state.pairs.get(where)
         align = node.rules.align
         if pairs is None and (align == "unordered" or isinstance(align, ByMembers)):
             arrays = Arrays(node, expected, actual)
-            if own.aligner is None:
-                own.aligner = Aligner(own.plan, count_extra=own.count_extra, rounds=own.rounds)
+            if state.aligner is None:
+                state.aligner = Aligner(state.plan, count_extra=state.count_extra, rounds=state.rounds)
             if isinstance(align, ByMembers):
-                pairing = own.aligner.pair_by_members(arrays, align, partial(make_measure, own, node, where))
+                pairing = state.aligner.pair_by_members(
+                    arrays, align, partial(make_measure, state, node, where)
+                )
             else:
-                pairing = own.aligner.pair(arrays, make_measure(own, node, where, expected, actual))
+                pairing = state.aligner.pair(arrays, make_measure(state, node, where, expected, actual))
             pairs = pairing.pairs
-            for asked in pairing.questions:
-                walk.questions.setdefault(asked.place, asked)
+            for question in pairing.questions:
+                walk.questions.setdefault(question.place, question)
         element = node.children[ELEMENT]
         has_key = pairs is None and type(node.rules.align) is not str
         if has_key and (key := find_key(node, expected, actual)) is not None:
             pairs = pair_by_key(element, key, expected, actual)
         if pairs is not None and walk._base is None:
-            own.pairs[where] = pairs
+            state.pairs[where] = pairs
             walk.alignments.append(AlignedArrays(node, where, pairs, expected, actual))
-        findings, details, plain = walk.findings, walk._details, element.rules.equal_means_match
-        for at, to, one, other in _iter_sides(pairs, expected, actual, count_extra=own.count_extra):
+        findings, details, equal_means_match = walk.findings, walk._details, element.rules.equal_means_match
+        for at, to, one, other in _iter_sides(pairs, expected, actual, count_extra=state.count_extra):
             kind = type(one)
             if kind is dict or kind is list:
                 walk.score_place(element, Place(where, at, to), one, other)
-            elif not plain or kind is not type(other) or one != other:
+            elif not equal_means_match or kind is not type(other) or one != other:
                 walk._score_member(element, where, (at, to), one, other)
             elif details:
                 findings.append(new_finding((element, where, at, to, MATCH, 1.0, one, other, None)))
             else:
                 walk.matches += 1
         if is_part:
-            known[where] = walk.compute_sums(), walk.questions, walk.left_out
-            self._add_sums(node, *known[where])
+            cache[where] = walk.compute_sums(), walk.questions, walk.excluded_leaves
+            self._add_sums(node, *cache[where])
 
     def _add_sums(
-        self, node: PlanNode, sums: Sums, questions: dict[Place, OpenQuestion], left_out: float
+        self, node: PlanNode, sums: Sums, questions: dict[Place, OpenQuestion], excluded_leaves: float
     ) -> None:
         """Add the sums of nested arrays."""
         if self._plan.weighted and self._base is not None:
             weight = get_weight_between(self._base, node)
-            sums, left_out = sums.times(weight), left_out * weight
+            sums, excluded_leaves = sums.times(weight), excluded_leaves * weight
         self.parts.append(sums)
-        self.left_out += left_out
+        self.excluded_leaves += excluded_leaves
         self.questions.update(questions)
 
     def _score_one_sided(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
-        """Score a value that only one side has, and all below it."""
-        own, empties, lacking = self.own, self._plan.options.empties, actual is MISSING
-        value = expected if lacking else actual
+        """Score a value that only one side has, and everything below it."""
+        state, empties, is_missing = self.state, self._plan.options.empties, actual is MISSING
+        value = expected if is_missing else actual
         if (
             type(value) is not dict and type(value) is not list
         ) or node.rules.explicit_comparator is not None:
@@ -221,27 +223,29 @@ class Walk(PlaceScorer):
             return
         is_itself_missing = where.expected_key is not MISSING and where.actual_key is not MISSING
         if_absent = empties == "if_absent" and is_itself_missing
-        if if_absent and not count_leaves(node, value, own.leaves, of_expected=lacking).number:
-            # It counts once, its empty containers do not, and members of it may be skipped.
+        if if_absent and not count_leaves(node, value, state.leaves, of_expected=is_missing).number:
+            # The value counts once, its empty containers do not count, and its members may be skipped.
             self.add_one_sided(node, where, expected, actual)
             if not value:
                 return
-            if lacking:
+            if is_missing:
                 self.visited.enter(node, None)
         members = remove_nulls(value) if self._plan.nulls_absent else value
         if not members and empties == "leaf":
             self.add_one_sided(node, where, expected, actual)
             return
-        if lacking:
+        if is_missing:
             self.visited.enter(node, members)
-        elif not own.count_extra:
+        elif not state.count_extra:
             return
         if type(members) is list and self._base is None:
-            self.note_array(node, where, members, of_expected=lacking)
-        where = where._replace(actual_key=MISSING) if lacking else where._replace(expected_key=MISSING)
+            self.note_array(node, where, members, of_expected=is_missing)
+        where = where._replace(actual_key=MISSING) if is_missing else where._replace(expected_key=MISSING)
         for key, item in members.items() if type(members) is dict else enumerate(members):
             child = node.children[key if type(key) is str else ELEMENT]
-            keys, sides = ((key, MISSING), (item, MISSING)) if lacking else ((MISSING, key), (MISSING, item))
+            keys, sides = (
+                ((key, MISSING), (item, MISSING)) if is_missing else ((MISSING, key), (MISSING, item))
+            )
             self._score_member(child, where, keys, *sides)
 
     # -- separate walks ------------------------------------------------------------------------------------
@@ -249,7 +253,7 @@ class Walk(PlaceScorer):
     def _score_accepting(
         self, undecided: PlanNode, where: Place, expected: JsonValue, actual: JsonValue
     ) -> None:
-        """Score a place where more than the expected value is right, each value in a separate walk."""
+        """Score a place with accepted alternatives, each value in a separate walk."""
         node = undecided if undecided.rules.accept is not None else undecided.choose(expected, actual)
         accept = node.rules.accept
         applies = accept is not None and (actual is not MISSING or accept.optional)
@@ -259,22 +263,22 @@ class Walk(PlaceScorer):
         if actual is MISSING:
             self.add_finding(node, where, Rating(SKIPPED, 0.0, Detail(reason="optional")), expected, actual)
             return
-        values = expected, *(each.value for each in accept.alternatives)
+        values = expected, *(alternative.value for alternative in accept.alternatives)
 
         def score(number: int) -> float:
-            walk = Walk(self.own, base=node)
+            walk = Walk(self.state, base=node)
             walk.score_place(
                 undecided, where._replace(choice=number), values[number], actual, without_accept=True
             )
             self.questions.update(walk.questions)
             return compute_scores(walk.compute_sums(), self._plan.options.reduce).score
 
-        choice = self.own.choices.get(where)
+        choice = self.state.choices.get(where)
         if choice is None:
-            compared = node.rules.try_transform(actual)
-            choice = self.own.choices[where] = accept.find_best(compared, score(0), score)
+            transformed = node.rules.try_transform(actual)
+            choice = self.state.choices[where] = accept.find_best(transformed, score(0), score)
         if self._pairing and (choice.number or choice.predicate is not None):
-            self.score_whole(undecided, choice.score, expected, actual)
+            self.score_as_whole(undecided, choice.score, expected, actual)
             return
         if choice.predicate is not None:
             detail = Detail(reason=accept.format_reason(choice))
@@ -285,24 +289,24 @@ class Walk(PlaceScorer):
             return
         start, value = len(self.findings), values[choice.number]
         self.score_place(undecided, where._replace(choice=choice.number), value, actual, without_accept=True)
-        own = undecided.choose(value, actual).rules
-        if choice.number and (type(value) not in CONTAINERS or own.explicit_comparator is not None):
-            for at, found in enumerate(self.findings[start:], start):
-                detail = (found.detail or Detail())._replace(reason=accept.format_reason(choice))
-                self.findings[at] = found._replace(expected=expected, detail=detail)
+        rules = undecided.choose(value, actual).rules
+        if choice.number and (type(value) not in CONTAINERS or rules.explicit_comparator is not None):
+            for at, finding in enumerate(self.findings[start:], start):
+                detail = (finding.detail or Detail())._replace(reason=accept.format_reason(choice))
+                self.findings[at] = finding._replace(expected=expected, detail=detail)
 
 
 def make_measure(
-    own: WalkState, node: PlanNode, where: Place, expected: list[JsonValue], actual: list[JsonValue]
+    state: WalkState, node: PlanNode, where: Place, expected: list[JsonValue], actual: list[JsonValue]
 ) -> Measure:
     """Return a function that scores two elements of arrays, given their indices."""
     element = node.children[ELEMENT]
 
     def measure(at: int, to: int) -> PairScore:
-        walk = Walk(own, base=element, pairing=True)
+        walk = Walk(state, base=element, pairing=True)
         walk.score_place(element, Place(where, at, to), expected[at], actual[to])
         score = walk.compute_sums().score
-        leaf_count = own.leaf_count(element, expected[at], actual[to]) - walk.left_out
+        leaf_count = state.leaf_count(element, expected[at], actual[to]) - walk.excluded_leaves
         return PairScore(compute_similarity(score, leaf_count), score, tuple(walk.questions.values()))
 
     return measure
@@ -311,7 +315,7 @@ def make_measure(
 def _iter_sides(
     pairs: IndexPairs | None, expected: list[JsonValue], actual: list[JsonValue], *, count_extra: bool
 ) -> Iterator[tuple[int, int, JsonValue, JsonValue]]:
-    """Return the elements of two arrays in the order of expected, then of actual."""
+    """Return the elements of two arrays with their indices: in expected's order, then extra ones."""
     if pairs is not None:
         return _iter_pairs(pairs, expected, actual, count_extra=count_extra)
     numbers = range(max(len(expected), len(actual)) if count_extra else len(expected))

@@ -1,4 +1,4 @@
-"""The state that the walks of one comparison share, and what a walk returns."""
+"""The state shared by the walks of one comparison, and the outcome of a walk."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @final
 class AlignedArrays(NamedTuple):
-    """Which elements of two arrays were paired, other than by position."""
+    """Two arrays whose elements are not paired by position, and the pairs."""
 
     node: PlanNode
     place: Place
@@ -43,37 +43,37 @@ BatchAnswer: TypeAlias = "float | ComparatorResult | str"
 
 @final
 class OpenQuestion(NamedTuple):
-    """A place that waits for the answer of a batch comparator."""
+    """A place that needs the answer of a batch comparator."""
 
     place: Place
     question: Question
     finding: FieldResult
-    """The finding as long as there is no answer."""
+    """The finding while there is no answer."""
 
 
 @final
 class VisitedPlaces:
     """Visited places of expected, in document order."""
 
-    __slots__ = ("_met",)
+    __slots__ = ("_visited",)
 
     def __init__(self) -> None:
-        # With a container, its members are meant; without one, the place itself.
-        self._met: list[tuple[PlanNode, Collection[Any] | None]] = []
+        # An entry with a container counts the container's members; one without counts the place itself.
+        self._visited: list[tuple[PlanNode, Collection[Any] | None]] = []
 
     def enter(self, node: PlanNode, container: Collection[Any] | None) -> None:
-        """Note an object or array, which is no leaf itself, and its members; without one, a place."""
-        self._met.append((node, container))
+        """Note a container and its members; without a container, note the place itself."""
+        self._visited.append((node, container))
 
     def merge(self, other: VisitedPlaces) -> None:
         """Add the places of another walk."""
-        self._met += other._met
+        self._visited += other._visited
 
-    def places(self) -> dict[PlanNode, int]:
-        """Return how many leaves of expected were met at each schema path, containers first."""
+    def count_places(self) -> dict[PlanNode, int]:
+        """Return the number of visited leaves of expected at each schema path, containers first."""
         counts: Counter[PlanNode] = Counter()
         entered: dict[tuple[PlanNode, type], list[Collection[Any]]] = {}
-        for node, container in self._met:
+        for node, container in self._visited:
             if container is None:
                 counts[node.place] += 1
             else:
@@ -90,79 +90,81 @@ class VisitedPlaces:
 @final
 @dataclass(slots=True, eq=False)
 class WalkState:
-    """What comparators and pairings returned while two documents were walked.
+    """The results of comparators and pairings for two documents.
 
-    Walking again with the same state gives the same results, asks nobody twice, and pairs nothing again.
+    Another walk with the same state has the same results, calls no comparator twice, and pairs nothing again.
     """
 
     plan: Plan
     answers: Mapping[Place, BatchAnswer]
     """The answers of batch comparators so far."""
     units: bool = False
-    """Whether top-level keys are units: then any extra leaf below one is a difference."""
+    """Whether top-level keys are units, so that any extra leaf below one is a difference."""
     rounds: int = 0
-    """How often batch comparators have been asked."""
+    """The number of times that batch comparators have been asked."""
     count_extra: bool = False
     two_sided: bool = False
-    """Whether similarities are divided by the leaves of both sides, not only by those of expected."""
-    known: dict[Place, float | ComparatorResult | Question | Exception] = field(default_factory=dict)
-    """What comparators without a table returned or raised: none is called twice for one place."""
+    """Whether similarities are divided by the leaves of both sides, not only by expected's."""
+    comparator_results: dict[Place, float | ComparatorResult | Question | Exception] = field(
+        default_factory=dict
+    )
+    """The results and exceptions of comparators without a table, so that each is called once for a place."""
     choices: dict[Place, BestValue] = field(default_factory=dict)
-    """What counts at the places where more than the expected value is right."""
+    """The best accepted values, at the places with accepted alternatives."""
     pairs: dict[Place, IndexPairs] = field(default_factory=dict)
-    """How the arrays of the result are paired."""
+    """The pairs of elements of the result's arrays."""
     leaves: LeafCache = field(default_factory=dict)
     aligner: Aligner | None = None
-    nested: dict[Place, tuple[Sums, dict[Place, OpenQuestion], float]] = field(default_factory=dict)
-    """The sums of arrays in the elements of other arrays, and the questions in them."""
-    alike: dict[Place, tuple[Sums, dict[Place, OpenQuestion], float]] = field(default_factory=dict)
-    """The same for similarities."""
+    nested_sums: dict[Place, tuple[Sums, dict[Place, OpenQuestion], float]] = field(default_factory=dict)
+    """The sums of arrays in elements of other arrays, their questions, and the excluded leaves."""
+    similarities: dict[Place, tuple[Sums, dict[Place, OpenQuestion], float]] = field(default_factory=dict)
+    """The sums, questions and excluded leaves of these arrays for similarities."""
 
     def __post_init__(self) -> None:
-        """Take options of the plan that every walk looks at."""
+        """Read the options of the plan that every walk needs."""
         self.count_extra = self.units or self.plan.options.extra == "count"
         self.two_sided = self.count_extra and self.plan.options.reduce == "f1"
 
     def leaf_count(self, node: PlanNode, expected: JsonValue, actual: JsonValue) -> float:
-        """Return the leaf count of two values, each counted alone: what they add to Σ if they are right."""
-        own = leaf_count(node, expected, self.leaves, of_expected=True)
+        """Return the leaf count of two values, each counted on its own: what they add to Σ if they match."""
+        expected_count = leaf_count(node, expected, self.leaves, of_expected=True)
         if not self.two_sided:
-            return own
-        return (own + leaf_count(node, actual, self.leaves, of_expected=False)) * 0.5
+            return expected_count
+        return (expected_count + leaf_count(node, actual, self.leaves, of_expected=False)) * 0.5
 
     def finish(self) -> None:
-        """Forget what walking again does not need."""
+        """Release what further walks do not need."""
         self.aligner = None
-        self.nested = {}
-        self.alike = {}
+        self.nested_sums = {}
+        self.similarities = {}
         self.leaves = {}
 
 
 @final
 class Outcome(NamedTuple):
-    """What a walk returns."""
+    """The outcome of a walk."""
 
     root: PlanNode
     """The node of the whole documents."""
     findings: Sequence[FieldResult]
-    """Everything but plain matches, and possibly those, in the order of the document."""
+    """All findings, in document order; plain matches may be left out."""
     matches: int
     """The number of plain matches that are not among the findings."""
     sums: Sums
     alignments: Sequence[AlignedArrays]
     visited: VisitedPlaces
-    own: WalkState | None = None
-    """What walking again to write plain matches needs; None if there are none."""
+    state: WalkState | None = None
+    """The state for another walk that writes plain matches; None if none are left out."""
     questions: Mapping[Place, OpenQuestion] = MappingProxyType({})
     """The open questions to batch comparators."""
     warnings: tuple[str, ...] = ()
-    """Elements that can't be paired by their key."""
-    lone_arrays: Sequence[AlignedArrays] = ()
-    """Arrays that are not compared by position, and that only one side has."""
+    """Warnings about elements that can't be paired by their key."""
+    one_sided_arrays: Sequence[AlignedArrays] = ()
+    """The arrays that only one side has and that are not compared by position."""
 
     @property
     def has_figures(self) -> bool:
-        """Return whether anything counts: batch errors may have left nothing."""
+        """Whether anything counts; after batch errors there may be nothing."""
         if self.sums.expected or self.sums.actual:
             return True
-        return not any(each.status == BATCH_ERROR for each in self.findings)
+        return not any(finding.status == BATCH_ERROR for finding in self.findings)

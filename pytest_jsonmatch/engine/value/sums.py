@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-Figure: TypeAlias = "float | Any"
+ScoreValue: TypeAlias = "float | Any"
 """A score in [0, 1], or None if batch errors have left nothing to count.
 
 `Any` replaces None, since type checkers would otherwise require a check before every `result.score >= 0.9`.
