@@ -136,7 +136,7 @@ class MatchResult:
 
     @property
     def imperfect(self) -> Iterator[FieldResult]:
-        """The results that lower the scores, in any order; unlike `field_results` this needs no further walk."""
+        """The results that are not matches, in any order; unlike `field_results`, without another walk."""
         return (finding for finding in self._outcome.findings if finding.status not in {MATCH, SKIPPED})
 
     @cached_property

@@ -311,7 +311,7 @@ class FieldResult(NamedTuple):
         if status != MISMATCH and detail is not None:
             detail = detail._replace(differences=(), error=None)
         if status != self.status and detail is not None and detail.leaves is not None:
-            # A match is one leaf on each side; other statuses count the leaves of the sides that they concern.
+            # A match is one leaf on each side; other statuses count the leaves of the sides they concern.
             sides = LEAVES.get(status, (0, 0))
             leaves, weights = detail.leaves, detail.weights or (0.0, 0.0)
             detail = detail._replace(

@@ -1,3 +1,3 @@
-"""JSON values, their paths, and the basics that the rest of the engine shares."""
+"""JSON values, their paths, errors, and other basics of the engine."""
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Inside the engine a JSON value is None, bool, int, float, str, list or dict; a number too large for a double,
 such as 1e400, is a Decimal. It has at most `MAX_DEPTH` levels, and integers of at most `MAX_DIGITS` digits.
-Both limits are checked where values come in: here, and where JSON text, YAML and schemas are read. So
-everything after that can be plain recursion.
+Both limits are checked where values come in: here, and where JSON text, YAML and schemas are read. All other
+code can therefore be plainly recursive.
 """
 
 from __future__ import annotations
@@ -34,29 +34,29 @@ if TYPE_CHECKING:
 
     Where: TypeAlias = tuple[Segment, ...]
 
-# `Any`: a recursive alias would need a cast at every step of every walk, and would find no more mistakes.
+# `Any`, since a recursive alias would need a cast at every step of every walk and find no more mistakes.
 JsonValue: TypeAlias = Any
 Side: TypeAlias = Literal["expected", "actual"]
 
 NUMBERS: Final = frozenset({int, float, Decimal})
-"""The types of JSON numbers, which `bool`, a subclass of int in Python, is not."""
+"""The types of JSON numbers, without `bool`, which is a subclass of int in Python."""
 CONTAINERS: Final = frozenset({dict, list})
 """The types of objects and arrays."""
 MAX_DEPTH: Final = 128
-"""Values with more levels of arrays and objects inside each other are refused."""
+"""The maximum number of nested levels of arrays and objects; values with more are errors."""
 MAX_DIGITS: Final = 4300
-"""Integers with more digits are refused."""
+"""The maximum number of digits of integers; integers with more are errors."""
 TOO_DEEP: Final = f"more than {MAX_DEPTH} levels of arrays and objects"
-"""How errors name the first limit; they add the place, and what to do."""
+"""The text of errors about the first limit; they add the place and a hint."""
 TOO_LONG: Final = f"an integer of more than {MAX_DIGITS:,} digits; give it as a string"
-"""What errors say about the second limit."""
+"""The text of errors about the second limit."""
 _FEW_BITS: Final = 3 * MAX_DIGITS
-"""An integer of this many bits has fewer digits than that: a digit takes more than three bits."""
+"""An integer of this many bits has fewer digits than the limit, since a digit takes more than three bits."""
 
 
 @final
 class _Missing:
-    """The type of `MISSING`, which means that there is no value at a place."""
+    """The type of `MISSING`, the marker for a place without a value."""
 
     __slots__ = ()
 
@@ -72,18 +72,18 @@ class _Missing:
 
 MISSING: Final = _Missing()
 PlaceKey: TypeAlias = str | int | _Missing | None
-"""A key or index in one side's container; `MISSING` if that side has nothing there, None for the root."""
+"""A key or index in one side's container; `MISSING` if that side has no value, None for the root."""
 
 
 @final
 class Matcher:
-    """An object in expected in place of a value, which decides which values of actual are right.
+    """An object in expected in place of a value, which decides which values of actual are accepted.
 
     Args:
-        source: what was written: a Python object, or in a golden file an object such as `{"$any": true}`;
-            in a pickled result, its `form`.
-        text: what was written, as text.
-        accepts: returns whether a JSON value without NaN and infinities is right; it may raise.
+        source: the matcher as written: a Python object, or in a golden file an object such as
+            `{"$any": true}`; in a pickled result, its `form`.
+        text: the text of the matcher as written.
+        accepts: returns whether a JSON value without NaN and infinities is accepted; it may raise errors.
     """
 
     __slots__ = ("_accepts", "source", "text")
@@ -95,11 +95,11 @@ class Matcher:
 
     @property
     def form(self) -> JsonValue:
-        """What files hold: the object of a golden file, or the text of a Python object."""
+        """The form for files: the object of a golden file, or the text of a Python object."""
         return self.source if type(self.source) is dict else self.text
 
     def score(self, _expected: JsonValue, actual: JsonValue) -> float:
-        """Return 1 for a value that is right, else 0; NaN and infinities are right nowhere."""
+        """Return 1 for an accepted value, else 0; NaN and infinities are never accepted."""
         return 1.0 if is_finite(actual) and self._accepts(actual) else 0.0
 
     def __repr__(self) -> str:
@@ -115,7 +115,7 @@ class Matcher:
         return hash(self.text)
 
     def __reduce__(self) -> Any:
-        # The objects of other packages may hold anything: a copy is what files hold, and only that.
+        # Objects of other packages may not be picklable, so only the form for files is pickled.
         return Matcher, (self.form, self.text, _refuse)
 
 
@@ -124,14 +124,14 @@ def _refuse(_actual: JsonValue) -> NoReturn:
 
 
 def is_finite(value: JsonValue) -> bool:
-    """Return whether a value has no NaN or infinity in it, which are right nowhere."""
+    """Return whether a value contains neither NaN nor infinities."""
     if type(value) is dict or type(value) is list:
         return all(map(is_finite, value.values() if type(value) is dict else value))
     return type(value) is not float or value - value == 0.0
 
 
 def to_file_form(value: JsonValue) -> JsonValue:
-    """Return a matcher as files hold it, and any other value as it is."""
+    """Return the form of a matcher for files; return any other value unchanged."""
     return value.form if type(value) is Matcher else value
 
 
@@ -139,39 +139,39 @@ NO_SCALARS: Final = frozenset({dict, list, Matcher})
 """The types of values in expected that are not compared as scalars."""
 
 
-def get_value(value: JsonValue, trail: Sequence[Any]) -> JsonValue:
-    """Return the value at keys and indices in a value; MISSING if there is none.
+def get_value(value: JsonValue, keys: Sequence[Any]) -> JsonValue:
+    """Return the value at a path of keys and indices; MISSING if there is none.
 
     >>> get_value({"a": [1, 2]}, ("a", 1)), get_value({"a": "x"}, ("a", 0)) is MISSING
     (2, True)
     """
-    for step in trail:
+    for key in keys:
         if type(value) is dict:
-            value = value.get(step, MISSING)
+            value = value.get(key, MISSING)
         else:
-            is_there = type(value) is list and type(step) is int and step < len(value)
-            value = value[step] if is_there else MISSING
+            is_there = type(value) is list and type(key) is int and key < len(value)
+            value = value[key] if is_there else MISSING
     return value
 
 
-def replace_value(value: JsonValue, trail: Sequence[Any], new: JsonValue) -> JsonValue:
-    """Return a copy of a value with `new` at keys and indices; MISSING removes what is there.
+def replace_value(value: JsonValue, keys: Sequence[Any], new: JsonValue) -> JsonValue:
+    """Return a copy of a value with `new` at a path of keys and indices; MISSING removes the value there.
 
     >>> replace_value({"a": [1, 2]}, ("a", 2), 3), replace_value({"a": [1, 2]}, ("a", 0), MISSING)
     ({'a': [1, 2, 3]}, {'a': [2]})
     """
-    if not trail:
+    if not keys:
         return new
-    step, *inner = trail
+    key, *inner_keys = keys
     copy = value.copy()
-    if inner:
-        new = replace_value(get_value(value, (step,)), inner, new)
+    if inner_keys:
+        new = replace_value(get_value(value, (key,)), inner_keys, new)
     if new is MISSING:
-        del copy[step]
-    elif type(copy) is list and step == len(copy):
+        del copy[key]
+    elif type(copy) is list and key == len(copy):
         copy.append(new)
     else:
-        copy[step] = new
+        copy[key] = new
     return copy
 
 
@@ -200,7 +200,7 @@ SCHEMA_TYPES: Final = ("null", "boolean", "integer", "number", "string", "array"
 
 
 def fits_types(value: JsonValue, types: Collection[str]) -> bool:
-    """Return whether a JSON value has one of the JSON Schema types; an empty collection allows all.
+    """Return whether a JSON value has one of the JSON Schema types; an empty collection allows all types.
 
     >>> fits_types(2.0, ["integer"]), fits_types(True, ["integer", "null"])
     (True, False)
@@ -210,20 +210,20 @@ def fits_types(value: JsonValue, types: Collection[str]) -> bool:
 
 
 def is_integral(number: JsonValue) -> bool:
-    """Return whether a number has no fraction, by value: 1.0 does not."""
+    """Return whether the value of a number is an integer, as that of 1.0."""
     if type(number) is float:
         return number.is_integer()
     return type(number) is int or type(number) is Decimal
 
 
 def to_json_value(value: object, *, side: Side = "actual") -> JsonValue:
-    """Convert a Python value to a JSON value that shares no container with it.
+    """Convert a Python value to a JSON value, without sharing containers.
 
     Args:
-        value: dict, list, tuple, str, int, float, bool, None, any Mapping or Sequence, a pydantic model, a
+        value: a dict, list, tuple, str, int, float, bool, None, any Mapping or Sequence, a pydantic model, a
             dataclass or attrs instance, an Enum (its value), Decimal, date, datetime, time (ISO 8601 text),
-            UUID or Path (text), a scalar of numpy; at any depth.
-        side: "expected" refuses NaN and infinities; "actual" keeps them, but they equal nothing.
+            UUID or Path (text), or a scalar of numpy; nested at any depth.
+        side: "expected" raises an error for NaN and infinities; "actual" keeps them, but they equal nothing.
 
     Raises:
         UnsupportedValueError: (a TypeError) a value has no JSON form; the message names its path.
@@ -239,15 +239,15 @@ def to_json_value(value: object, *, side: Side = "actual") -> JsonValue:
 
 @final
 class ConversionRules(NamedTuple):
-    """What holds for the side that is converted."""
+    """The rules for converting the values of one side."""
 
     side: Side
     to_matcher: Callable[[Any], Matcher | None] | None = None
-    """Makes matchers of what is written in place of a value; None if the value must not contain any."""
+    """Returns the matcher for an object, or None if it is not a matcher; None if matchers are not allowed."""
 
 
 def copy_flat(value: dict[Any, Any]) -> dict[str, JsonValue] | None:
-    """Copy a dict of plain scalars as fast as Python can; return None if anything needs a closer look.
+    """Copy a dict of plain scalars as fast as possible; return None if a value needs further checks.
 
     >>> copy_flat({"a": 1, "b": None}), copy_flat({"a": [1]})
     ({'a': 1, 'b': None}, None)
@@ -261,7 +261,7 @@ def copy_flat(value: dict[Any, Any]) -> dict[str, JsonValue] | None:
             total += item
         elif kind is not int or not -_EVERYDAY_INTEGER < item < _EVERYDAY_INTEGER:
             return None
-    # One test for all numbers: the sum is NaN or infinite if any of them is, or if it overflows.
+    # One test for all numbers: the sum is NaN or infinite if any number is, or if it overflows.
     return value.copy() if total - total == 0.0 and set(map(type, value)) <= _ONLY_STR else None
 
 
@@ -271,22 +271,22 @@ _ONLY_STR: Final = frozenset({str})
 
 def convert_by(value: Any, rules: ConversionRules, where: Where = ()) -> JsonValue:
     """Convert the value at a place."""
-    plain = _plain(value, rules, where)
-    kind = type(plain)
+    unwrapped = _unwrap(value, rules, where)
+    kind = type(unwrapped)
     if kind is not dict and kind is not list:
-        return plain
+        return unwrapped
     if len(where) >= MAX_DEPTH:
         raise UnsupportedValueError(
             f"{rules.side} has {TOO_DEEP} at {format_path(where)}; compare its parts one by one "
             "(an object that contains itself has no JSON form)"
         )
     if kind is dict:
-        flat = copy_flat(plain)
-        return _convert_object(plain, rules, where) if flat is None else flat
-    if set(map(type, plain)) == {str}:
-        return plain.copy()
+        flat = copy_flat(unwrapped)
+        return _convert_object(unwrapped, rules, where) if flat is None else flat
+    if set(map(type, unwrapped)) == {str}:
+        return unwrapped.copy()
     array = []
-    for at, item in enumerate(plain):
+    for at, item in enumerate(unwrapped):
         kind = type(item)
         is_text = kind is str or kind is bool or item is None
         array.append(item if is_text else convert_by(item, rules, (*where, at)))
@@ -299,7 +299,7 @@ def _convert_object(value: dict[Any, Any], rules: ConversionRules, where: Where)
         if type(key) is not str:
             if not isinstance(key, str):
                 raise _make_key_error(key, rules, where)
-            key = str.__str__(key)  # noqa: PLW2901 - a str subclass, made plain
+            key = str.__str__(key)  # noqa: PLW2901 - a str subclass, converted
         kind = type(item)
         is_text = kind is str or kind is bool or item is None
         converted[key] = item if is_text else convert_by(item, rules, (*where, key))
@@ -313,28 +313,28 @@ def _make_key_error(key: object, rules: ConversionRules, where: Where) -> Unsupp
     )
 
 
-def _plain(item: Any, rules: ConversionRules, where: Where) -> Any:
+def _unwrap(item: Any, rules: ConversionRules, where: Where) -> Any:
     """Return `item` as a scalar, or as a dict or list whose members are still to be converted."""
     kind = type(item)
-    if kind in _AS_THEY_ARE:
+    if kind in _UNCHANGED_TYPES:
         return item
     if kind is float:
         return _check_float(item, rules, where)
     if isinstance(item, enum.Enum):
-        return _plain(item.value, rules, where)
+        return _unwrap(item.value, rules, where)
     if isinstance(item, int):
         return _check_int(int(item), rules, where)
     if isinstance(item, float):
         return _check_float(float(item), rules, where)
     if isinstance(item, Decimal):
         return _convert_decimal(item, rules, where)
-    for types, made in _FORMS.items():
+    for types, convert in _CONVERTERS.items():
         if isinstance(item, types):
-            return made(item)
+            return convert(item)
     if rules.to_matcher is not None and (matcher := _find_matcher(item, rules.to_matcher, where)) is not None:
         return matcher
     if getattr(item, "shape", None) == () and callable(scalar := getattr(item, "item", None)):
-        return _plain(scalar(), rules, where)  # one of numpy
+        return _unwrap(scalar(), rules, where)  # a scalar of numpy
     if (members := _get_members(item)) is not None:
         return members
     if isinstance(item, Sequence) and not isinstance(item, (bytes, bytearray, memoryview)):
@@ -345,10 +345,10 @@ def _plain(item: Any, rules: ConversionRules, where: Where) -> Any:
 def _find_matcher(item: object, to_matcher: Callable[[Any], Matcher | None], where: Where) -> Matcher | None:
     try:
         return to_matcher(item)
-    except Exception as error:  # its repr, or its pattern
-        told = str(error) if isinstance(error, JsonMatchError) else format_error(error)
+    except Exception as error:  # from its repr or its pattern
+        reason = str(error) if isinstance(error, JsonMatchError) else format_error(error)
         raise InvalidExpectedError(
-            f"expected has at {format_path(where)} a matcher that can't be used: {told}"
+            f"expected has at {format_path(where)} a matcher that can't be used: {reason}"
         ) from error
 
 
@@ -362,13 +362,13 @@ def _make_unsupported_error(item: object, rules: ConversionRules, where: Where) 
     elif name.startswith("Approx"):
         message += "; write pytest.approx for each number"
     else:
-        calls = (f"; call .{call}({told})" for call, told in _CALLS if hasattr(item, call))
+        calls = (f"; call .{call}({argument})" for call, argument in _CALLS if hasattr(item, call))
         message += next(calls, "")
     return UnsupportedValueError(message)
 
 
 def _get_members(item: Any) -> Any:
-    """Return the members of a pydantic model, a dataclass or an attrs instance; None for anything else."""
+    """Return the members of a pydantic model, dataclass or attrs instance; None for anything else."""
     if isinstance(item, type):
         return None
     if callable(dump := getattr(item, "model_dump", None)):
@@ -376,13 +376,13 @@ def _get_members(item: Any) -> Any:
     if dataclasses.is_dataclass(item):
         return {field.name: getattr(item, field.name) for field in dataclasses.fields(item)}
     attributes = getattr(type(item), "__attrs_attrs__", None)
-    return None if attributes is None else {each.name: getattr(item, each.name) for each in attributes}
+    return None if attributes is None else {field.name: getattr(item, field.name) for field in attributes}
 
 
 _CALLS: Final = (("to_dicts", ""), ("tolist", ""), ("to_list", ""), ("to_dict", "'records'"))
-"""Methods of data frames, their columns, and arrays that give JSON values, with their arguments."""
-_AS_THEY_ARE: Final = frozenset({dict, list, str, bool, NoneType})
-_FORMS: Final[Mapping[Any, Callable[[Any], Any]]] = {
+"""Methods of data frames, columns and arrays that return JSON values, with their arguments."""
+_UNCHANGED_TYPES: Final = frozenset({dict, list, str, bool, NoneType})
+_CONVERTERS: Final[Mapping[Any, Callable[[Any], Any]]] = {
     str: str.__str__,
     (dt.date, dt.time): lambda item: item.isoformat(),
     (uuid.UUID, pathlib.PurePath): str,

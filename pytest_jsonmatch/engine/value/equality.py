@@ -1,4 +1,4 @@
-"""Equality of JSON values: by JSON's rules, strictly by kind of number, and by hash."""
+"""Equality of JSON values: by JSON's rules, strictly by type of number, and by hashable keys."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def json_equal(expected: JsonValue, actual: JsonValue, *, strict: bool = False) -> bool:
-    """Return whether two JSON values are equal: `True` is not `1`, `1` is `1.0`, NaN equals nothing.
+    """Return whether two JSON values are equal: `True` is not `1`, `1` is `1.0`, and NaN equals nothing.
 
     Args:
         expected: a JSON value of any depth.
         actual: a JSON value.
-        strict: numbers of two kinds are never equal: 42 is not 42.0, at any depth.
+        strict: whether numbers of different types are unequal at any depth: 42 is not 42.0.
 
     >>> json_equal([1, {"a": True}], [1.0, {"a": True}]), json_equal([True], [1])
     (True, False)
@@ -27,7 +27,7 @@ def json_equal(expected: JsonValue, actual: JsonValue, *, strict: bool = False) 
     if kind is dict:
         if type(actual) is not dict or expected.keys() != actual.keys():
             return False
-        for key, item in expected.items():  # noqa: SIM110 - all() takes another frame for each level
+        for key, item in expected.items():  # noqa: SIM110 - all() takes another stack frame for each level
             if not json_equal(item, actual[key], strict=strict):
                 return False
         return True
@@ -50,11 +50,11 @@ def _scalars_equal(left: JsonValue, right: JsonValue) -> bool:
 
 
 def make_json_key(value: JsonValue, *, strict: bool = False) -> Hashable:
-    """Return a hashable key that is equal for equal JSON values only.
+    """Return a hashable key; two JSON values have equal keys if and only if they are equal.
 
     Args:
         value: any JSON value.
-        strict: numbers of two kinds are never equal: 42 is not 42.0, at any depth.
+        strict: whether numbers of different types are unequal at any depth: 42 is not 42.0.
 
     >>> make_json_key([1, {"a": "x"}]) == make_json_key([1.0, {"a": "x"}])
     True

@@ -1,4 +1,4 @@
-"""The errors and warnings of this package, and the hints that their messages share."""
+"""The errors and warnings of this package, and the hints in their messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class JsonMatchError(Exception):
-    """The base of every error raised by pytest-jsonmatch."""
+    """The base class of all errors raised by pytest-jsonmatch."""
 
     def __reduce__(self) -> tuple[object, ...]:
         # Pickled by its attributes, since `__init__` takes other arguments than the message.
@@ -19,7 +19,7 @@ class JsonMatchError(Exception):
 
 
 class JsonMatchWarning(UserWarning):
-    """Something is odd, but does not stop a comparison."""
+    """Something is odd, but the comparison continues."""
 
 
 class ConfigurationError(JsonMatchError, ValueError):
@@ -27,9 +27,9 @@ class ConfigurationError(JsonMatchError, ValueError):
 
 
 class JsonParseError(JsonMatchError, ValueError):
-    """A text that must be strict JSON is not.
+    """A text that must be strict JSON is not strict JSON.
 
-    `reason` says why; `line` and `column` count from 1; `excerpt` shows the place.
+    `reason` describes the mistake; `line` and `column` count from 1; `excerpt` shows the place.
     """
 
     def __init__(self, reason: str, *, line: int = 1, column: int = 1, excerpt: str = "") -> None:
@@ -42,11 +42,11 @@ class JsonParseError(JsonMatchError, ValueError):
 
 
 class JsonExtractionError(JsonMatchError, ValueError):
-    """No JSON was found in a model's output: `reason` says why, `excerpt` shows how the output begins."""
+    """No JSON was found in a model's output; `reason` says why, `excerpt` shows how the output begins."""
 
     def __init__(self, reason: str, *, excerpt: str = "") -> None:
-        seen = f"; the text begins {excerpt!r}" if excerpt else ""
-        super().__init__(f"no JSON found in the actual text: {reason}{seen}")
+        beginning = f"; the text begins {excerpt!r}" if excerpt else ""
+        super().__init__(f"no JSON found in the actual text: {reason}{beginning}")
         self.reason = reason
         self.excerpt = excerpt
 
@@ -56,11 +56,11 @@ class UnsupportedValueError(JsonMatchError, TypeError):
 
 
 class InvalidExpectedError(JsonMatchError, ValueError):
-    """Expected data contains what JSON cannot express (NaN, infinity); the message names its path."""
+    """Expected data contains a value that JSON cannot express (NaN, infinity); the message names its path."""
 
 
 class GoldValidationError(JsonMatchError, ValueError):
-    """Expected data does not fit the schema that scores it: for example, it has an unlisted field.
+    """Expected data does not match the schema for scoring: for example, it has an unlisted field.
 
     `record_id` is the record's id, or its number from 1 (None if there is only one record); `path` is the
     instance path of the value, and `keys` are the path's keys and indices, if a comparison raised the error.
@@ -93,11 +93,11 @@ class UnlistedFieldError(JsonMatchError, ValueError):
 
 
 class RootTypeError(JsonMatchError, TypeError):
-    """The metric compares objects but was given something else; the message names suitable metrics."""
+    """The metric compares objects, but a value is not an object; the message names suitable metrics."""
 
 
 class TargetPathError(JsonMatchError, ValueError):
-    """`target_key` names a place that expected does not have."""
+    """Expected has no value at `target_key`."""
 
 
 class ComparatorError(JsonMatchError, RuntimeError):
@@ -105,7 +105,7 @@ class ComparatorError(JsonMatchError, RuntimeError):
 
 
 def format_error(error: BaseException) -> str:
-    """Return an error's type and message.
+    """Return the type and message of an error as text.
 
     >>> format_error(KeyError("x")), format_error(TimeoutError())
     ("KeyError: 'x'", 'TimeoutError')
@@ -115,7 +115,7 @@ def format_error(error: BaseException) -> str:
 
 
 def find_closest(word: str, candidates: Iterable[str]) -> str | None:
-    """Return the candidate most like `word`, or None if none is close.
+    """Return the candidate closest to `word`, or None if none is close.
 
     >>> find_closest("feild_match", ["field_match", "json_similarity"])
     'field_match'
@@ -125,7 +125,7 @@ def find_closest(word: str, candidates: Iterable[str]) -> str | None:
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:
-    """Return "; did you mean 'x'?" for the nearest candidate, or "; known: ..." if none is close.
+    """Return "; did you mean 'x'?" for the closest candidate, or "; known: ..." if none is close.
 
     >>> did_you_mean("exakt", ["exact", "numeric"])
     "; did you mean 'exact'?"

@@ -1,6 +1,6 @@
-"""Matchers from Python: `pytest.approx`, compiled patterns, `unittest.mock.ANY` and `dirty-equals`.
+"""Matchers in Python: `pytest.approx`, compiled patterns, `unittest.mock.ANY` and `dirty-equals`.
 
-They are known by the names of their classes: nothing of theirs is imported.
+They are recognised by the names of their classes, without importing their packages.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-# Regular expressions may take this long on one text, and in one comparison.
+# The time limits of regular expressions on one text, and in one comparison.
 _SECONDS: Final = 1.0
-_SECONDS_IN_ALL: Final = 5.0
-# Answers that took longer are kept until the comparison ends; to ask again is cheaper for the others.
+_TOTAL_SECONDS: Final = 5.0
+# Results that took longer are cached until the comparison ends; others are cheaper to compute again.
 _SLOW: Final = 0.001
 _LONGEST: Final = 60
 
 
 def to_matcher(written: Any) -> Matcher | None:
-    """Return what is written in place of an expected value as a matcher; None if it is none.
+    """Return the matcher for an object in place of an expected value; None if it is not a matcher.
 
     >>> import re
     >>> to_matcher(re.compile("INV-[0-9]+")).score(None, "INV-7"), to_matcher("INV-7")
@@ -40,9 +40,9 @@ def to_matcher(written: Any) -> Matcher | None:
     """
     if type(written) is Matcher:
         return written
-    names = {each.__name__ for each in (written if isinstance(written, type) else type(written)).__mro__}
+    names = {base.__name__ for base in (written if isinstance(written, type) else type(written)).__mro__}
     if "DirtyEquals" in names:
-        # Once it has met its equal, its repr is that of the value.
+        # After a successful comparison, its repr is that of the value.
         text = (
             repr(written) if isinstance(written, type) else getattr(written, "_repr_ne", written.__repr__)()
         )
@@ -68,7 +68,7 @@ def _format_approx(written: Any) -> str:
 
 
 def to_expected(value: object) -> JsonValue:
-    """Convert an expected Python value in which matchers, such as `pytest.approx(1)`, may stand.
+    """Convert an expected Python value, which may contain matchers such as `pytest.approx(1)`.
 
     Raises the errors of `to_json_value`.
 
@@ -82,12 +82,12 @@ def to_expected(value: object) -> JsonValue:
 
 
 def is_number(value: object) -> bool:
-    """Return whether a Python object is a number and no boolean."""
+    """Return whether a Python object is a number, but not a boolean."""
     return isinstance(value, (Real, Decimal)) and not isinstance(value, bool)
 
 
 def _make_near(approximately: Any) -> Callable[[JsonValue], bool]:
-    """Return a function that returns whether a value is a number near enough to that of a `pytest.approx`."""
+    """Return a function that returns whether a value is a number that a `pytest.approx` accepts."""
 
     def accepts(actual: JsonValue) -> bool:
         if type(actual) not in NUMBERS:
@@ -96,29 +96,29 @@ def _make_near(approximately: Any) -> Callable[[JsonValue], bool]:
             actual = Decimal(format_number(actual))
         try:
             return bool(approximately == actual)
-        except (OverflowError, TypeError):  # a number beyond the doubles
+        except (OverflowError, TypeError):  # a number too large for a double
             return False
 
     return accepts
 
 
 def _compile_timed(written: Any) -> regex.Pattern[str]:
-    """Return a compiled pattern as one that can be stopped."""
+    """Return a compiled pattern with a time limit, by the `regex` package."""
     import regex
 
     if not isinstance(written, re.Pattern):
-        return written  # one of `regex`
+        return written  # already a pattern of `regex`
     flags = (getattr(regex, name) for name in "IMSXA" if written.flags & getattr(re, name))
     return compile_pattern(written.pattern, sum(flags))
 
 
 def make_full_match(pattern: regex.Pattern[str]) -> Callable[[JsonValue], bool]:
-    """Return a function that returns whether a value is a text that a pattern matches from end to end."""
+    """Return a function that returns whether a value is a text that a pattern matches completely."""
     return lambda actual: type(actual) is str and matches_fully(pattern, actual)
 
 
 def compile_pattern(pattern: str, flags: int = 0) -> regex.Pattern[str]:
-    """Return a regular expression of the `regex` package, or raise a ValueError that says what is wrong."""
+    """Return a regular expression of the `regex` package, or raise a ValueError that explains the mistake."""
     import regex
 
     try:
@@ -130,25 +130,25 @@ def compile_pattern(pattern: str, flags: int = 0) -> regex.Pattern[str]:
 
 @final
 class _MatchTimer(threading.local):
-    """What patterns have done in the comparison that this thread makes."""
+    """The time and slow results of patterns in the comparison that runs in this thread."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
         self.slow: dict[tuple[regex.Pattern[str], str], bool | str] = {}
-        """Slow answers by pattern and text; for one that was stopped, why."""
+        """Slow results by pattern and text; for a match that was stopped, the reason."""
 
 
 _matching: Final = _MatchTimer()
 
 
 def start_matching() -> None:
-    """Give patterns their time for a new comparison."""
+    """Reset the time of patterns for a new comparison."""
     if _matching.seconds:
         _matching.seconds, _matching.slow = 0.0, {}
 
 
 def matches_fully(pattern: regex.Pattern[str], text: str) -> bool:
-    """Return whether the whole of a text matches.
+    """Return whether a pattern matches a complete text.
 
     Raises:
         TimeoutError: the pattern took too long on this text, or patterns took too long in this comparison.
@@ -163,21 +163,21 @@ def matches_fully(pattern: regex.Pattern[str], text: str) -> bool:
 
 
 def _match_timed(pattern: regex.Pattern[str], text: str) -> bool | str:
-    left = _SECONDS_IN_ALL - _matching.seconds
-    if left <= 0.0:
-        return f"patterns took more than {_SECONDS_IN_ALL:g} s in this comparison; make them simpler"
-    limit, started = min(_SECONDS, left), perf_counter()
+    remaining = _TOTAL_SECONDS - _matching.seconds
+    if remaining <= 0.0:
+        return f"patterns took more than {_TOTAL_SECONDS:g} s in this comparison; make them simpler"
+    limit, started = min(_SECONDS, remaining), perf_counter()
     answer: bool | str
     try:
         answer = pattern.fullmatch(text, timeout=limit) is not None
-        took = perf_counter() - started
+        seconds = perf_counter() - started
     except TimeoutError:
-        took = limit
+        seconds = limit
         answer = (
             f"the pattern {shorten(repr(pattern.pattern), _LONGEST)} took more than {limit:.2g} s on a "
             f"text of {len(text)} characters; make it simpler"
         )
-    _matching.seconds += took
-    if took > _SLOW:
+    _matching.seconds += seconds
+    if seconds > _SLOW:
         _matching.slow[pattern, text] = answer
     return answer

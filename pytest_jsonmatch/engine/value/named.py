@@ -1,4 +1,4 @@
-"""Objects that a configuration names as `module:attribute`."""
+"""Import objects that a configuration names as `module:attribute`."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def _find_nearest(holder: object, meant: str) -> str:
+def _suggest_attribute(holder: object, meant: str) -> str:
     return did_you_mean(meant, [name for name in dir(holder) if not name.startswith("_")])
 
 
-def import_object(written: str, hint: Callable[[object, str], str] = _find_nearest) -> Any:
-    """Return the object that "module:attribute" names, or for "module" the module; attributes may be dotted.
+def import_object(written: str, hint: Callable[[object, str], str] = _suggest_attribute) -> Any:
+    """Return the object named by "module:attribute", or the module for "module"; attributes may be dotted.
 
     Args:
-        written: the name, in one of these forms.
-        hint: returns the end of the message about a missing attribute, given the object that lacks it.
+        written: the name in one of these forms.
+        hint: returns the end of the message about a missing attribute, given the object and the name.
 
     Raises:
         ConfigurationError: the module can't be imported (the cause says why), or has no such attribute.
@@ -30,13 +30,13 @@ def import_object(written: str, hint: Callable[[object, str], str] = _find_neare
     """
     module, _, attributes = written.partition(":")
     try:
-        found: Any = import_module(module)
+        value: Any = import_module(module)
     except Exception as error:  # importing a module can raise anything
         raise ConfigurationError(f"{written!r} can't be imported: {format_error(error)}") from error
     for attribute in filter(None, attributes.split(".")):
         try:
-            found = getattr(found, attribute)
+            value = getattr(value, attribute)
         except AttributeError:
-            told = f"{written!r}: {module!r} has no {attribute!r}{hint(found, attribute)}"
-            raise ConfigurationError(told) from None
-    return found
+            message = f"{written!r}: {module!r} has no {attribute!r}{hint(value, attribute)}"
+            raise ConfigurationError(message) from None
+    return value

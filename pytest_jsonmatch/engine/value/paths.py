@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 @final
 class _Marker(Enum):
-    """A segment that is neither a key nor an index, and how it is written."""
+    """A segment that is neither a key nor an index, with its notation."""
 
     ELEMENT = "[]"
     ANY_KEY = "*"
     ANY_DEPTH = "**"
 
 
-# Nodes are looked up by it all the time, and an Enum's own hash is a slow Python function. In the class, type
-# checkers would take it for an override of another type.
+# Nodes are looked up by segments all the time, and the hash of an Enum is a slow Python function. Inside the
+# class, type checkers would report an override with another type.
 setattr(_Marker, "__hash__", object.__hash__)  # noqa: B010
 
 
@@ -85,7 +85,7 @@ def parse_path(text: str) -> tuple[Segment, ...]:
     """Read a schema or instance path.
 
     Raises:
-        ConfigurationError: `text` is not a path; the message shows where.
+        ConfigurationError: `text` is not a path; the message gives the position.
 
     >>> parse_path('items[0]["unit price"]')
     ('items', 0, 'unit price')
@@ -100,7 +100,7 @@ def parse_pattern(text: str) -> Pattern:
     """Read a path pattern: `*` is one key, `[]` any element, `**` any number of segments.
 
     Raises:
-        ConfigurationError: `text` is not a pattern; the message shows where.
+        ConfigurationError: `text` is not a pattern; the message gives the position.
 
     >>> parse_pattern("**.price").matches(parse_path("items[].price"))
     True
@@ -123,7 +123,7 @@ def _read_segments(text: str, what: str) -> tuple[Segment, ...]:
     while position < len(text) or not segments:
         step = _STEP.match(text, position)
         if step is None and position > 0 and text[position : position + 1] == ".":
-            position += 1  # the dot is right, but not what follows it
+            position += 1  # the dot is valid, but not the text after it
         if step is None or (step["dot"] is not None and bool(step["dot"]) == (position == 0)):
             elements = "[]" if what == _PATTERN else "[0]"
             how = (
@@ -151,36 +151,36 @@ def _read_segment(step: re.Match[str]) -> Segment:
 @final
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A path pattern, matched segment by segment."""
+    """A path pattern, which is matched segment by segment."""
 
     text: str
     segments: tuple[Segment, ...]
 
     @property
     def literals(self) -> int:
-        """The number of segments that are keys or `[]`; of two matching patterns, the one with more wins."""
+        """The number of segments that are keys or `[]`; of matching patterns, the one with most wins."""
         return sum(1 for segment in self.segments if segment is not ANY_KEY and segment is not ANY_DEPTH)
 
     @property
     def is_for_leaves(self) -> bool:
-        """Whether it ends in `**`: then it holds for leaves, not for the containers on the way to them."""
+        """Whether the pattern ends in `**`, so that it applies to leaves, not to containers around them."""
         return self.segments[-1:] == (ANY_DEPTH,)
 
     def start(self) -> frozenset[int]:
-        """Return the positions in the pattern where matching can begin."""
+        """Return the positions in the pattern at which matching can begin."""
         return self._closure({0})
 
     def step(self, states: frozenset[int], segment: Segment) -> frozenset[int]:
         """Return the positions that can follow `states` after one more segment of a schema path.
 
-        `ANY_KEY` as that segment means any key.
+        `ANY_KEY` as the segment means any key.
         """
         reached: set[int] = set()
         for state in states:
-            wanted = self.segments[state] if state < len(self.segments) else None
-            if wanted is ANY_DEPTH:
+            required = self.segments[state] if state < len(self.segments) else None
+            if required is ANY_DEPTH:
                 reached.add(state)
-            elif wanted == segment or _is_any(wanted, segment) or _is_any(segment, wanted):
+            elif required == segment or _is_any(required, segment) or _is_any(segment, required):
                 reached.add(state + 1)
         return self._closure(reached)
 
@@ -198,7 +198,7 @@ class Pattern:
         return self.accepts(states)
 
     def _closure(self, states: set[int]) -> frozenset[int]:
-        """Add the positions reached if `**` matches no segment."""
+        """Add the positions that are reached if `**` matches no segment."""
         for state in sorted(states):
             after = state
             while after < len(self.segments) and self.segments[after] is ANY_DEPTH:

@@ -1,4 +1,4 @@
-"""The sums that all scores are computed from, and the three divisions."""
+"""The sums from which all scores are computed, and the three divisions."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _BELOW_ONE: Final = math.nextafter(1.0, 0.0)
 
 
 class Sums(NamedTuple):
-    """Sums over leaves: of weighted scores, and of the weights of each side.
+    """Sums over leaves: the sum of weighted scores, and the sums of each side's weights.
 
     Attributes:
-        score: the sum of scores times weights (Σ).
+        score: the sum of scores multiplied by weights (Σ).
         expected: the sum of the weights of expected's leaves (E).
         actual: the sum of the weights of actual's leaves (A).
         perfect: whether every counted leaf scored 1.
@@ -67,23 +67,23 @@ class Scores(NamedTuple):
 
 
 def compute_scores(sums: Sums, reduce: str) -> Scores:
-    """Return the scores of one comparison, for a metric with `reduce` "f1" or "ratio"."""
+    """Return the scores of one comparison for a metric whose `reduce` is "f1" or "ratio"."""
     recall, f1 = sums.recall, sums.f1
     return Scores(sums.precision, recall, f1, recall if reduce == "ratio" else f1)
 
 
 def add_sums(parts: Iterable[Sums]) -> Sums:
-    """Return the total of sums, independent of their order."""
+    """Return the total of several sums, independent of their order."""
     scores, expected, actual, perfect = zip(Sums(0.0, 0.0, 0.0, perfect=True), *parts)
     return Sums(math.fsum(scores), math.fsum(expected), math.fsum(actual), all(perfect))
 
 
-def divide_leaves(part: float, whole: float, *, perfect: bool) -> float:
-    """Return part / whole, at most 1, and 1 for 0/0; rounding makes it 1 only if all is `perfect`.
+def divide_leaves(part: float, total: float, *, perfect: bool) -> float:
+    """Return part / total, at most 1, and 1 for 0/0; rounding makes it 1 only if everything is `perfect`.
 
     >>> divide_leaves(1.0, 4.0, perfect=False), divide_leaves(0.0, 0.0, perfect=True)
     (0.25, 1.0)
     """
-    if not whole:
+    if not total:
         return 1.0
-    return min(part / whole, 1.0 if perfect or part >= whole else _BELOW_ONE)
+    return min(part / total, 1.0 if perfect or part >= total else _BELOW_ONE)

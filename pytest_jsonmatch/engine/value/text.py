@@ -1,4 +1,4 @@
-"""Numbers from text, and text from JSON values and counts, exact at any size and depth."""
+"""Read numbers from text, and write JSON values and counts as text, exactly at any size and depth."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 # The group of both patterns is the fraction and exponent; it is empty for integers.
 _LITERAL: Final = re.compile(r"-?(?:0|[1-9]\d*)((?:\.\d+)?(?:[eE][+-]?\d+)?)", re.ASCII)
 _NUMERAL: Final = re.compile(r"[+-]?(?=\.?\d)\d*((?:\.\d*)?(?:[eE][+-]?\d+)?)", re.ASCII)
-# Room for the longest integer, a sign and some white space; longer text is not read as a number.
+# The longest integer with a sign and some white space; longer text is not read as a number.
 _LONGEST_NUMERAL: Final = MAX_DIGITS + 10
-# Programs may let Python refuse str(int) and int(str) from 641 digits on. Decimal has no such limit.
+# Programs may limit str(int) and int(str) in Python to 640 digits. Decimal has no such limit.
 _PLAIN_DIGITS: Final = 600
-_string_text: Final = json.JSONEncoder(ensure_ascii=False).encode
+_encode_string: Final = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def parse_number(text: str) -> int | float | Decimal:
@@ -31,8 +31,8 @@ def parse_number(text: str) -> int | float | Decimal:
     double is a Decimal, which is never expanded.
 
     Raises:
-        ValueError: `text` is not a JSON number, an integer of more than 4,300 digits, or has an exponent of
-            more than 18.
+        ValueError: `text` is not a JSON number, is an integer of more than 4,300 digits, or has an exponent
+            of more than 18 digits.
 
     >>> parse_number("1e3"), parse_number("9007199254740993"), parse_number("1e400")
     (1000.0, 9007199254740993, Decimal('1E+400'))
@@ -44,7 +44,7 @@ def parse_number(text: str) -> int | float | Decimal:
 
 
 def to_number(value: JsonValue) -> int | float | Decimal | None:
-    """Return a finite number for a number or numeric string, else None; booleans are not numbers.
+    """Return the finite number of a number or numeric string; None for anything else, including booleans.
 
     A numeric string is digits with an optional sign, decimal point and exponent; white space around it is
     allowed: "42", "-3.50", " 1e3 ". Thousands separators, units and "NaN" are not read.
@@ -76,7 +76,7 @@ def _read_integer(text: str) -> int:
 
 
 def read_real(text: str) -> float | Decimal:
-    """Read a number with a fraction or exponent: the nearest double, or a Decimal if a double overflows.
+    """Read a number with a fraction or exponent as the nearest double, or as a Decimal if a double overflows.
 
     >>> read_real("1.50"), read_real("1e400")
     (1.5, Decimal('1E+400'))
@@ -93,7 +93,7 @@ def read_real(text: str) -> float | Decimal:
 
 
 def format_number(number: float | Decimal) -> str:
-    """Return a number as JSON text, whatever its size.
+    """Return a number of any size as JSON text.
 
     >>> format_number(10**4000)[:3], format_number(1.0), format_number(float("nan"))
     ('100', '1.0', 'NaN')
@@ -106,7 +106,7 @@ def format_number(number: float | Decimal) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    """Return a text of at most `limit` characters, cut with "…" if it is longer.
+    """Return a text of at most `limit` characters; a longer text is cut and ends in "…".
 
     >>> shorten("Saint-Malo", 10), shorten("Saint-Malo", 6)
     ('Saint-Malo', 'Saint…')
@@ -115,7 +115,7 @@ def shorten(text: str, limit: int) -> str:
 
 
 def render(value: JsonValue, limit: int | None = None) -> str:
-    """Return a value of any depth as compact JSON text, cut with "…" to at most `limit` characters.
+    """Return a value of any depth as compact JSON text of at most `limit` characters; a longer text is cut.
 
     >>> render({"a": [1, None, "é"]}), render(["long"] * 9, limit=12)
     ('{"a": [1, null, "é"]}', '["long", "l…')
@@ -127,7 +127,7 @@ def render(value: JsonValue, limit: int | None = None) -> str:
 
 
 def _append_text(value: JsonValue, parts: list[str], room: float) -> float:
-    """Append the text of a value in pieces while there is room for it; return the room that is left."""
+    """Append the text of a value in pieces while there is room for it; return the remaining room."""
     is_object = type(value) is dict
     if not is_object and type(value) is not list:
         parts.append(_format_scalar(value, room))
@@ -146,8 +146,8 @@ def _append_text(value: JsonValue, parts: list[str], room: float) -> float:
 
 def _format_scalar(value: JsonValue, room: float) -> str:
     if type(value) is str:
-        # The rest of a long string would be cut off anyway.
-        return _string_text(value if len(value) <= room else value[: max(int(room), 0) + 1])
+        # The rest of a long string would be cut anyway.
+        return _encode_string(value if len(value) <= room else value[: max(int(room), 0) + 1])
     if value is None:
         return "null"
     if type(value) is bool:
@@ -158,7 +158,7 @@ def _format_scalar(value: JsonValue, room: float) -> str:
 
 
 def count(number: int, noun: str | None = None, plural: str | None = None) -> str:
-    """Return a number with thousands separators, and with its noun in the right form.
+    """Return a number with thousands separators, followed by its noun in the singular or plural.
 
     >>> count(9990), count(1, "case"), count(2, "leaf", "leaves")
     ('9,990', '1 case', '2 leaves')
