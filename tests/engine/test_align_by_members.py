@@ -177,12 +177,12 @@ def test_many_rows_are_paired_as_few_are():
 @pytest.mark.parametrize(
     ("align", "message"),
     [
-        ({"by": []}, "by is []; it must be a list of names of members"),
-        ({"by": [1]}, "by is [1]; it must be a list of names of members"),
-        ({"by": ["a"], "threshold": 2}, "threshold is 2; it must be a number from 0 to 1"),
+        ({"by": []}, "by must be a list of names of members, got []"),
+        ({"by": [1]}, "by must be a list of names of members, got [1]"),
+        ({"by": ["a"], "threshold": 2}, "threshold must be a number from 0 to 1, got 2"),
         (
             {"by": ["a"], "key": "b"},
-            "it must be 'ordered', 'unordered', {'key': NAME} or {'by': [NAME, ...]}",
+            "must be 'ordered', 'unordered', {'key': NAME} or {'by': [NAME, ...]}, got {'by': ['a'], 'key': 'b'}",
         ),
     ],
 )

@@ -243,5 +243,5 @@ def test_a_role_that_is_none_is_an_error_before_scoring(params, message):
 def test_a_compound_comparator_that_cannot_be_is_an_error(roles, primary):
     with pytest.raises(ConfigurationError) as error:
         CompoundComparator("pair", roles, primary, same_words)
-    told = f"roles is {roles!r} and the primary {primary!r}; roles are two or more different names, and the"
-    assert str(error.value) == f"compound comparator 'pair': {told} primary is one of them"
+    message = f"roles must be two or more different names, and the primary one of them, got roles {roles!r}"
+    assert str(error.value) == f"compound comparator 'pair': {message} and the primary {primary!r}"

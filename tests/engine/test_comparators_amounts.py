@@ -137,8 +137,8 @@ def test_tolerance_in_decimal_arithmetic_and_other_values_as_they_are(expected, 
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"decimal": "'"}, "comparator 'amount': 'decimal' must be '.' or ',', not \"'\""),
-        ({"decimal": [","]}, "comparator 'amount': 'decimal' must be '.' or ',', not [',']"),
+        ({"decimal": "'"}, "comparator 'amount': 'decimal' must be '.' or ',', got \"'\""),
+        ({"decimal": [","]}, "comparator 'amount': 'decimal' must be '.' or ',', got [',']"),
         ({"decimals": 2}, "comparator 'amount' has no parameter 'decimals'; did you mean 'decimal'?"),
         (
             {"tolerance": {"absolute": 1}},

@@ -44,26 +44,26 @@ def test_importing_and_listing_comparators_imports_nothing_heavy():
 WRONG = """
 numeric {"tolerence": {"rel": 0.1}} comparator 'numeric' has no parameter 'tolerence'; did you mean 'tolerance'?
 numeric {"tolerance": {"relative": 0.1}} the tolerance of comparator 'numeric' has no parameter 'relative'; known: abs, rel
-numeric {"tolerance": "x"} comparator 'numeric': 'tolerance' must be a finite number, 0 or more, not 'x'
-numeric {"tolerance": {"abs": -1}} comparator 'numeric': 'abs' must be a finite number, 0 or more, not -1
-numeric {"tolerance": {"rel": true}} comparator 'numeric': 'rel' must be a finite number, 0 or more, not True
-numeric {"tolerance": {"rel": NaN}} comparator 'numeric': 'rel' must be a finite number, 0 or more, not nan
+numeric {"tolerance": "x"} comparator 'numeric': 'tolerance' must be a finite number, 0 or more, got 'x'
+numeric {"tolerance": {"abs": -1}} comparator 'numeric': 'abs' must be a finite number, 0 or more, got -1
+numeric {"tolerance": {"rel": true}} comparator 'numeric': 'rel' must be a finite number, 0 or more, got True
+numeric {"tolerance": {"rel": NaN}} comparator 'numeric': 'rel' must be a finite number, 0 or more, got nan
 threshold {} comparator 'threshold' needs the parameter 'threshold', for example {"threshold": 0.5}
-threshold {"threshold": 0} comparator 'threshold': 'threshold' must be a finite number above 0, not 0
-threshold {"threshold": 1, "difference_penalty_weighting": "1"} comparator 'threshold': 'difference_penalty_weighting' must be a finite number, 0 or more, not '1'
+threshold {"threshold": 0} comparator 'threshold': 'threshold' must be a finite number above 0, got 0
+threshold {"threshold": 1, "difference_penalty_weighting": "1"} comparator 'threshold': 'difference_penalty_weighting' must be a finite number, 0 or more, got '1'
 relative {"rel": 1} comparator 'relative' has no parameter 'rel'; it takes none
 binary {"x": 1} comparator 'binary' has no parameter 'x'; it takes none
 levenshtein {"x": 1} comparator 'levenshtein' has no parameter 'x'; it takes none
 normalized_text {"x": 1} comparator 'normalized_text' has no parameter 'x'; it takes none
 contains {"x": 1} comparator 'contains' has no parameter 'x'; it takes none
 regex {"timeout": 2} comparator 'regex' has no parameter 'timeout'; it takes none
-exact {"strict_number_type": "yes"} comparator 'exact': 'strict_number_type' is 'yes'; it must be true or false
-jaccard {"tokenizer": "words"} comparator 'jaccard': 'tokenizer' must be a function from a string to its tokens, not str
+exact {"strict_number_type": "yes"} comparator 'exact': 'strict_number_type' must be true or false, got 'yes'
+jaccard {"tokenizer": "words"} comparator 'jaccard': 'tokenizer' must be a function from a string to its tokens, got str
 oneof {} comparator 'oneof' needs either 'values' (a list that actual must be in) or 'groups' (lists of synonyms that expected and actual must share), and not both
-oneof {"values": []} comparator 'oneof': 'values' must be a list with at least one value, not []
-oneof {"values": "abc"} comparator 'oneof': 'values' must be a list with at least one value, not 'abc'
+oneof {"values": []} comparator 'oneof': 'values' must be a list with at least one value, got []
+oneof {"values": "abc"} comparator 'oneof': 'values' must be a list with at least one value, got 'abc'
 oneof {"values": [NaN]} comparator 'oneof': 'values' must hold JSON values: expected holds nan
-oneof {"groups": ["ab"]} comparator 'oneof': each of 'groups' must be a list with at least one value, not 'ab'
+oneof {"groups": ["ab"]} comparator 'oneof': each of 'groups' must be a list with at least one value, got 'ab'
 oneof {"groups": {}} comparator 'oneof': 'groups' must be a list of lists of synonyms
 date {"formats": ["%Y-%q"]} comparator 'date': '%Y-%q' is not a date format; one looks like '%Y-%m-%d'
 date {"formats": ["iso"]} comparator 'date': 'iso' is not a date format; one looks like '%Y-%m-%d'
@@ -87,7 +87,7 @@ def test_a_wrong_parameter_is_named_when_rules_are_compiled(line):
 
 def test_a_wrong_parameter_beyond_pythons_limit_of_digits():
     assert said_of("numeric", {"tolerance": {"abs": 10**5000}}) == (
-        "comparator 'numeric': 'abs' must be a finite number, 0 or more, not an integer of hundreds of digits"
+        "comparator 'numeric': 'abs' must be a finite number, 0 or more, got an integer of hundreds of digits"
     )
 
 
@@ -123,4 +123,4 @@ def test_a_users_comparator_sees_nulls_and_is_asked_about_equal_values():
 def test_a_users_comparator_must_be_callable():
     with pytest.raises(ConfigurationError) as caught:
         make_user_comparator("mine", 3)
-    assert str(caught.value) == "comparator 'mine' must be a function of (expected, actual, params), not int"
+    assert str(caught.value) == "comparator 'mine' must be a function of (expected, actual, params), got int"

@@ -222,10 +222,10 @@ def test_other_parameters_beside_a_language():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"order": "dym"}, "'order' must be one of dmy, mdy, ymd, not 'dym'; did you mean 'ymd'?"),
-        ({"order": "DMY"}, "'order' must be one of dmy, mdy, ymd, not 'DMY'; known: dmy, mdy, ymd"),
-        ({"precision": "days"}, "must be one of year, month, day, second, not 'days'; did you mean 'day'?"),
-        ({"precision": 3}, "'precision' must be one of year, month, day, second, not 3"),
+        ({"order": "dym"}, "'order' must be one of dmy, mdy, ymd, got 'dym'; did you mean 'ymd'?"),
+        ({"order": "DMY"}, "'order' must be one of dmy, mdy, ymd, got 'DMY'; known: dmy, mdy, ymd"),
+        ({"precision": "days"}, "must be one of year, month, day, second, got 'days'; did you mean 'day'?"),
+        ({"precision": 3}, "'precision' must be one of year, month, day, second, got 3"),
         ({"languages": []}, '\'languages\' must be a list such as ["de", "fr"]'),
         ({"languages": ["de", "german"]}, "unknown language 'german'; known: af, "),
         ({"languages": [7]}, "unknown language 7; known: af, "),

@@ -53,7 +53,7 @@ def test_texts_too_long_for_an_edit_distance_are_refused():
 
 @pytest.mark.parametrize("path", ["a", "[]", "[].a"])
 def test_what_is_accepted_counts_where_texts_are_too_long(path, monkeypatch):
-    monkeypatch.setattr(text, "_MOST_EDITS", 100)
+    monkeypatch.setattr(text, "_MAX_EDIT_CELLS", 100)
     documents = [{"a": value} for value in ("x" * 20, "y" * 20)]
     if path != "a":
         documents = [[each if path == "[].a" else each["a"]] for each in documents]

@@ -134,7 +134,7 @@ def test_neither_is_installed(monkeypatch):
     ],
 )
 def test_by_something_else(result, allowed):
-    with pytest.raises(ConfigurationError, match=f"by must be one of {allowed}; got 'pandas'"):
+    with pytest.raises(ConfigurationError, match=f"by must be one of {allowed}, got 'pandas'"):
         result.to_dataframe("pandas")
 
 

@@ -201,19 +201,22 @@ def test_a_target_that_expected_lacks_is_an_error_and_one_that_actual_lacks_is_m
             {"fields": {"x[*].v": {}}},
             "is not understood; write \\[\\] for any element",
         ),
-        ({"extra": "both"}, "extra is 'both'; it must be 'count' or 'ignore'"),
+        ({"extra": "both"}, "extra must be 'count' or 'ignore', got 'both'"),
         (
             {"fields": {"a": {"compare": "exakt"}}},
             r"fields\['a'\].compare: unknown comparator 'exakt'; did you mean",
         ),
         ({"fields": {"a": {"wieght": 2}}}, "has the rule 'wieght'; did you mean 'weight'"),
         ({"fields": {"a[0]": {"weight": 2}}}, r"write \[\] for the index"),
-        ({"fields": {"a": {"weight": -1}}}, "it must be a number from 0 to 1,000,000"),
-        ({"fields": {"a": {"weight": 1_000_001}}}, "it must be a number from 0 to 1,000,000"),
-        ({"fields": {"a": {"align": "sideways"}}}, "it must be 'ordered', 'unordered'"),
+        ({"fields": {"a": {"weight": -1}}}, "weight must be a number from 0 to 1,000,000, got -1"),
+        (
+            {"fields": {"a": {"weight": 1_000_001}}},
+            "weight must be a number from 0 to 1,000,000, got 1000001",
+        ),
+        ({"fields": {"a": {"align": "sideways"}}}, "align must be 'ordered', 'unordered'"),
         ({"compare": {"strnig": "exact"}}, "did you mean 'string'"),
         ({"transform": ["lower_case"]}, "unknown transform 'lower_case'; did you mean 'lowercase'"),
-        ({"leaf_threshold": 2}, "leaf_threshold is 2; it must be a number from 0 to 1"),
+        ({"leaf_threshold": 2}, "leaf_threshold must be a number from 0 to 1, got 2"),
     ],
 )
 def test_a_wrong_option_says_what_to_do(options, message):
@@ -278,7 +281,7 @@ def test_a_replaced_built_in_is_used_and_named_in_the_signature():
 @pytest.mark.parametrize("options", [None, "json_similarity", [("base", "json_similarity")]])
 def test_a_metric_is_a_mapping_of_options(options):
     with pytest.raises(
-        ConfigurationError, match=r"metric 'ours' is .*; it must be a mapping of options, such as"
+        ConfigurationError, match=r"metric 'ours' must be a mapping of options, such as .*, got"
     ):
         register_metric("ours", options)
 

@@ -157,11 +157,11 @@ WRONG = """
 {"lowercase": {"x": 1}} transform 'lowercase' has no parameter 'x'; it takes none
 {"round_digits": {}} transform 'round_digits' needs the parameter 'digits', for example {"digits": 2}
 {"round_digits": {"digit": 2}} transform 'round_digits' has no parameter 'digit'; did you mean 'digits'?
-{"round_digits": {"digits": 1000000000}} transform 'round_digits': 'digits' must be an integer from -400 to 400, not 1000000000
-{"round_digits": {"digits": true}} transform 'round_digits': 'digits' must be an integer from -400 to 400, not True
-{"type_convert": {"to": "flaot"}} transform 'type_convert': 'to' must be one of str, float, int, bool, string, number, integer, boolean, not 'flaot'; did you mean 'float'?
+{"round_digits": {"digits": 1000000000}} transform 'round_digits': 'digits' must be an integer from -400 to 400, got 1000000000
+{"round_digits": {"digits": true}} transform 'round_digits': 'digits' must be an integer from -400 to 400, got True
+{"type_convert": {"to": "flaot"}} transform 'type_convert': 'to' must be one of str, float, int, bool, string, number, integer, boolean, got 'flaot'; did you mean 'float'?
 {"unicode": {}} transform 'unicode' needs the parameter 'form', for example {"form": "NFC"}
-{"unicode": {"form": 1}} transform 'unicode': 'form' must be one of NFC, NFD, NFKC, NFKD, not 1
+{"unicode": {"form": 1}} transform 'unicode': 'form' must be one of NFC, NFD, NFKC, NFKD, got 1
 """
 
 
@@ -203,7 +203,7 @@ def test_parameters_for_a_function_that_takes_none_are_an_error():
 def test_a_users_transform_must_be_callable():
     with pytest.raises(ConfigurationError) as caught:
         make_user_transform("mine", "upper")
-    assert str(caught.value) == "transform 'mine' must be a function of (value) or (value, params), not str"
+    assert str(caught.value) == "transform 'mine' must be a function of (value) or (value, params), got str"
 
 
 def test_a_users_transform_that_fails_for_a_value_of_a_oneof_leaves_it_unchanged():

@@ -89,14 +89,14 @@ expected_file: 3\n => 1:1: `expected_file` must be a string, got a number; put i
 + parametrize: {n: [1, 2]}\n  actual: ['${m}'] => 5:12: '${m}' names no parameter; known: n; to write the text itself, use $${m}
 + parametrize: {n: [1, 2]}\n  threshold: ${n} => 5:3: `threshold`: threshold must be a number from 0 to 1, or a mapping of score, precision, recall, f1 and fields to such numbers, got 2
 cases:\n- id: a-2\n  expected: 1\n- id: a\n  parametrize: {n: [1, 2]}\n  expected: 1\n => 4:3: the id 'a-2' is already taken by the case at line 2; choose another
-+ fields: {a: {skip: 'yes'}} => 4:12: `fields`: fields['a'].skip is 'yes'; it must be true or false
-+ fields: {a: {weight: -1}} => 4:12: `fields`: fields['a'].weight is -1; it must be a number from 0 to 1,000,000
-+ fields: {a: {weight: 1000e400}} => 4:12: `fields`: fields['a'].weight is Decimal('1.000E+403'); it must be a number from 0 to 1,000,000
-+ fields: {a: {compare: 5}} => 4:12: `fields`: fields['a'].compare is 5; it must be a comparator's name, or {name: {parameters}}
-+ fields: {a: {transform: [[strip]]}} => 4:12: `fields`: fields['a'].transform is ['strip']; it must be a transform's name, or {name: {parameters}}
-+ fields: {a: {align: {ordered: 1}}} => 4:12: `fields`: fields['a'].align is {'ordered': 1}; it must be 'ordered', 'unordered', {'key': NAME} or {'by': [NAME, ...]}
-+ options: {compare: {string: [exact]}} => 4:13: `options`: compare['string'] is ['exact']; it must be a comparator's name, or {name: {parameters}}
-+ options: {transform: [1]} => 4:13: `options`: transform is 1; it must be a transform's name, or {name: {parameters}}
++ fields: {a: {skip: 'yes'}} => 4:12: `fields`: fields['a'].skip must be true or false, got 'yes'
++ fields: {a: {weight: -1}} => 4:12: `fields`: fields['a'].weight must be a number from 0 to 1,000,000, got -1
++ fields: {a: {weight: 1000e400}} => 4:12: `fields`: fields['a'].weight must be a number from 0 to 1,000,000, got Decimal('1.000E+403')
++ fields: {a: {compare: 5}} => 4:12: `fields`: fields['a'].compare must be a comparator's name, or {name: {parameters}}, got 5
++ fields: {a: {transform: [[strip]]}} => 4:12: `fields`: fields['a'].transform must be a transform's name, or {name: {parameters}}, got ['strip']
++ fields: {a: {align: {ordered: 1}}} => 4:12: `fields`: fields['a'].align must be 'ordered', 'unordered', {'key': NAME} or {'by': [NAME, ...]}, got {'ordered': 1}
++ options: {compare: {string: [exact]}} => 4:13: `options`: compare['string'] must be a comparator's name, or {name: {parameters}}, got ['exact']
++ options: {transform: [1]} => 4:13: `options`: transform must be a transform's name, or {name: {parameters}}, got 1
 + fields:\n    a: {comparee: exact} => 5:5: `fields`: fields['a'] has the rule 'comparee'; did you mean 'compare'?
 id: setup_module\nexpected: 1\n => 1:1: `id` 'setup_module' is a name that pytest reserves; choose another
 id: tearDownModule\nexpected: 1\n => 1:1: `id` 'tearDownModule' is a name that pytest reserves; choose another
@@ -152,7 +152,7 @@ def test_patterns_are_checked(pattern):
 
 def test_an_integer_beyond_the_doubles_is_no_weight():
     (message,) = errors_of(in_case(f"fields: {{a: {{weight: 1{'0' * 400}}}}}"))
-    assert message.endswith("; it must be a number from 0 to 1,000,000")
+    assert "must be a number from 0 to 1,000,000, got 1000" in message
 
 
 @pytest.mark.parametrize("case_id", ["a b", "a::b", "a/b", "a[1]", "", "a,b", "a\\nb", "(file error)"])

@@ -51,7 +51,7 @@ def test_what_the_validator_can_not_take_is_not_validated():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"validate": "yes", "schema": {}}, "validate is 'yes'; it must be 'report' or 'require' or 'off'"),
+        ({"validate": "yes", "schema": {}}, "validate must be 'report' or 'require' or 'off', got 'yes'"),
         ({"validate": "require"}, "validate is 'require', but there is no schema to validate against"),
     ],
 )

@@ -303,8 +303,8 @@ def test_every_way_to_write_an_alignment(align: object, elements: dict[str, Any]
         (
             {"x-eval-align": {"ordered": True, "match_by": "hungarian"}},
             (
-                "$: x-eval-align is {'ordered': True, 'match_by': 'hungarian'}; "
-                "it must be 'ordered', 'unordered', {'key': NAME} or {'by': [NAME, ...]}"
+                "$: x-eval-align must be 'ordered', 'unordered', {'key': NAME} or {'by': [NAME, ...]}, "
+                "got {'ordered': True, 'match_by': 'hungarian'}"
             ),
         ),
     ],
@@ -361,10 +361,10 @@ def test_members_that_are_not_listed() -> None:
                 ),
                 (
                     {"x-override-evaluator": "binary"},
-                    'x-override-evaluator is \'binary\'; it must be {"evaluation_type": NAME, "evaluation_params": {parameters}}',
+                    'x-override-evaluator must be {"evaluation_type": NAME, "evaluation_params": {parameters}}, got \'binary\'',
                 ),
-                ({"x-eval-skip": "yes"}, "x-eval-skip is 'yes'; it must be true or false"),
-                ({"x-eval-weight": -1}, "x-eval-weight is -1; it must be a number from 0 to 1,000,000"),
+                ({"x-eval-skip": "yes"}, "x-eval-skip must be true or false, got 'yes'"),
+                ({"x-eval-weight": -1}, "x-eval-weight must be a number from 0 to 1,000,000, got -1"),
                 (
                     {"x-eval-align": {"match_by": "hungarain"}},
                     "x-eval-align: match_by is 'hungarain'; did you mean 'hungarian'?",

@@ -159,8 +159,8 @@ def test_field_match_takes_a_schema_too() -> None:
         (
             {"string_evaluation_type": "binary"},
             (
-                "string_evaluation_type is 'binary'; "
-                'it must be {"evaluation_type": NAME, "evaluation_params": {parameters}}'
+                'string_evaluation_type must be {"evaluation_type": NAME, "evaluation_params": {parameters}}, '
+                "got 'binary'"
             ),
         ),
         (
@@ -171,7 +171,7 @@ def test_field_match_takes_a_schema_too() -> None:
             {"compare": "exact", "string_evaluation_type": {"evaluation_type": "binary"}},
             "compare and string_evaluation_type both say how string values are compared; give one",
         ),
-        ({"array_matching_threshold": 2}, "array_threshold is 2; it must be a number from 0 to 1"),
+        ({"array_matching_threshold": 2}, "array_threshold must be a number from 0 to 1, got 2"),
     ],
 )
 def test_what_is_wrong_with_options(options: dict[str, Any], message: str) -> None:

@@ -257,12 +257,10 @@ def test_names_of_encoders():
         with pytest.raises(ConfigurationError, match="encoder 'mine' is registered already"):
             registry.encoder("mine", Trigrams())
         registry.encoder("mine", Trigrams(), overwrite=True)
-        with pytest.raises(ConfigurationError, match="an encoder's name is a non-empty string"):
+        with pytest.raises(ConfigurationError, match="an encoder's name must be a non-empty string"):
             registry.encoder(" ", Trigrams())
         for given in (Trigrams, 3):
-            with pytest.raises(
-                ConfigurationError, match=r"encoder 'x' is .*; it must be an object with encode"
-            ):
+            with pytest.raises(ConfigurationError, match=r"encoder 'x' must be an object with encode.*, got"):
                 registry.encoder("x", given)
 
 

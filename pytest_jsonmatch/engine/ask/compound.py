@@ -79,8 +79,8 @@ class CompoundComparator:
         roles: Any = self.roles
         if isinstance(roles, str) or len({*roles}) < max(2, len(roles)) or self.primary not in roles:
             raise ConfigurationError(
-                f"compound comparator {self.name!r}: roles is {roles!r} and the primary {self.primary!r}; "
-                "roles are two or more different names, and the primary is one of them"
+                f"compound comparator {self.name!r}: roles must be two or more different names, and the "
+                f"primary one of them, got roles {roles!r} and the primary {self.primary!r}"
             )
 
     def check_params(self, params: Mapping[str, Any]) -> None:

@@ -163,7 +163,7 @@ def make_amount_reader(params: Params) -> Callable[[JsonValue], Amount | None]:
 def _make_amount(params: Params) -> Scoring:
     if params.get("decimal") not in (None, ".", ","):
         raise ConfigurationError(
-            f"{_OWNER}: 'decimal' must be '.' or ',', not {format_value(params['decimal'])}"
+            f"{_OWNER}: 'decimal' must be '.' or ',', got {format_value(params['decimal'])}"
         )
     read = make_amount_reader(params)
     rel, absolute = read_tolerance(_OWNER, params.get("tolerance"))

@@ -198,7 +198,7 @@ def make_user_comparator(name: str, fn: Callable[..., Any]) -> Comparator:
     """
     if not callable(fn):
         raise ConfigurationError(
-            f"comparator {name!r} must be a function of (expected, actual, params), not {type(fn).__name__}"
+            f"comparator {name!r} must be a function of (expected, actual, params), got {type(fn).__name__}"
         )
 
     def make(params: Params) -> Scoring:

@@ -60,7 +60,7 @@ def read_number(owner: str, name: str, value: object, *, above_zero: bool = Fals
     if math.isfinite(number) and (number > 0 or (number == 0 and not above_zero)):
         return number
     required_form = "a finite number above 0" if above_zero else "a finite number, 0 or more"
-    raise ConfigurationError(f"{owner}: {name!r} must be {required_form}, not {format_value(value)}")
+    raise ConfigurationError(f"{owner}: {name!r} must be {required_form}, got {format_value(value)}")
 
 
 def read_choice(owner: str, name: str, value: object, known: Iterable[str]) -> str:
@@ -73,7 +73,7 @@ def read_choice(owner: str, name: str, value: object, known: Iterable[str]) -> s
     if isinstance(value, str) and value in names:
         return value
     raise ConfigurationError(
-        f"{owner}: {name!r} must be one of {', '.join(names)}, not {format_value(value)}"
+        f"{owner}: {name!r} must be one of {', '.join(names)}, got {format_value(value)}"
         + (did_you_mean(value, names) if isinstance(value, str) else "")
     )
 
@@ -86,7 +86,7 @@ def read_json_list(owner: str, values: object) -> list[JsonValue]:
     """
     if not isinstance(values, (list, tuple, AbstractSet)) or not values:
         raise ConfigurationError(
-            f"{owner} must be a list with at least one value, not {format_value(values)}"
+            f"{owner} must be a list with at least one value, got {format_value(values)}"
         )
     try:
         return [to_json_value(value, side="expected") for value in values]
@@ -123,4 +123,4 @@ def read_flag(where: str, value: object) -> bool:
     """Return a boolean, or raise a ConfigurationError for any other value."""
     if isinstance(value, bool):
         return value
-    raise ConfigurationError(f"{where} is {value!r}; it must be true or false")
+    raise ConfigurationError(f"{where} must be true or false, got {value!r}")

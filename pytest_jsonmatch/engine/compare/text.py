@@ -149,7 +149,7 @@ def _make_jaccard(params: Params) -> Scoring:
     if tokenizer is not None and not callable(tokenizer):
         raise ConfigurationError(
             "comparator 'jaccard': 'tokenizer' must be a function from a string to its tokens, "
-            f"not {type(tokenizer).__name__}"
+            f"got {type(tokenizer).__name__}"
         )
     split = split_tokens if tokenizer is None else lambda text: frozenset(tokenizer(text))
 

@@ -69,7 +69,7 @@ def make_user_transform(name: str, fn: Callable[..., JsonValue]) -> Transform:
     """
     if not callable(fn):
         raise ConfigurationError(
-            f"transform {name!r} must be a function of (value) or (value, params), not {type(fn).__name__}"
+            f"transform {name!r} must be a function of (value) or (value, params), got {type(fn).__name__}"
         )
     # The function requires two arguments, or its second one is named `params`.
     if accepts(fn, 2) and (not accepts(fn, 1) or list(signature(fn).parameters)[1:2] == ["params"]):
@@ -179,7 +179,7 @@ def _make_round_digits(params: Params) -> CompiledTransform:
     owner = "transform 'round_digits'"
     digits = get_required(owner, params, "digits", '{"digits": 2}')
     if not isinstance(digits, int) or isinstance(digits, bool) or not -400 <= digits <= 400:
-        raise ConfigurationError(f"{owner}: 'digits' must be an integer from -400 to 400, not {digits!r}")
+        raise ConfigurationError(f"{owner}: 'digits' must be an integer from -400 to 400, got {digits!r}")
 
     def transform(value: JsonValue) -> JsonValue:
         if type(value) is not float and type(value) is not int:

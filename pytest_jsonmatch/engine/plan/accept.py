@@ -98,8 +98,8 @@ def read_accept(where: str, value: Any) -> Accept:
         return Accept(_read_values(where, value))
     if not isinstance(value, Mapping):
         raise ConfigurationError(
-            f"{where} is {value!r}; it must be a list of values, or a mapping with any of "
-            f"{', '.join(ACCEPT_WORDS)}"
+            f"{where} must be a list of values, or a mapping with any of "
+            f"{', '.join(ACCEPT_WORDS)}, got {value!r}"
         )
     accept = Accept()
     for word, given in value.items():
@@ -115,7 +115,7 @@ def _read_values(where: str, values: Any) -> tuple[Alternative, ...]:
 
 def _read_regex(where: str, value: Any) -> Accept:
     if not isinstance(value, str):
-        raise ConfigurationError(f"{where} is {value!r}; it must be a pattern that the whole text matches")
+        raise ConfigurationError(f"{where} must be a pattern that the whole text matches, got {value!r}")
     try:
         pattern = compile_pattern(value)
     except ValueError as error:
@@ -127,7 +127,7 @@ def _read_regex(where: str, value: Any) -> Accept:
 def _read_range(where: str, value: Any) -> Accept:
     bounds = [_finite_number(bound) for bound in value] if isinstance(value, (list, tuple)) else []
     if len(bounds) != 2 or None in bounds or bounds[0] > bounds[1]:  # type: ignore[operator] # None is caught
-        raise ConfigurationError(f"{where} is {value!r}; it must be [low, high], two numbers, both included")
+        raise ConfigurationError(f"{where} must be [low, high] (two numbers, both included), got {value!r}")
     low, high = bounds
 
     def holds(actual: JsonValue) -> bool:
@@ -146,7 +146,9 @@ def _read_type(where: str, value: Any) -> Accept:
     names = [value] if isinstance(value, str) else value
     if not isinstance(names, (list, tuple)) or not names or not all(name in SCHEMA_TYPES for name in names):
         known = ", ".join(SCHEMA_TYPES)
-        raise ConfigurationError(f"{where} is {value!r}; it must be a JSON type, or a list of them: {known}")
+        raise ConfigurationError(
+            f"{where} must be a JSON type or a list of JSON types ({known}), got {value!r}"
+        )
 
     holds = partial(fits_types, types=names)
     return Accept(predicates=(Predicate(f"of type {' or '.join(names)}", holds),))

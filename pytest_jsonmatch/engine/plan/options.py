@@ -66,14 +66,14 @@ def read_spec(where: str, value: Any, kind: str = "comparator") -> NamedSpec:
         ((name, params),) = value.items()
     if isinstance(name, str) and (params is None or isinstance(params, Mapping)):
         return NamedSpec(name, params or {})
-    raise ConfigurationError(f"{where} is {value!r}; it must be a {kind}'s name, or {{name: {{parameters}}}}")
+    raise ConfigurationError(f"{where} must be a {kind}'s name, or {{name: {{parameters}}}}, got {value!r}")
 
 
 def read_transforms(where: str, value: Any) -> tuple[Spec, ...]:
     """Check transforms and return them as written; a single transform needs no list."""
     specs = (value,) if isinstance(value, (str, Mapping)) else value
     if not isinstance(specs, (list, tuple)):
-        raise ConfigurationError(f"{where} is {value!r}; it must be a list of transforms")
+        raise ConfigurationError(f"{where} must be a list of transforms, got {value!r}")
     for spec in specs:
         read_spec(where, spec, "transform")
     return tuple(specs)
@@ -93,7 +93,7 @@ def read_evaluation(where: str, value: Any) -> Spec:
         if isinstance(kind, str) and (params is None or isinstance(params, Mapping)):
             return {kind: params} if params else kind
     example = '{"evaluation_type": NAME, "evaluation_params": {parameters}}'
-    raise ConfigurationError(f"{where} is {value!r}; it must be {example}")
+    raise ConfigurationError(f"{where} must be {example}, got {value!r}")
 
 
 def read_numeric(where: str, tolerance: Any) -> Spec:
@@ -118,7 +118,7 @@ def read_match_threshold(where: str, value: Any) -> float | None:
     threshold = read_share(where, value)
     if threshold == 0.0:
         raise ConfigurationError(
-            f"{where} is 0, which every leaf reaches; it must be a number greater than 0, at most 1"
+            f"{where} must be greater than 0 and at most 1, got 0, which every leaf reaches"
         )
     return threshold
 
@@ -142,7 +142,7 @@ def read_weight(where: str, value: Any) -> float:
     >>> read_weight("x-eval-weight", 2_000_000)
     Traceback (most recent call last):
     ...
-    pytest_jsonmatch.ConfigurationError: x-eval-weight is 2000000; it must be a number from 0 to 1,000,000
+    pytest_jsonmatch.ConfigurationError: x-eval-weight must be a number from 0 to 1,000,000, got 2000000
     """
     return _read_number(where, value, LARGEST_WEIGHT)
 
@@ -150,7 +150,7 @@ def read_weight(where: str, value: Any) -> float:
 def _read_number(where: str, value: Any, largest: float) -> float:
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= largest:
         return float(value)
-    raise ConfigurationError(f"{where} is {value!r}; it must be a number from 0 to {largest:,.0f}")
+    raise ConfigurationError(f"{where} must be a number from 0 to {largest:,.0f}, got {value!r}")
 
 
 def read_alignment(where: str, value: Any) -> Alignment:
@@ -179,7 +179,7 @@ def read_alignment(where: str, value: Any) -> Alignment:
         case {"match_by": str(by)} if by not in known:
             raise ConfigurationError(f"{where}: match_by is {by!r}{did_you_mean(by, known)}")
     raise ConfigurationError(
-        f"{where} is {value!r}; it must be 'ordered', 'unordered', {{'key': NAME}} or {{'by': [NAME, ...]}}"
+        f"{where} must be 'ordered', 'unordered', {{'key': NAME}} or {{'by': [NAME, ...]}}, got {value!r}"
     )
 
 
@@ -187,7 +187,7 @@ def _read_members(where: str, by: Any, threshold: Any) -> ByMembers:
     """Read the members by which rows are paired, and the threshold of their similarity."""
     names = [by] if isinstance(by, str) else by
     if not (isinstance(names, (list, tuple)) and names and all(isinstance(name, str) for name in names)):
-        raise ConfigurationError(f"{where}: by is {by!r}; it must be a list of names of members")
+        raise ConfigurationError(f"{where}: by must be a list of names of members, got {by!r}")
     if threshold is not None:
         threshold = _read_number(f"{where}: threshold", threshold, 1.0)
     return ByMembers(tuple(dict.fromkeys(names)), threshold)
@@ -402,7 +402,7 @@ def merge_comparators(base: Mapping[str, Spec], comparators: Mapping[str, Spec])
 def _read_choice(name: str, value: Any) -> str:
     if isinstance(value, str) and value in CHOICES[name]:
         return value
-    raise ConfigurationError(f"{name} is {value!r}; it must be {' or '.join(map(repr, CHOICES[name]))}")
+    raise ConfigurationError(f"{name} must be {' or '.join(map(repr, CHOICES[name]))}, got {value!r}")
 
 
 def _read_arrays(name: str, value: Any) -> Alignment:
@@ -420,7 +420,7 @@ def _read_target_key(name: str, value: Any) -> str:
     if isinstance(value, str):
         return value
     raise ConfigurationError(
-        f"{name} is {value!r}; it must be an instance path such as 'result.items[0]', or '*' for all"
+        f"{name} must be an instance path such as 'result.items[0]', or '*' for all, got {value!r}"
     )
 
 
@@ -428,7 +428,7 @@ def _read_compare(name: str, value: Any) -> Mapping[str, Spec]:
     if not isinstance(value, (str, Mapping)):
         kinds = ", ".join(COMPARED_TYPES)
         raise ConfigurationError(
-            f"{name} is {value!r}; it must be a comparator, or a mapping of {kinds} to comparators"
+            f"{name} must be a comparator, or a mapping of {kinds} to comparators, got {value!r}"
         )
     unknown = [] if isinstance(value, str) else [kind for kind in value if kind not in COMPARED_TYPES]
     if isinstance(value, str) or (unknown and len(value) == 1 and isinstance(value[unknown[0]], Mapping)):
@@ -466,7 +466,7 @@ def read_rule(where: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         words = ", ".join(FIELD_WORDS)
         raise ConfigurationError(
-            f"{where} is {value!r}; it must be 'skip', a comparator's name, or a mapping of {words}"
+            f"{where} must be 'skip', a comparator's name, or a mapping of {words}, got {value!r}"
         )
     if "tolerance" in value and "compare" in value:
         raise ConfigurationError(
@@ -489,7 +489,7 @@ def read_rule(where: str, value: Any) -> dict[str, Any]:
 def _read_skip(name: str, value: Any) -> tuple[str, ...]:
     if not isinstance(value, (list, tuple)) or not all(isinstance(text, str) for text in value):
         raise ConfigurationError(
-            f"{name} is {value!r}; it must be a list of path patterns, such as ['**.created_at']"
+            f"{name} must be a list of path patterns such as ['**.created_at'], got {value!r}"
         )
     for text in value:
         parse_pattern(text)

@@ -146,8 +146,8 @@ class Registry:
         """
         if not isinstance(cast("object", options), Mapping):
             raise ConfigurationError(
-                f"metric {name!r} is {options!r}; it must be a mapping of options, such as "
-                "{'base': 'json_similarity', 'leaf_threshold': 0.9}"
+                f"metric {name!r} must be a mapping of options, such as "
+                f"{{'base': 'json_similarity', 'leaf_threshold': 0.9}}, got {options!r}"
             )
         given = dict(options)
         base = given.pop("base", None)
@@ -176,7 +176,7 @@ class Registry:
         """
         if isinstance(encoder, type) or not callable(getattr(encoder, "encode", None)):
             raise ConfigurationError(
-                f"encoder {name!r} is {encoder!r}; it must be an object with encode(list of strings)"
+                f"encoder {name!r} must be an object with encode(list of strings), got {encoder!r}"
             )
         self._add("encoder", name, RegisteredEncoder(name, encoder), overwrite)
 
@@ -202,7 +202,7 @@ class Registry:
         """
         if isinstance(judge, type) or not (callable(getattr(judge, "judge", None)) or callable(judge)):
             raise ConfigurationError(
-                f"judge {name!r} is {judge!r}; it must have judge(items), or be a function of one item"
+                f"judge {name!r} must be an object with judge(items) or a function of one item, got {judge!r}"
             )
         self._add("judge", name, judge, overwrite)
 
@@ -256,7 +256,7 @@ class Registry:
     def _add(self, kind: str, name: object, value: object, overwrite: bool) -> None:
         if not isinstance(name, str) or not name.strip():
             article = "an" if kind == "encoder" else "a"
-            raise ConfigurationError(f"{article} {kind}'s name is a non-empty string, not {name!r}")
+            raise ConfigurationError(f"{article} {kind}'s name must be a non-empty string, got {name!r}")
         if kind == "comparator" and name == SKIP:
             raise ConfigurationError(
                 "no comparator can be called 'skip': fields={PATTERN: 'skip'} leaves a field out; "
@@ -280,7 +280,7 @@ class Registry:
 
     def _find(self, kind: str, name: object) -> Any:
         if not isinstance(name, str):
-            raise ConfigurationError(f"a {kind} is given by its name, not {name!r}")
+            raise ConfigurationError(f"a {kind} must be given by its name, got {name!r}")
         names = self._names[kind]
         if name not in names:
             hint = did_you_mean(name, [known_name for known_name in names if known_name not in ALIASES])

@@ -37,7 +37,7 @@ def make_data_frame(
         ConfigurationError: `by` is invalid, or the library is unknown or not installed.
     """
     if by not in rows_by:
-        raise ConfigurationError(f"by must be one of {', '.join(rows_by)}; got {by!r}")
+        raise ConfigurationError(f"by must be one of {', '.join(rows_by)}, got {by!r}")
     rows = list(rows_by[by])
     names_in_rows = dict.fromkeys(name for row in rows for name in row)
     columns = {name: [row.get(name) for row in rows] for name in names_in_rows or names}

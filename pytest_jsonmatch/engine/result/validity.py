@@ -36,7 +36,7 @@ def check_validate(validate: object, schema: object) -> None:
         ConfigurationError: the value is not in `VALIDATE`, or is "require" without a schema.
     """
     if validate not in VALIDATE:
-        raise ConfigurationError(f"validate is {validate!r}; it must be {' or '.join(map(repr, VALIDATE))}")
+        raise ConfigurationError(f"validate must be {' or '.join(map(repr, VALIDATE))}, got {validate!r}")
     if validate == "require" and schema is None:
         raise ConfigurationError("validate is 'require', but there is no schema to validate against")
 

@@ -115,7 +115,9 @@ def parse_pattern(text: str) -> Pattern:
 
 def _read_segments(text: str, what: str) -> tuple[Segment, ...]:
     if not isinstance(cast("object", text), str):
-        raise ConfigurationError(f"a {what} is a string such as 'items[].price', not {type(text).__name__}")
+        raise ConfigurationError(
+            f"a {what} must be a string such as 'items[].price', got {type(text).__name__}"
+        )
     if text == "$":
         return ()
     segments: list[Segment] = []
