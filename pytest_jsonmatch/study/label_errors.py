@@ -10,7 +10,7 @@ from operator import eq
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch import defaults
-from pytest_jsonmatch.engine.score.field import UNCOUNTED, MATCH, OMISSION
+from pytest_jsonmatch.engine.score.field import MATCH, OMISSION, UNCOUNTED
 from pytest_jsonmatch.engine.value.convert import MISSING, get_value, replace_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 from pytest_jsonmatch.engine.value.paths import format_path, parse_path

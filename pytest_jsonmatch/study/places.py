@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.score.field import UNCOUNTED, MATCH, get_instance_keys
+from pytest_jsonmatch.engine.score.field import MATCH, UNCOUNTED, get_instance_keys
 from pytest_jsonmatch.engine.value.convert import MISSING, get_value
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 
