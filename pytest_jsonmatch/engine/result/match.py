@@ -264,13 +264,13 @@ class MatchResult:
             **{name: getattr(self, name) for name in names},
             "field_results": [field.to_dict() for field in self.field_results],
             "per_field": {path: aggregate.to_dict() for path, aggregate in self.per_field.items()},
-            "rows": {path: each.to_dict() for path, each in self.rows.items()},
+            "rows": {path: counts.to_dict() for path, counts in self.rows.items()},
             "errors": [str(entry) for entry in self.errors],
             "warnings": list(self.warnings),
             "valid": self.valid,
             "violations": list(self.violations),
-            "containers": [each.to_dict() for each in self.containers],
-            "alignments": [each.to_dict() for each in self.alignments],
+            "containers": [container.to_dict() for container in self.containers],
+            "alignments": [alignment.to_dict() for alignment in self.alignments],
         }
 
     def to_dataframe(self, by: By = "leaf", library: Library | None = None) -> Any:

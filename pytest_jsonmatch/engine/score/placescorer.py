@@ -142,11 +142,11 @@ class PlaceScorer:
         """Score a place with a matcher as one leaf, whatever value actual has there."""
         rating = self._rate(node, self._ask_once(where, expected.score, expected, actual))
         if self._pairing and type(actual) in CONTAINERS:
-            self.score_as_whole(node, rating.score, expected, actual)
+            self.score_all_leaves(node, rating.score, expected, actual)
         else:
             self.add_finding(node, where, rating, expected, actual)
 
-    def score_as_whole(self, node: PlanNode, score: float, expected: JsonValue, actual: JsonValue) -> None:
+    def score_all_leaves(self, node: PlanNode, score: float, expected: JsonValue, actual: JsonValue) -> None:
         """Score a place as a whole, with the weight of all its leaves, for the similarity of two elements."""
         total = self._get_weight(node) * score * self.state.leaf_count(node, expected, actual)
         self.parts.append(Sums(total, 0.0, 0.0, perfect=False))

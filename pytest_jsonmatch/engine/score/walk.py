@@ -278,7 +278,7 @@ class Walk(PlaceScorer):
             transformed = node.rules.try_transform(actual)
             choice = self.state.choices[where] = accept.find_best(transformed, score(0), score)
         if self._pairing and (choice.number or choice.predicate is not None):
-            self.score_as_whole(undecided, choice.score, expected, actual)
+            self.score_all_leaves(undecided, choice.score, expected, actual)
             return
         if choice.predicate is not None:
             detail = Detail(reason=accept.format_reason(choice))
