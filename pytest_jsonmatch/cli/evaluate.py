@@ -17,11 +17,13 @@ from pytest_jsonmatch.cli.inputs import name_of
 from pytest_jsonmatch.cli.output import as_text, make_style, write_files, write_output
 from pytest_jsonmatch.cli.records import Sides, gold_records, open_sides
 from pytest_jsonmatch.cli.rules import comparing, gates_of, was_asked
+from pytest_jsonmatch.corpus.scorer import NO_ANSWER
 from pytest_jsonmatch.engine.value.convert import MISSING, get_value
-from pytest_jsonmatch.engine.value.errors import JsonMatchWarning, find_closest
+from pytest_jsonmatch.engine.value.errors import JsonMatchError, JsonMatchWarning, find_closest
 from pytest_jsonmatch.engine.value.paths import parse_path
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
+from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.report.blocks import Text
 from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.cases_page import PageExtra
@@ -159,18 +161,33 @@ def _warn_of_order(sides: Sides, run: RunResult) -> None:
     is_read_again = run.total_records <= _MOST_READ and all(isinstance(side, (str, list)) for side in both)
     if not members or not is_read_again:
         return
-    with suppress(CommandError):  # answers may be text with JSON in it
-        records = [list(gold_records(side) if isinstance(side, str) else side) for side in both]
+    with suppress(CommandError):
+        gold = sides.expected
+        records = [_readable(sides.actual), list(gold_records(gold) if isinstance(gold, str) else gold)]
         for member in sorted(members, key=lambda member: "id" not in member.lower()):
             values = [[record.get(member) for record in side if type(record) is dict] for side in records]
-            answers, gold = ({value for value in side if type(value) in {str, int}} for side in values)
-            is_moved = answers <= gold and len(answers) == len(values[0])
+            answers, named = ({value for value in side if type(value) in {str, int}} for side in values)
+            is_moved = answers <= named and len(answers) == len(values[0])
             is_moved |= 2 * fields[member].mismatches > fields[member].total
-            if is_moved and 2 < len(gold) == len(values[1]) and 2 * len(gold & answers) > len(gold):
+            if is_moved and 2 < len(named) == len(values[1]) and 2 * len(named & answers) > len(named):
                 message = f"{member} differs by position, but both sides have the same values"
                 message += f": are they in another order? --id-field {member}"
                 warnings.warn(message, JsonMatchWarning, stacklevel=2)
                 break
+
+
+def _readable(answers: str | Sequence[Any]) -> list[Any]:
+    """Return answers as JSON values; None for those that are not JSON, which may be text with JSON in it."""
+    if not isinstance(answers, str):
+        return list(answers)
+    values: list[Any] = []
+    for line in Path(answers).read_bytes().splitlines():
+        if not line.isspace():
+            try:
+                values.append(parse_json(line))
+            except JsonMatchError:
+                values.append(None)
+    return values
 
 
 # -- the result file ---------------------------------------------------------------------------------------
@@ -183,9 +200,13 @@ def _is_kept(options: Namespace) -> bool:
 
 def _notes(run: RunResult, sides: Sides, limit: int | None) -> Iterator[Text]:
     """Yield errors, answers without a gold record, and warnings: at most `limit` of each kind, or all."""
-    unscored = (*sides.unmatched, *run.unmatched_actual)
+    # An answer without an id is named by its place, and its error says what is wrong.
+    prefix = f"{sides.actual}:" if isinstance(sides.actual, str) else "actual["
+    unreadable = {error.record_id for error in run.errors if str(error.record_id).startswith(prefix)}
+    unscored = (*sides.unmatched, *(name for name in run.unmatched_actual if name not in unreadable))
     kinds = {
-        "error": list(map(str, run.errors)),
+        # Missing answers are many and alike: they come last.
+        "error": list(map(str, sorted(run.errors, key=lambda error: error.reason == NO_ANSWER))),
         "not scored": [f"{name!r}, which has no gold record, or is a second answer" for name in unscored],
         "note": [*sides.warnings, *map(str, run.warnings)],
     }

@@ -228,6 +228,8 @@ class _ReadPair:
 
 _ZERO_SCORES: Final = Scores(precision=0.0, recall=0.0, f1=0.0, score=0.0)
 """The scores of a record whose answer is missing or unreadable, even if nothing is expected."""
+NO_ANSWER: Final = "there is no answer for it"
+"""The error of a record without an answer."""
 _KEEPS: Final = ("all", "imperfect", "worst", "none")
 
 
@@ -297,7 +299,7 @@ class _Scorer:
         read = _ReadPair(pair, expected, MISSING, warnings=pair.warnings)
         try:
             if actual is MISSING:
-                read.error = "there is no answer for it"
+                read.error = NO_ANSWER
             elif isinstance(actual, TEXT):
                 repair = self._task.reading.repair
                 want = kind_of(expected, self._plan.target)

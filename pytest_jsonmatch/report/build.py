@@ -404,7 +404,7 @@ def _notes(results: RunResult) -> Iterator[str]:
     if results.is_partial:
         yield (
             f"statistics and fields are of all {count(results.total_records, 'record')}, but only "
-            f"{count(len(results.cases))} are listed; with `keep` as `all` all are, and get intervals"
+            f"{count(len(results.cases))} are listed; `--keep all` lists all and computes intervals"
         )
     lists = {"violation": "violations", "comparator error": "errors", "warning": "warnings"}
     for noun, name in lists.items() if not results.is_of_records else ():

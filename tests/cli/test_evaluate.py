@@ -95,8 +95,26 @@ def test_answers_in_another_order_are_told_of(write, command):
     assert (ran.code, ran.err) == (0, f"jsonmatch evaluate: warning: {told}\n")
     write(gaps_jsonl=[each for each in gold if each["id"] != "r3"])  # the later half is one place too early
     assert command("evaluate gaps.jsonl gold.jsonl").err == f"jsonmatch evaluate: warning: {told}\n"
+    lines = [json.dumps(each) for each in gold[::-1]]
+    write(broken_jsonl="\n".join([lines[0][:-9], *lines[1:]]))
+    assert told in command("evaluate broken.jsonl gold.jsonl").err
     for line in ("shuffled.jsonl gold.jsonl --id-field id", "wrong.json gold.jsonl", "gold.jsonl gold.jsonl"):
         assert command(f"evaluate {line}").err == ""
+
+
+def test_an_answer_that_is_not_json_is_named_once(write, command):
+    gold = [{"id": at, "a": at} for at in range(8)]
+    answers = [json.dumps(each) for each in gold[3:]]
+    write(gold_jsonl=gold, answers_jsonl="\n".join([*answers[:3], answers[3][:-5], answers[4]]))
+    lines = command("evaluate answers.jsonl gold.jsonl --id-field id").out.splitlines()
+    assert lines[-5].startswith(
+        "error: record 'answers.jsonl:4': no JSON found in the actual text: output ends"
+    )
+    assert lines[-3:] == [
+        "error: record 0: there is no answer for it",
+        "error: record 1: there is no answer for it",
+        "… 2 more errors (-v)",
+    ]
 
 
 def test_missing_answers_are_no_success_and_hide_no_wrong_ones(write, command, written):
