@@ -36,10 +36,20 @@ def test_a_significant_gain():
 def test_a_significant_drop_within_what_is_allowed_passes():
     verdict = compare(run(*[0.74] * 12), run(*[0.75] * 12), DropGate(0.02))
     assert (verdict.kind, verdict.passed) == ("worse", True)
-    told = r"passes: significantly worse, but not by more than 0\.02: with 12 cases, drops up to 0\.\d+ could go undetected"
+    told = r"passes: significantly worse, but not significantly by more than 0\.02: with 12 cases, drops up to 0\.\d+ could go undetected"
     assert re.fullmatch(told, verdict.gate_text)
     verdict = compare(run(*[0.5] * 30), run(*[0.75] * 30), DropGate(0.02))
     assert verdict.gate_text == "fails: significantly worse by more than 0.02"
+
+
+@pytest.mark.parametrize("number", [5, 6, 8, 12, 30])
+def test_a_drop_of_all_cases_fails_however_few_they_are(number):
+    """If most cases lost more than is allowed, no unseen case is assumed to make up for it."""
+    before, now = run(*[1.0] * number), run(*[0.5] * number)
+    for max_drop, passes in ((0.02, False), (0.3, False), (0.6, True)):
+        assert compare(now, before, DropGate(max_drop)).passed is passes
+    mixed = run(*[0.5] * (number - 1), 0.9)
+    assert not compare(mixed, before, DropGate(0.02)).passed
 
 
 def test_what_is_not_shown_says_what_the_data_allow():
