@@ -255,7 +255,7 @@ def test_it():
     comparison = json.loads((pytester.path / "r.jsonl").read_text().splitlines()[-1])["runs"][0][
         "comparisons"
     ][0]
-    assert comparison["differences"]["l[]"] == [{"expected": "Kind()", "actual": '"x"'}]
+    assert comparison["differences"]["l[]"] == [{"expected": "Kind()", "actual": '"x"', "rows": ["l[0]"]}]
 
 
 def test_places_are_filled_before_matchers_are_read():
