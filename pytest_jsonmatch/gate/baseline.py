@@ -113,7 +113,7 @@ def compare_runs(before: RunResult, after: RunResult) -> BaselineDiff:
         for name in both
         if old[name].has_figures and new[name].has_figures
     ]
-    # Where a corpus keeps only some records, a case missing from one run may simply not have been kept.
+    # If a corpus keeps only some records, a case that one run lacks may just not have been kept.
     partial = before.is_partial or after.is_partial
     fields = _by_metric(old[name] for name in both), _by_metric(new[name] for name in both)
     mismatches = [*_mismatches(both, old, new)]

@@ -144,7 +144,7 @@ def lower_end(values: Any, alpha: float, bound: float) -> float:
     Twenty cases near 1 do not prove that fewer than one in twenty fails. So a share q of cases may be of an
     unseen kind that scores `bound`. The chance that none of n cases is of this kind is (1 - q)^n, so the end
     for the others needs an error rate of only alpha / (1 - q)^n. The result is the lowest end over all q:
-    whatever q is, at most alpha of all samples miss it. With many cases, or noisy ones, q makes no
+    for every q, at most alpha of all samples miss it. With many cases, or noisy ones, q makes no
     difference. The end for the others is Student's t with Hall's transformation against skewness (Hall 1992,
     On the removal of skewness by transformation).
 

@@ -29,15 +29,15 @@ def sign_flip(deltas: Iterable[float]) -> SignFlip:
     """Test whether deltas are symmetric about 0.
 
     Under the null hypothesis each delta could as well have had the other sign: exactly so where both runs
-    come from the same system, whatever the scores look like. The p-value is the share of all sign patterns
+    come from the same system, for any distribution of scores. The p-value is the share of all sign patterns
     whose sum is at least as extreme as the observed one. For cases in clusters, pass the sum of each cluster:
     clusters flip as a whole.
 
-    If some deltas are 0, patterns whose sum equals the observed one count half (mid-p): how many cases differ
-    is chance, too, and a test that takes this number as given (McNemar's exact test, for outcomes) errs far
-    less than it may and detects less. If all differ, they count in full. For outcomes the exact error rate
-    was computed for 5 to 50 cases: at most 4.9 % at a level of 5 % if up to half of the cases differ, 6 %
-    beyond.
+    If some deltas are 0, patterns whose sum equals the observed one count half (mid-p): the number of nonzero
+    deltas is random, too, and a test that is conditional on it (McNemar's exact test, for outcomes) has a
+    much lower error rate than allowed, and less power. If no delta is 0, such patterns count in full. For
+    outcomes the exact error rate was computed for 5 to 50 cases: at most 4.9 % at a level of 5 % if up to
+    half of the cases differ, otherwise at most 6 %.
 
     Up to 20 deltas, all patterns are tried. Beyond, all patterns of the 10 largest are tried, each with the
     normal distribution for the sum of the others. (scipy's `permutation_test` draws patterns at random for

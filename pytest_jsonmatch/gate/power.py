@@ -35,7 +35,7 @@ class Sample:
     noise: tuple[float, ...]
     """How much each sum differs between two runs of equal systems; both signs are equally likely."""
     source: str
-    """Where the noise comes from, as a clause."""
+    """The source of the noise, as a clause."""
 
     @property
     def mean(self) -> float:
@@ -55,7 +55,7 @@ def sample_of(
 ) -> Sample:
     """Return a sample of a run's cases, from which future runs are planned.
 
-    The noise is the difference from a second run, if given; else the difference between the repeats of cases;
+    The noise is the difference from a second run, if given, or the difference between the repeats of cases;
     without repeats it is assumed to be half the difference between two unrelated runs.
 
     Args:

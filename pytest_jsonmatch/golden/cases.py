@@ -307,16 +307,18 @@ class GoldenCase:
         name = self.name_of_file if self._is_in_row(keys) else self._document.name
         return GoldenFileError(name, line, column, reason)
 
-    def fail(self, message: str, at: Position | None = None, cause: BaseException | None = None) -> NoReturn:
+    def fail(
+        self, message: str, position: Position | None = None, cause: BaseException | None = None
+    ) -> NoReturn:
         """Raise `AssertionError(message)` from a position in the golden file, by default that of the case."""
         __tracebackhide__ = True
         first, lines = Position(self.line, 1), None
         if self.row is not None:
-            at, lines = first, self.row.lines()  # other positions are in the golden file
+            position, lines = first, self.row.lines()  # other positions are in the golden file
         raise_at(
             message,
             path=str(self.path),
-            at=at or first,
+            position=position or first,
             first=self.line,
             name=self.id,
             cause=cause,
@@ -334,21 +336,21 @@ class GoldenCase:
             The position in the YAML file, and "file:line" in the file with the expected value.
         """
         if "expected_file" not in self._given:
-            at = self.position("expected", *steps)
-            return at, f"{self.name_of_file}:{at.line}"
-        at, name = self.position("expected_file"), self.name_of("expected_file")
+            position = self.position("expected", *steps)
+            return position, f"{self.name_of_file}:{position.line}"
+        position, name = self.position("expected_file"), self.name_of("expected_file")
         try:
             data = self._read("expected_file")
-            return at, f"{name}:{load(data, name).position(steps).line}"
+            return position, f"{name}:{load(data, name).position(steps).line}"
         except GoldenFileError:
-            return at, name
+            return position, name
 
     @property
     def marks(self) -> tuple[Mark, ...]:
         """The marks of the case itself; those of its file apply, too."""
-        at = (*self._where, "marks")
-        own = get_value(self._document.value, at)
-        return () if own is MISSING else tuple(marks_of(own, at))
+        steps = (*self._where, "marks")
+        own = get_value(self._document.value, steps)
+        return () if own is MISSING else tuple(marks_of(own, steps))
 
     @property
     def _folder(self) -> Path:
@@ -410,7 +412,7 @@ class GoldenCase:
             try:
                 check_places(plan, expected)
             except InvalidValueError as error:
-                raise self.error(f"`expected`{error.reason}", "expected", *error.at) from None
+                raise self.error(f"`expected`{error.reason}", "expected", *error.steps) from None
 
     def _read(self, key: str) -> bytes:
         path = self.named_file(key)
@@ -456,7 +458,7 @@ def raise_at(
     message: str,
     *,
     path: str,
-    at: Position,
+    position: Position,
     first: int = 1,
     name: str = "case",
     cause: BaseException | None = None,
@@ -469,27 +471,32 @@ def raise_at(
     Args:
         message: the text of the error.
         path: the file.
-        at: the line in the file, and the column around which a long line is cut.
+        position: the line in the file, and the column around which a long line is cut.
         first: the first line to show in tracebacks, unless the failing line is above it.
         name: the name of the function in tracebacks.
         cause: the cause of the error, if it should be shown, too.
         lines: the lines of the file for tracebacks; None to read them.
 
     >>> try:
-    ...     raise_at("no good", path="a.yaml", at=Position(3, 1), first=2)
+    ...     raise_at("no good", path="a.yaml", position=Position(3, 1), first=2)
     ... except AssertionError as error:
     ...     print(error, error.__traceback__.tb_next.tb_next.tb_lineno)
     no good 3
     """
     __tracebackhide__ = True
-    start = max(min(first, at.line), at.line - _CONTEXT)
-    shown = _quotable(linecache.updatecache(path) if lines is None else lines, start, at)
+    start = max(min(first, position.line), position.line - _CONTEXT)
+    shown = _quotable(linecache.updatecache(path) if lines is None else lines, start, position)
     # Without a modification time, an entry is never looked up on disk.
     linecache.cache[path] = (sum(map(len, shown)), None, shown, path)
     function = ast.parse("def case():\n    raise AssertionError(message) from cause").body[0]
     for node in ast.walk(function):
         # Without columns: those of the statement above would put carets at wrong positions below the YAML.
-        location = {"lineno": at.line, "end_lineno": at.line, "col_offset": -1, "end_col_offset": -1}
+        location = {
+            "lineno": position.line,
+            "end_lineno": position.line,
+            "col_offset": -1,
+            "end_col_offset": -1,
+        }
         vars(node).update(location)
     vars(function).update(lineno=start)
     module = compile(ast.Module(body=[function], type_ignores=[]), path, "exec")
@@ -500,8 +507,8 @@ def raise_at(
     run()
 
 
-def _quotable(lines: Sequence[str], start: int, at: Position) -> list[str]:
-    """Return the lines of a file so that pytest can quote those from `start` to that of `at`.
+def _quotable(lines: Sequence[str], start: int, position: Position) -> list[str]:
+    """Return the lines of a file so that pytest can quote those from `start` to that of `position`.
 
     Long lines are cut. pytest parses quoted lines as Python: it fails on NUL characters and (Python's parser
     itself) on some 100 nested brackets, and it quotes whole statements. So NUL characters are replaced, and
@@ -510,9 +517,11 @@ def _quotable(lines: Sequence[str], start: int, at: Position) -> list[str]:
     """
     quoted = [line.replace("\0", "\N{SYMBOL FOR NULL}") for line in lines]
     first = next((index for index, line in enumerate(quoted) if line.strip() and line.lstrip()[0] != "#"), 0)
-    for index in {first, *range(start - 1, at.line)} & {*range(len(quoted))}:
+    for index in {first, *range(start - 1, position.line)} & {*range(len(quoted))}:
         text = quoted[index].rstrip("\r\n")
-        offset = max(0, min(at.column - 1 if index == at.line - 1 else 0, len(text)) - _WIDTH // 2)
+        offset = max(
+            0, min(position.column - 1 if index == position.line - 1 else 0, len(text)) - _WIDTH // 2
+        )
         part = text[offset : offset + _WIDTH]
         quoted[index] = f" {'… ' if offset else ''}{part}{' …' if offset + _WIDTH < len(text) else ''}\n"
     return quoted

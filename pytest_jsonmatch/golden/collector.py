@@ -230,7 +230,7 @@ class GoldenFile(pytest.Module):
         """Raise the error of the file, or the one that `is_valid` has found, from its line."""
         __tracebackhide__ = True
         if self._error is not None:
-            raise_at(str(self._error), path=str(self.path), at=self._error.at, name=FILE_ERROR)
+            raise_at(str(self._error), path=str(self.path), position=self._error.position, name=FILE_ERROR)
         if item.name in self._faults and not _is_left_out(item):
             _fail(self.cases[item.originalname], self._faults[item.name], reported=self._reported)
 
@@ -328,11 +328,11 @@ class GoldenFile(pytest.Module):
             result, failure, field = self.rules.check(case, actual, locate, [*case.rules(str(self.path))])
         except JsonMatchError as error:
             _fail(case, error)
-        at = None if field is None else _locate_field(case, field)[0]
+        position = None if field is None else _locate_field(case, field)[0]
         is_recorded = self.rules.has_only_gates and not isinstance(failure, ComparatorError)
         if isinstance(failure, JsonMatchError):
             if not is_recorded:
-                _fail(case, failure, at)
+                _fail(case, failure, position)
         elif failure is not None:
             if unwrap_answer(actual) is None and not (case.has_actual or is_recorded):
                 producer = case.producer
@@ -341,7 +341,7 @@ class GoldenFile(pytest.Module):
             note = "" if updater is None else updater.failed(case, result)
             if note is not None and not is_recorded:
                 message = f"{failure}\n{note}" if note else str(failure)
-                case.fail(message, at or case.locate_expected()[0])
+                case.fail(message, position or case.locate_expected()[0])
         elif updater is not None:
             updater.passed(case, result)
 
@@ -437,13 +437,13 @@ def mark_decorator(mark: Mark, document: Document, path: Path) -> pytest.MarkDec
         try:
             decorator: pytest.MarkDecorator = getattr(pytest.mark, mark.name)
         except (pytest.fail.Exception, AttributeError) as error:
-            raise document.error(mark.at, f"the mark {mark.name!r}: {error}") from None
+            raise document.error(mark.steps, f"the mark {mark.name!r}: {error}") from None
     for warning in caught:
         try:
-            line = document.position(mark.at).line
+            line = document.position(mark.steps).line
             warnings.warn_explicit(warning.message, warning.category, str(path), line)
         except Warning as error:  # under -W error
-            raise document.error(mark.at, str(error)) from None
+            raise document.error(mark.steps, str(error)) from None
     return decorator.with_args(*mark.args, **mark.kwargs) if mark.args or mark.kwargs else decorator
 
 
@@ -462,7 +462,7 @@ _LIKELY_CAUSES: Final[tuple[tuple[type[JsonMatchError], tuple[str, ...]], ...]] 
 def _fail(
     case: GoldenCase,
     error: JsonMatchError,
-    at: Position | None = None,
+    position: Position | None = None,
     reported: dict[str, str] | None = None,
 ) -> NoReturn:
     """Raise one of our own errors from the line of the case that it is about.
@@ -472,18 +472,18 @@ def _fail(
     __tracebackhide__ = True
     message = str(error)
     if isinstance(error, GoldenFileError):
-        at = error.at
+        position = error.position
     elif isinstance(error, GoldValidationError):
-        at, location = case.locate_expected(error.keys)
+        position, location = case.locate_expected(error.keys)
         message = f"{location}: {message}"
-    elif at is None:
+    elif position is None:
         keys = _find_cause(case, error)
         located = case.error(message, *keys)
-        message, at = str(located), located.at
+        message, position = str(located), located.position
     first = case.id if reported is None else reported.setdefault(message, case.id)
     if first != case.id:
         message = f"{message.partition(': ')[0]}: the same error as in the case {first!r}"
-    case.fail(message, at, error.__cause__)
+    case.fail(message, position, error.__cause__)
 
 
 def _find_cause(case: GoldenCase, error: JsonMatchError) -> tuple[str, ...]:

@@ -61,12 +61,12 @@ def _files(patterns: tuple[str | os.PathLike[str], ...], folder: Path) -> list[P
         raise pytest.Collector.CollectError("golden_cases: name at least one file or pattern")
     files: dict[Path, None] = {}
     for pattern in patterns:
-        found = sorted(glob.glob(os.path.join(folder, pattern), recursive=True))  # noqa: PTH118, PTH207
-        if not found:
+        matches = sorted(glob.glob(os.path.join(folder, pattern), recursive=True))  # noqa: PTH118, PTH207
+        if not matches:
             raise pytest.Collector.CollectError(
                 f"golden_cases: no file matches {os.fspath(pattern)!r} in {folder}"
             )
-        files.update(dict.fromkeys(map(Path, found)))
+        files.update(dict.fromkeys(map(Path, matches)))
     return list(files)
 
 

@@ -41,7 +41,7 @@ class GoldenFileError(JsonMatchError, ValueError):
         self.reason = reason
 
     @property
-    def at(self) -> Position:
+    def position(self) -> Position:
         """The position of the error in the file."""
         return Position(self.line, self.column)
 
@@ -53,10 +53,10 @@ class GoldenFileError(JsonMatchError, ValueError):
 class InvalidValueError(Exception):
     """A value that is not valid for a key: the reason, to follow the name of the key, and the steps to it."""
 
-    def __init__(self, reason: str, *at: str | int) -> None:
+    def __init__(self, reason: str, *steps: str | int) -> None:
         super().__init__(reason)
         self.reason = reason
-        self.at: Steps = at
+        self.steps: Steps = steps
 
 
 def shortened(reason: str) -> str:

@@ -93,9 +93,9 @@ def _rows(given: Any) -> list[dict[str, JsonValue]]:
     return given
 
 
-def _check_name(name: str, *at: str | int) -> None:
+def _check_name(name: str, *steps: str | int) -> None:
     if _NAME.fullmatch(name) is None:
-        raise InvalidValueError(f": {name!r} can't name a parameter: use letters, digits and _", *at)
+        raise InvalidValueError(f": {name!r} can't name a parameter: use letters, digits and _", *steps)
 
 
 def _suffix(values: Mapping[str, JsonValue], number: int) -> str:
@@ -111,7 +111,7 @@ def _suffix(values: Mapping[str, JsonValue], number: int) -> str:
 
 
 def fill_placeholders(
-    value: JsonValue, values: Mapping[str, JsonValue], report: Callable[[Steps, str], None], at: Steps = ()
+    value: JsonValue, values: Mapping[str, JsonValue], report: Callable[[Steps, str], None], steps: Steps = ()
 ) -> JsonValue:
     """Return a value with its placeholders `${name}` replaced.
 
@@ -122,7 +122,7 @@ def fill_placeholders(
         value: a JSON value.
         values: the parameters, by name.
         report: called with steps and message for each placeholder of an unknown parameter.
-        at: the steps to `value`.
+        steps: the steps to `value`.
 
     >>> fill_placeholders({"a": "${n}", "b": "no. ${n}", "c": "$${n}"}, {"n": 3}, print)
     {'a': 3, 'b': 'no. 3', 'c': '${n}'}
@@ -146,12 +146,12 @@ def fill_placeholders(
     if type(value) is str:
         single = _PLACEHOLDER.fullmatch(value)
         is_value = single is not None and not single[1] and single[2] in values
-        return to_json_value(values[single[2]]) if single and is_value else text_in(value, at)
+        return to_json_value(values[single[2]]) if single and is_value else text_in(value, steps)
     if type(value) is dict:
         return {
-            text_in(name, (*at, name)): fill_placeholders(member, values, report, (*at, name))
+            text_in(name, (*steps, name)): fill_placeholders(member, values, report, (*steps, name))
             for name, member in value.items()
         }
     if type(value) is list:
-        return [fill_placeholders(item, values, report, (*at, index)) for index, item in enumerate(value)]
+        return [fill_placeholders(item, values, report, (*steps, index)) for index, item in enumerate(value)]
     return value

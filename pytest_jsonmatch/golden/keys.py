@@ -151,16 +151,16 @@ def _threshold(value: JsonValue) -> None:
             _check_with_engine((name,), read_limits, {name: limit})
 
 
-def _pattern(pattern: str, *at: str) -> None:
-    _check_with_engine(at, parse_pattern, pattern)
+def _pattern(pattern: str, *steps: str) -> None:
+    _check_with_engine(steps, parse_pattern, pattern)
 
 
-def _check_with_engine(at: Steps, read: Callable[..., object], *arguments: object) -> None:
+def _check_with_engine(steps: Steps, read: Callable[..., object], *arguments: object) -> None:
     """Raise the error that a comparison would raise for a value, at the steps to it."""
     try:
         read(*arguments)
     except ConfigurationError as error:
-        raise InvalidValueError(f": {error}", *at) from None
+        raise InvalidValueError(f": {error}", *steps) from None
 
 
 def _options(value: JsonValue) -> None:

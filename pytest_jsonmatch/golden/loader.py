@@ -134,8 +134,8 @@ class _Reader:
             lines.append(f"and {len(others) - _MAX_ERRORS + 1} more")
         return GoldenFileError(first.name, first.line, first.column, "\n".join(lines))
 
-    def _report(self, at: Steps, reason: str) -> None:
-        self.errors.append(self.document.error(at, reason))
+    def _report(self, steps: Steps, reason: str) -> None:
+        self.errors.append(self.document.error(steps, reason))
 
     def _several(self, top: dict[str, Any]) -> None:
         self._check(top, (), FILE_KEYS)
@@ -172,9 +172,9 @@ class _Reader:
         inherited = {key: value for key, value in defaults.items() if key not in columns or key == "tags"}
         if not {"input", "input_file"}.isdisjoint(columns):
             inherited = {key: inherited[key] for key in inherited.keys() - {"input", "input_file"}}
-        at = (*where, "rows" if "rows" in columns else "file")
+        steps = (*where, "rows" if "rows" in columns else "file")
         if "rows" in columns:
-            path, name, position = self.path, self.document.name, self.document.position(at)
+            path, name, position = self.path, self.document.name, self.document.position(steps)
         else:
             path, name, position = common.named_file("file"), common.name_of("file"), None
         schema = _schema_of_cells(common, path)
@@ -184,12 +184,14 @@ class _Reader:
                 self._add_row(row)
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
-            raise self.document.error(at, f"{table.name} can't be read: {reason}") from None
+            raise self.document.error(steps, f"{table.name} can't be read: {reason}") from None
         except InvalidValueError as error:
-            raise self.document.error((*where, *error.at), f"`cases_from`{error.reason}") from error.__cause__
+            raise self.document.error(
+                (*where, *error.steps), f"`cases_from`{error.reason}"
+            ) from error.__cause__
         if not self.cases:
             raise self.document.error(
-                at, f"{columns.get('rows', name)} has no rows; a file without cases tests nothing"
+                steps, f"{columns.get('rows', name)} has no rows; a file without cases tests nothing"
             )
 
     def _add_row(self, row: TableRow) -> None:
@@ -276,7 +278,7 @@ class _Reader:
                     check(value)
                 except InvalidValueError as error:
                     subject = f"`{key}`" if error.reason.startswith(":") else f"`{key}` "
-                    self._report((*where, key, *error.at), subject + error.reason)
+                    self._report((*where, key, *error.steps), subject + error.reason)
         for pair in PAIRS:
             if pair in given and f"{pair}_file" in given:
                 self._report((*where, f"{pair}_file"), f"both `{pair}` and `{pair}_file`; keep one")

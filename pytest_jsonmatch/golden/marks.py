@@ -35,11 +35,12 @@ class Mark:
     name: str
     args: tuple[JsonValue, ...] = ()
     kwargs: Mapping[str, JsonValue] = field(default_factory=dict)
-    at: Steps = ()
+    steps: Steps = ()
+    """The steps to the mark in the file."""
 
 
-def marks_of(value: JsonValue, at: Steps = ()) -> list[Mark]:
-    """Return the marks in a value of `marks`; `at` has the steps to it in the file.
+def marks_of(value: JsonValue, steps: Steps = ()) -> list[Mark]:
+    """Return the marks in a value of `marks`; `steps` lead to it in the file.
 
     Raises:
         InvalidValueError: the value is not valid.
@@ -49,13 +50,13 @@ def marks_of(value: JsonValue, at: Steps = ()) -> list[Mark]:
     marks: list[Mark] = []
     for index, entry in enumerate(value):
         try:
-            marks.append(_mark(entry, (*at, index)))
+            marks.append(_mark(entry, (*steps, index)))
         except ValueError as error:
             raise InvalidValueError(f": {error}", index) from None
     return marks
 
 
-def _mark(entry: JsonValue, at: Steps) -> Mark:
+def _mark(entry: JsonValue, steps: Steps) -> Mark:
     """Return a mark; raise ValueError if it is not valid."""
     if type(entry) is dict and len(entry) == 1:
         ((name, value),) = entry.items()
@@ -74,13 +75,13 @@ def _mark(entry: JsonValue, at: Steps) -> Mark:
         if not fixtures or not all(type(fixture) is str and fixture for fixture in fixtures):
             raise ValueError("`usefixtures` needs names of fixtures: {usefixtures: [db]}")
     if value is None:
-        return Mark(name, at=at)
+        return Mark(name, steps=steps)
     if name in MARK_KEYWORDS:
         value = {"reason": value} if type(value) is str else value
         _check_arguments(name, value, MARK_KEYWORDS[name])
     if type(value) is dict:
-        return Mark(name, kwargs=to_json_value(value), at=at)
-    return Mark(name, args=tuple(to_json_value(value)) if type(value) is list else (value,), at=at)
+        return Mark(name, kwargs=to_json_value(value), steps=steps)
+    return Mark(name, args=tuple(to_json_value(value)) if type(value) is list else (value,), steps=steps)
 
 
 def _check_arguments(name: str, value: JsonValue, known: Mapping[str, type]) -> None:

@@ -46,7 +46,7 @@ def default_actual(
         begun = perf_counter()
         answer = _add_seconds(ask(case), begun)
     except GoldenFileError as error:
-        case.fail(str(error), error.at, error.__cause__)
+        case.fail(str(error), error.position, error.__cause__)
     except (Exception, KeyboardInterrupt, pytest.skip.Exception, pytest.fail.Exception):
         raise
     except BaseException as error:  # noqa: BLE001 - such as SystemExit
@@ -57,7 +57,7 @@ def default_actual(
             f"the case {case.id!r} has nothing to compare: give it `actual`, `actual_file` or `producer`, "
             "override the fixture jsonmatch_actual, or implement the hook pytest_jsonmatch_actual"
         )
-        case.fail(str(missing), missing.at)
+        case.fail(str(missing), missing.position)
     return answer
 
 

@@ -63,8 +63,8 @@ def check_cases_from(value: JsonValue) -> None:
         raise InvalidValueError("must be a mapping with `file` or `rows`, and what its columns are for")
     if type(value.get("tags", {})) is not dict or value.get("tags") == {}:
         raise InvalidValueError(': `tags` must map names to texts, such as source: "{source}"', "tags")
-    for at, text in _iter_leaves(value):
-        key, name = at[0], at[-1]
+    for steps, text in _iter_leaves(value):
+        key, name = steps[0], steps[-1]
         if key in _KEYS:
             reason = f"`{key}` must be {_KEYS[key]}"
         elif key == "tags":
@@ -74,9 +74,9 @@ def check_cases_from(value: JsonValue) -> None:
         else:
             known = sorted({*_KEYS, *VALUES, "tags"})
             raise InvalidValueError(f": unknown key {key!r}{did_you_mean(key, known)}", key)
-        deepest = 2 if key == "tags" else len(at) if key in VALUES else 1
-        if type(text) is not str or not text or len(at) > deepest:
-            raise InvalidValueError(f": {reason}", *at)
+        deepest = 2 if key == "tags" else len(steps) if key in VALUES else 1
+        if type(text) is not str or not text or len(steps) > deepest:
+            raise InvalidValueError(f": {reason}", *steps)
     if "rows" in value:
         if "file" in value:
             raise InvalidValueError(": both `file` and `rows`; keep one", "rows")
@@ -89,13 +89,13 @@ def check_cases_from(value: JsonValue) -> None:
             raise InvalidValueError(f": both `{name}` and `{name}_file`; keep one", f"{name}_file")
 
 
-def _iter_leaves(columns: Any, at: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _iter_leaves(columns: Any, steps: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield the leaves of nested mappings with the steps to them; an empty mapping is a leaf, too."""
-    if type(columns) is dict and (columns or not at):
+    if type(columns) is dict and (columns or not steps):
         for name, item in columns.items():
-            yield from _iter_leaves(item, (*at, name))
+            yield from _iter_leaves(item, (*steps, name))
     else:
-        yield at, columns
+        yield steps, columns
 
 
 @final
@@ -110,7 +110,7 @@ class CaseTable:
         columns: the value of `cases_from`.
         defaults: the keys that all cases have in addition to those of their rows.
         schema: the eval schema that gives cells of a CSV file their types; None without one.
-        at: the position of the name of the function in the golden file; None for a file.
+        position: the position of the name of the function in the golden file; None for a file.
     """
 
     path: Path
@@ -119,7 +119,7 @@ class CaseTable:
     columns: Mapping[str, Any]
     defaults: Mapping[str, Any]
     schema: SchemaNode | None
-    at: Position | None = None
+    position: Position | None = None
 
     @property
     def is_csv(self) -> bool:
@@ -149,7 +149,7 @@ class CaseTable:
             yield row
 
     def _unread(self) -> Iterator[_Unread]:
-        if self.at is not None:
+        if self.position is not None:
             return self._read_function(self.columns["rows"])
         data = self.path.read_bytes().removeprefix(b"\xef\xbb\xbf")
         return self._read_csv(data) if self.is_csv else self._read_json_lines(data)
@@ -222,19 +222,19 @@ class CaseTable:
             problem = f"two columns have the name {max(header, key=header.count)!r}"
         if problem:
             raise self.error(line, f"{problem}; the first row of a .csv file names the columns")
-        for at, text in _iter_leaves(self.columns):
-            has_places = at[0] in {"file", "tags"} or at[0].endswith("_file")
+        for steps, text in _iter_leaves(self.columns):
+            has_places = steps[0] in {"file", "tags"} or steps[0].endswith("_file")
             for column in _PLACEHOLDER.findall(text) if has_places else [text]:
-                if at != ("file",) and column not in header:
+                if steps != ("file",) and column not in header:
                     raise InvalidValueError(
-                        f": {self.name} has no column {column!r}{did_you_mean(column, header)}", *at
+                        f": {self.name} has no column {column!r}{did_you_mean(column, header)}", *steps
                     )
         return header
 
     def error(self, line: int, reason: str, column: int = 1) -> GoldenFileError:
         """Return an error with a reason, at a row; for a row of a function, at the name of the function."""
-        if self.at is not None:
-            return GoldenFileError(self.name, *self.at, shortened(f"row {line}: {reason}"))
+        if self.position is not None:
+            return GoldenFileError(self.name, *self.position, shortened(f"row {line}: {reason}"))
         return GoldenFileError(self.name, line, column, shortened(reason))
 
 
@@ -293,17 +293,17 @@ class TableRow:
     @property
     def place(self) -> str:
         """The line of the row in its file, or its number among the rows of its function."""
-        return f"line {self.number}" if self.table.at is None else f"row {self.number}"
+        return f"line {self.number}" if self.table.position is None else f"row {self.number}"
 
     @property
     def line(self) -> int:
         """The line of its case in `table.path`."""
-        return self.number if self.table.at is None else self.table.at.line
+        return self.number if self.table.position is None else self.table.position.line
 
     @property
     def remedy(self) -> str:
         """The reason why its expected value is not written, and where to change it."""
-        if self.table.at is None:
+        if self.table.position is None:
             return f"it is a row of {self.table.name}; change {self.place} there"
         return f"it is {self.place} of {self.table.columns['rows']}; change it where that function reads it"
 
@@ -314,7 +314,7 @@ class TableRow:
 
     def lines(self) -> list[str] | None:
         """Return the lines for tracebacks, all blank except the row: pytest would read the whole file."""
-        return None if self.table.at is not None else ["\n"] * (self.number - 1) + [self.text]
+        return None if self.table.position is not None else ["\n"] * (self.number - 1) + [self.text]
 
     def error(self, reason: str) -> GoldenFileError:
         """Return an error with a reason, at the row."""
@@ -332,7 +332,7 @@ class TableRow:
 
     def _as_json(self, value: object, side: Side) -> JsonValue:
         try:
-            return value if self.table.at is None else to_json_value(value, side=side)
+            return value if self.table.position is None else to_json_value(value, side=side)
         except JsonMatchError as error:
             raise self.error(str(error)) from None
 

@@ -111,7 +111,7 @@ class FlatSchema:
 
     @property
     def of_objects(self) -> bool:
-        """Whether the schema says anything about an object's members."""
+        """Whether the schema describes the members of objects."""
         return self.properties is not None or self.rest is not None or self.additional is not None
 
     @property
@@ -339,7 +339,7 @@ class SchemaReader:
                 combinations.append((branch.test, node))
         return combinations
 
-    # Several schemas of which one applies.
+    # Alternatives: several schemas, only one of which applies.
 
     def _unite(self, branches: Sequence[SchemaPlace]) -> FlatSchema:
         entries: list[tuple[SchemaPlace, SchemaPlace]] = []

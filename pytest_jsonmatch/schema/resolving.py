@@ -45,7 +45,7 @@ def resolve_schema_references(schema: SchemaSource) -> dict[str, Any]:
 @final
 class _Writer:
     def __init__(self, reader: SchemaReader) -> None:
-        walk(reader)  # so that errors name the path
+        walk(reader)  # raises errors with their path
         self._reader = reader
         self._root = reader.flat(reader.root)
         self._open: set[FlatSchema] = set()

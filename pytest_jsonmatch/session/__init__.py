@@ -1,1 +1,1 @@
-"""One run of pytest: its options, what its tests compare, its verdict, what it shows and leaves behind."""
+"""One pytest run: its options, the comparisons of its tests, its verdict, its summary and its files."""

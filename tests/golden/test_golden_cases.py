@@ -48,12 +48,12 @@ def test_every_key():
     assert case.options == {"nulls": "absent", "fields": {"a": {"weight": 2}}}
     assert (case.producer, case.has_input, case.has_actual) == ("module.sub:Class.method", True, True)
     assert case.marks == (
-        Mark("slow", at=("marks", 0)),
-        Mark("xfail", kwargs={"reason": "not yet"}, at=("marks", 1)),
-        Mark("skip", kwargs={"reason": "x"}, at=("marks", 2)),
-        Mark("usefixtures", args=("a", "b"), at=("marks", 3)),
-        Mark("timeout", args=(5,), at=("marks", 4)),
-        Mark("owner", kwargs={"team": "x"}, at=("marks", 5)),
+        Mark("slow", steps=("marks", 0)),
+        Mark("xfail", kwargs={"reason": "not yet"}, steps=("marks", 1)),
+        Mark("skip", kwargs={"reason": "x"}, steps=("marks", 2)),
+        Mark("usefixtures", args=("a", "b"), steps=("marks", 3)),
+        Mark("timeout", args=(5,), steps=("marks", 4)),
+        Mark("owner", kwargs={"team": "x"}, steps=("marks", 5)),
     )
 
 
