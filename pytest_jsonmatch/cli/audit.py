@@ -103,8 +103,8 @@ def _gold_sheet(audit: GoldAudit, about: str) -> Report:
     ]
     summary = (
         f"{count(len(rows), 'place')} where systems agree against the gold, the strongest evidence first. "
-        f"Expect about {audit.expected:.0f} of these to be wrong, assuming that one gold value in fifty is "
-        "wrong and that systems err independently."
+        f"Expect about {audit.expected:.0f} of these gold values to be wrong, assuming that one gold value "
+        "in fifty is wrong and that systems err independently."
     )
     table = Table(columns, rows, noun="place", text=text, spare={"who": 1})
     return Report("jsonmatch study audit", about, [Text(summary), table, notes_table(audit.notes)])

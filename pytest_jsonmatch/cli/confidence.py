@@ -97,8 +97,8 @@ def _threshold_sentence(limit: ReviewThreshold, max_error: float) -> Text:
 
         return Text(
             f"No threshold keeps the share of wrong values at {max_error:g} or below with 95 % confidence. "
-            f"This takes at least {count(required_values(max_error))} values without an error in the "
-            "validation half.",
+            f"That takes at least {count(required_values(max_error))} values without an error in the "
+            "validation half: collect more values, or allow more errors with --max-error.",
             "bad",
         )
     return Text(

@@ -16,7 +16,8 @@ TABLE = """\
 gold.jsonl: 6 records, answers of 3 systems
 
 2 places where systems agree against the gold, the strongest evidence first. Expect about 2 of these
-to be wrong, assuming that one gold value in fifty is wrong and that systems err independently.
+gold values to be wrong, assuming that one gold value in fifty is wrong and that systems err
+independently.
 
 record  place   gold        answers   votes  wrong gold  who
 r2      total   20          21       3 to 0        99 %  a, b, c
