@@ -17,6 +17,7 @@ from pytest_jsonmatch.results.comparison import MOST_KEPT, iter_comparisons
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from pytest_jsonmatch.gate.baseline import BaselineDiff
     from pytest_jsonmatch.gate.headlines import Contest, RunChange
     from pytest_jsonmatch.gate.verdict import Change
     from pytest_jsonmatch.results.comparison import Case, Difference
@@ -109,7 +110,7 @@ def _verdict(contest: Contest) -> Text:
         text = f"{number} scored differently in {{}}: no comparison is made"
         return Text(text, "bad", [contest.before])
     if contest.change is None:
-        return Text("")
+        return _partial_note(contest.diff)
     scores, changes = contest.change.scores, [*_list_changes(contest.change)]
     who, names = (THIS, []) if contest.after == THIS else ("{}", [contest.after])
     parts_by_kind: list[str] = []
@@ -149,6 +150,17 @@ def _verdict(contest: Contest) -> Text:
     return Text(text, tone, names)
 
 
+def _partial_note(diff: BaselineDiff) -> Text:
+    """Return how many records both files keep, and how to get a verdict; empty if nothing is missing."""
+    if not diff.of_corpora:
+        return Text("")
+    kept, total = len(diff.cases), count(max(diff.before.total_records, diff.after.total_records), "record")
+    number = (
+        f"only {count(kept)} of {total} {'is' if kept == 1 else 'are'}" if kept else f"none of {total} is"
+    )
+    return Text(f"{number} in both files: evaluate with `--keep all` to get a verdict and intervals", "open")
+
+
 def _join_parts(parts: Sequence[str]) -> str:
     last = ", and " if any(" and " in part for part in parts) else " and "
     return f"{', '.join(parts[:-1])}{last}{parts[-1]}" if len(parts) > 1 else parts[0]
@@ -160,11 +172,14 @@ def _statistic_table(contest: Contest) -> Table:
     parts = diff.before.created[:10], commit_text(diff.before.commit)
     made = ", ".join(filter(None, parts)) if diff.before.created != diff.after.created else ""
     coverage = f"mean of {count(len(diff.cases), 'case')} in both"
-    if diff.of_corpora:
-        coverage = f"{count(diff.after.total_records, 'record')}, then {count(diff.before.total_records)}"
-        coverage += ", over all fields"
-    title, names = f"{{}} against {{}}{' ({})' if made else ''}, {coverage}", [contest.after, contest.before]
+    title, names = f"{{}} against {{}}{' ({})' if made else ''}", [contest.after, contest.before]
     names += [made] if made else []
+    if diff.of_corpora:
+        coverage = f"mean of all {count(diff.after.total_records, 'record')}"
+        if diff.before.total_records != diff.after.total_records:
+            coverage += f" ({count(diff.before.total_records)} in {{}})"
+            names.append(contest.before)
+    title += f", {coverage}"
     columns = ["statistic", contest.before, contest.after, "difference"]
     rows: list[list[AnyCell]] = []
     if run_change is None:
@@ -203,6 +218,8 @@ def _case_table(contest: Contest) -> Table:
         if more := answers[_MAX_ANSWERS:]:
             rows.append([f"  {count(len(more))} more", "", "", "", ""])
     which = f", the {_MAX_CASES} largest of {count(len(changed))}" if changed[_MAX_CASES:] else ""
+    if contest.diff.of_corpora:
+        which += f", among the {count(len(contest.diff.cases), 'record')} in both files"
     title = f"cases that changed from {{}} to {{}}{which}"
     columns = ["case", "change", "expected", contest.before, contest.after]
     names = [contest.before, contest.after]

@@ -20,15 +20,11 @@ def saved(write, command):
     return call
 
 
-def without_title(out):
-    return out.partition("\n")[2]
-
-
 @pytest.mark.parametrize(
     ("before", "keep", "title"),
     [
-        ("worst", "worst", ", 30 records, then 30, over all fields\n"),
-        ("all", "worst", ", 30 records, then 30, over all fields\n"),
+        ("worst", "worst", ", mean of all 30 records\n"),
+        ("all", "worst", ", mean of all 30 records\n"),
         ("all", "all", ", mean of 30 cases in both\n"),
     ],
 )
@@ -76,8 +72,29 @@ def test_without_a_common_case_there_is_no_comparison(write, command, refused):
 def test_one_kept_in_part_names_nothing_new(saved, command):
     saved("a", GOLD)
     saved("b", GOLD, "--keep", "all")
-    out = command("diff a.json b.json").out
-    assert without_title(out) == ("statistic      a     b  difference\nmean score  1.00  1.00        0.00\n")
+    lines = command("diff a.json b.json").out.splitlines()
+    assert lines[0] == (
+        "only 10 of 30 records are in both files: evaluate with `--keep all` to get a verdict and intervals"
+    )
+    assert lines[2].endswith(", mean of all 30 records")
+    assert lines[3:] == ["statistic      a     b  difference", "mean score  1.00  1.00        0.00"]
+
+
+def test_records_that_both_files_keep(saved, command, write):
+    def save(name, wrong, value="y"):
+        saved(name, [{**each, "b": value if each["a"] in wrong else "x"} for each in GOLD])
+
+    save("before", range(10))
+    for wrong, told in ((range(9, 19), "only 1 of 30 records is"), (range(10, 20), "none of 30 records is")):
+        save("after", wrong)
+        assert command("diff before.json after.json").out.startswith(f"{told} in both files: evaluate with ")
+    save("after", range(10), "z")
+    title = "cases that changed from before to after, among the 10 records in both files"
+    save("before", range(9))
+    assert title in command("diff before.json after.json").out.splitlines()
+    write(more_jsonl=[*GOLD, {"id": "r30", "a": 0, "b": "x"}])
+    command("evaluate more.jsonl more.jsonl --id-field id --json more.json")
+    assert ", mean of all 31 records (30 in before)\n" in command("diff before.json more.json").out
 
 
 def test_a_single_case(write, command):
