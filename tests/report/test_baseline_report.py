@@ -250,4 +250,4 @@ def test_a_run_against_its_baseline_is_called_this_run():
     made = contest(("main", mixed(20, 0)), (THIS, mixed(20, 12)))
     report = build(made.diff.after, baseline="main", contest=made)
     assert "this run is significantly worse in mean score (-0.20)" in markdown(report, 10**6)
-    assert '<p class="said bad">this run is significantly worse' in html_page(report)
+    assert '<p class="sentence bad">this run is significantly worse' in html_page(report)

@@ -1,4 +1,4 @@
-// The behaviour of all tables of a page: sort, filter, search, unfold. Rows are in the page; nothing is drawn here.
+// Sort, filter, search and unfold the tables of a page. The script draws nothing: all rows are in the page.
 (() => {
 "use strict";
 
@@ -7,20 +7,20 @@ const numeric = /^[+-]?[\d,]*\.?\d+(?:e[+-]?\d+)?/;
 
 // -- rows ---------------------------------------------------------------------------------------------------
 
-/** What the script knows of each row of a table, in the order in which the report was written. */
-function rowsOf(table) {
-  table.known ||= all(table.tBodies[0], "tr.row").map((row, at) => ({
+/** Return an entry for each row of a table, in the order of the report or of the last sort. */
+function getEntries(table) {
+  table.entries ||= all(table.tBodies[0], "tr.row").map((row, at) => ({
     row,
     at,
     text: row.textContent.toLowerCase(),
     marks: (row.dataset.marks || "").split(" "),
     detail: null,
   }));
-  return table.known;
+  return table.entries;
 }
 
-/** The value that a column is sorted by: a number, text, or null for a cell without either. */
-function valueOf(row, column) {
+/** Return the sort key of a cell: a number, text, or null for an empty cell. */
+function getValue(row, column) {
   const cell = row.cells[column];
   if (cell.dataset.value !== undefined) return Number(cell.dataset.value);
   const text = (cell.querySelector("code") || cell).textContent.trim(); // without a chip
@@ -31,55 +31,55 @@ function valueOf(row, column) {
 
 function compare(one, other) {
   if (one === other) return 0;
-  if (one === null || other === null) return one === null ? 1 : -1; // what has no value comes last
+  if (one === null || other === null) return one === null ? 1 : -1; // cells without a value come last
   return typeof one === typeof other ? (one < other ? -1 : 1) : (typeof one === "number" ? -1 : 1);
 }
 
 function sort(table, column, isDown) {
-  const keyed = rowsOf(table).map((each) => [valueOf(each.row, column), each]);
+  const keyed = getEntries(table).map((entry) => [getValue(entry.row, column), entry]);
   keyed.sort(([one, a], [other, b]) => {
     const order = compare(one, other);
     return (isDown && one !== null && other !== null ? -order : order) || a.at - b.at;
   });
-  table.known = keyed.map(([, each]) => each);
+  table.entries = keyed.map(([, entry]) => entry);
   const body = table.tBodies[0], place = body.nextSibling;
-  body.remove(); // a table is laid out once, not for each row
-  for (const each of table.known) {
-    body.append(each.row);
-    if (each.detail) body.append(each.detail);
+  body.remove(); // the browser lays the table out once, not for each row
+  for (const entry of table.entries) {
+    body.append(entry.row);
+    if (entry.detail) body.append(entry.detail);
   }
   table.insertBefore(body, place);
   show(table);
 }
 
-// -- which rows are shown -----------------------------------------------------------------------------------
+// -- filters ------------------------------------------------------------------------------------------------
 
-/** Show the rows that match the filter: the first ones, or all of them once they were asked for. */
+/** Show the rows that match the filter: the first ones, or all after a click on "show all". */
 function show(table) {
   const form = document.querySelector(`form[data-table="${table.id}"]`);
   const words = form ? form.elements.text.value.toLowerCase().split(/\s+/).filter(Boolean) : [];
-  const wanted = form ? all(form, "select").map((each) => each.value).filter(Boolean) : [];
-  const most = table.isWhole ? Infinity : Number(table.dataset.most);
+  const selected = form ? all(form, "select").map((select) => select.value).filter(Boolean) : [];
+  const most = table.showsAll ? Infinity : Number(table.dataset.most);
   let matching = 0;
-  for (const each of rowsOf(table)) {
-    const matches = words.every((word) => each.text.includes(word))
-      && wanted.every((mark) => each.marks.includes(mark));
+  for (const entry of getEntries(table)) {
+    const matches = words.every((word) => entry.text.includes(word))
+      && selected.every((mark) => entry.marks.includes(mark));
     const isHidden = !matches || matching >= most;
     matching += matches;
-    if (each.row.hidden !== isHidden) each.row.hidden = isHidden;
-    if (each.detail) each.detail.hidden = isHidden;
+    if (entry.row.hidden !== isHidden) entry.row.hidden = isHidden;
+    if (entry.detail) entry.detail.hidden = isHidden;
   }
   count(table, matching);
 }
 
 function count(table, matching) {
-  const every = rowsOf(table).length, noun = table.dataset.noun;
-  const told = document.getElementById(`${table.id}-count`);
-  table.size ||= told ? told.textContent : "";
-  if (told) told.textContent = matching === every ? table.size : `${matching.toLocaleString("en")} of ${table.size}`;
+  const total = getEntries(table).length, noun = table.dataset.noun;
+  const label = document.getElementById(`${table.id}-count`);
+  table.size ||= label ? label.textContent : "";
+  if (label) label.textContent = matching === total ? table.size : `${matching.toLocaleString("en")} of ${table.size}`;
   const button = document.querySelector(`button.all[data-table="${table.id}"]`);
   if (button) {
-    button.hidden = table.isWhole || matching <= Number(table.dataset.most);
+    button.hidden = table.showsAll || matching <= Number(table.dataset.most);
     button.textContent = `show all ${matching.toLocaleString("en")} ${noun}${matching === 1 ? "" : "s"}`;
   }
   const head = table.closest("section").querySelector(".nothing");
@@ -94,23 +94,23 @@ function count(table, matching) {
 
 // -- details ------------------------------------------------------------------------------------------------
 
-/** Unfold or fold the details of a row; they are made when somebody looks at them. */
-function unfold(each, isOpen) {
-  const template = each.row.querySelector("template");
-  if (!template || isOpen === Boolean(each.detail)) return;
+/** Unfold or fold the details of a row, which are created when they are first unfolded. */
+function unfold(entry, isOpen) {
+  const template = entry.row.querySelector("template");
+  if (!template || isOpen === Boolean(entry.detail)) return;
   if (isOpen) {
-    each.detail = document.createElement("tr");
-    each.detail.className = "detail";
+    entry.detail = document.createElement("tr");
+    entry.detail.className = "detail";
     const cell = document.createElement("td");
-    cell.colSpan = each.row.cells.length;
+    cell.colSpan = entry.row.cells.length;
     cell.append(template.content.cloneNode(true));
-    each.detail.append(cell);
-    each.row.after(each.detail);
+    entry.detail.append(cell);
+    entry.row.after(entry.detail);
   } else {
-    each.detail.remove();
-    each.detail = null;
+    entry.detail.remove();
+    entry.detail = null;
   }
-  each.row.querySelector("button.toggle").setAttribute("aria-expanded", String(isOpen));
+  entry.row.querySelector("button.toggle").setAttribute("aria-expanded", String(isOpen));
 }
 
 // -- events -------------------------------------------------------------------------------------------------
@@ -127,8 +127,8 @@ for (const table of all(document, "table[data-most]")) {
   table.addEventListener("click", (event) => {
     const row = event.target.closest("tr.row");
     if (!row || event.target.closest("a") || String(getSelection())) return;
-    const each = rowsOf(table).find((known) => known.row === row);
-    unfold(each, !each.detail);
+    const entry = getEntries(table).find((candidate) => candidate.row === row);
+    unfold(entry, !entry.detail);
   });
 }
 
@@ -142,15 +142,15 @@ for (const form of all(document, "form.filter")) {
 for (const button of all(document, "button.all")) {
   const table = document.getElementById(button.dataset.table);
   button.addEventListener("click", () => {
-    table.isWhole = true;
+    table.showsAll = true;
     show(table);
   });
 }
 
 addEventListener("beforeprint", () => {
   for (const table of all(document, "table.opens")) {
-    const shown = rowsOf(table).filter((each) => !each.row.hidden);
-    for (const each of shown.slice(0, 300)) unfold(each, true);
+    const shown = getEntries(table).filter((entry) => !entry.row.hidden);
+    for (const entry of shown.slice(0, 300)) unfold(entry, true);
   }
 });
 
@@ -159,8 +159,8 @@ addEventListener("beforeprint", () => {
 const THEMES = ["auto", "light", "dark"], KEY = "jsonmatch-theme";
 const theme = document.getElementById("theme");
 
-/** Return the theme that was chosen; a browser may refuse to keep it. */
-function kept() {
+/** Return the stored theme; a browser may not allow storage. */
+function storedTheme() {
   try {
     return localStorage.getItem(KEY);
   } catch {
@@ -179,8 +179,8 @@ theme.addEventListener("click", () => {
   const next = THEMES[(THEMES.indexOf(theme.textContent.slice(7)) + 1) % THEMES.length];
   try {
     localStorage.setItem(KEY, next);
-  } catch { /* it is painted all the same */ }
+  } catch { /* not stored, but painted */ }
   paint(next);
 });
-paint(THEMES.includes(kept()) ? kept() : "auto");
+paint(THEMES.includes(storedTheme()) ? storedTheme() : "auto");
 })();
