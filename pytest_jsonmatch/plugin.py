@@ -159,7 +159,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         if isinstance(item, pytest.Function) and isinstance(item.parent, GoldenFile):
             test.add_parameter_tags()
             item.parent.refuse(item)
-            item.parent.replay(item, test.nodeid)
+            try:
+                item.parent.replay(item, test.nodeid)
+            except AssertionError as error:
+                test.note_unanswered(error, running.NOT_RECORDED, str(error))
+                raise
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 FAILED_BEFORE: Final = "failed before comparing"
 """The error of a test that failed before it compared anything."""
+NOT_RECORDED: Final = "not recorded"
+"""Why a replayed case without a saved answer is unanswered."""
 
 
 class WrittenRule(NamedTuple):

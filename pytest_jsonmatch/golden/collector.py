@@ -247,7 +247,10 @@ class GoldenFile(pytest.Module):
         try:
             actual = outputs.find(nodeid)
         except LookupError as error:
-            case.fail(str(error))
+            name = display_name(outputs.path, self.config.invocation_params.dir)
+            reason = f"{error}; to produce and add it, use --jsonmatch-replay={name},missing"
+            more = f" (this is repeat {case.run} of {case.runs})" if case.runs > 1 else ""
+            case.fail(f"{reason}{more}")
         # Fixtures of marks and `autouse` are set up as usual. Those that already have a value are not.
         needed = self._fixtures_without_answer(item)
         item.funcargs.update((name, None) for name in item.fixturenames if name not in needed)

@@ -205,11 +205,10 @@ class Outputs:
         Raises:
             LookupError: there is no answer.
         """
-        entry = self._entries.get(
-            nodeid, {"error": "record it, with the same number of repeats, or leave it out"}
-        )
+        entry = self._entries.get(nodeid, {"error": ""})
         if "error" in entry:
-            raise LookupError(f"{self.path.name} has no output of {nodeid}: {entry['error']}")
+            reason = f": {entry['error']}" if entry["error"] else ""
+            raise LookupError(f"{self.path.name} has no output of {nodeid}{reason}")
         value = entry["text"] if "text" in entry else entry["actual"]
         return make_answer(value, Spent(**entry["spent"])) if "spent" in entry else value
 

@@ -266,8 +266,9 @@ class CaseRun:
         passed: whether its test passed.
         comparisons: the comparisons in their order.
         error: why nothing was compared, such as a producer that raised; then every score is 0.
-        unanswered: the type of the exception that the producer raised, such as "TimeoutError"; empty if there
-            is an answer, or if the run failed for another reason.
+        unanswered: why there is no answer: the type of the exception that the producer raised, such as
+            "TimeoutError", or "not recorded" in a replay; empty if there is an answer, or if the run failed
+            for another reason.
     """
 
     number: int

@@ -435,7 +435,7 @@ class RunResult:
 
     @property
     def unanswered(self) -> Mapping[str, int]:
-        """The numbers of unanswered cases by the first exception of the producer; empty for a corpus."""
+        """The numbers of unanswered cases by reason, such as the type of an exception; empty for a corpus."""
         raised = ([run.unanswered for run in case.runs if run.unanswered] for case in self.cases)
         return dict(Counter(names[0] for names in raised if names).most_common())
 

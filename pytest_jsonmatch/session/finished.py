@@ -61,9 +61,9 @@ class _Test:
 
     @property
     def failed_before(self) -> bool:
-        """Whether it failed before or between its comparisons, for another reason than a producer's error."""
+        """Whether it failed before or between its comparisons, although there was an answer."""
         is_without = self.payload.broken or not self.payload.comparisons
-        return self.failed and is_without and not self.payload.raised
+        return self.failed and is_without and not self.payload.unanswered
 
     def note_crash(self, report: pytest.TestReport) -> None:
         """Note the failure that a report contains; one with a location in code replaces one without."""
@@ -86,17 +86,16 @@ def _cases(tests: Iterable[_Test], *, has_only_gates: bool) -> tuple[Case, ...]:
     last: dict[str, _Test] = {}
     for test in tests:
         compared = tuple(test.payload.comparisons)
-        has_any = compared or test.failed or test.payload.repetition or test.payload.raised
+        has_any = compared or test.failed or test.payload.repetition or test.payload.unanswered
         if test.is_left_out or not test.ended or not has_any:
             continue
-        raised = test.payload.raised
         error = "" if compared and not test.payload.broken else FAILED_BEFORE
-        error = f"the producer raised {raised}" if raised else error
+        error = test.payload.error or error
         passed = not (test.failed or test.tolerated is not None)
         if has_only_gates:  # then tests pass
             passed = passed and not error and all(comparison.passed for comparison in compared)
         runs.setdefault(test.run.case, []).append(
-            CaseRun(test.run.number, passed, compared, error, raised.partition(":")[0])
+            CaseRun(test.run.number, passed, compared, error, test.payload.unanswered)
         )
         last[test.run.case] = test
     cases = []

@@ -34,8 +34,10 @@ class TestPayload:
     comparisons: list[Comparison] = field(default_factory=list)
     broken: bool = False
     """Whether a comparison has no scores."""
-    raised: str = ""
-    """The exception that the producer raised: its type and its message."""
+    unanswered: str = ""
+    """Why there is no answer: the type of the producer's exception, or `NOT_RECORDED`."""
+    error: str = ""
+    """The message of an unanswered case."""
     tolerated: bool = False
     """Whether the run is below its threshold and not required to reach it."""
     repetition: Repetition | None = None
@@ -63,7 +65,8 @@ class TestPayload:
         self.comparisons += later.comparisons
         self.updates += later.updates
         self.broken |= later.broken
-        self.raised = self.raised or later.raised
+        self.unanswered = self.unanswered or later.unanswered
+        self.error = self.error or later.error
         self.repetition = self.repetition or later.repetition
         self.cluster = later.cluster or self.cluster
         self.tags = later.tags or self.tags
@@ -82,7 +85,7 @@ def payload_of(report: pytest.TestReport) -> TestPayload | None:
 def encode(payload: TestPayload) -> str:
     r"""Return a payload as ASCII JSON text: execnet does not accept lone surrogates in strings.
 
-    >>> decode(encode(TestPayload(raised="\ud800"))) == TestPayload(raised="\ud800")
+    >>> decode(encode(TestPayload(error="\ud800"))) == TestPayload(error="\ud800")
     True
     """
     from pytest_jsonmatch.results.plain import to_plain

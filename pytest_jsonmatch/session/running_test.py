@@ -70,8 +70,8 @@ class CurrentTest:
         """Reset everything: the item is about to run (again)."""
         self.begun: int = 0
         """The number of comparisons that the item has begun."""
-        self.raised: BaseException | None = None
-        """The exception that the producer raised."""
+        self._unanswered: tuple[BaseException, str, str] | None = None
+        """The error of a case without an answer, with the reason and the message."""
         self._under = False
         """Whether an answer was below its threshold."""
         self._names: set[str] = set()
@@ -107,6 +107,15 @@ class CurrentTest:
                     f"the tag {name!r} is {tags[name]!r}, but the parametrized fixture of this name, also a "
                     f"tag, is {self._params[name]!r}; give the tag another name"
                 )
+
+    @property
+    def is_unanswered(self) -> bool:
+        """Whether the case has no answer."""
+        return self._unanswered is not None
+
+    def note_unanswered(self, error: BaseException, reason: str, message: str) -> None:
+        """Note an error as the reason why the case has no answer."""
+        self._unanswered = error, reason, message
 
     def begin(self) -> None:
         """Note that a comparison begins; without a `record` after it, the comparison failed."""
@@ -205,10 +214,9 @@ class CurrentTest:
             payload.judge_usage, payload.collected = of_run.judge_usage, of_run.collected
         if self._under and error is None and report.when == "call" and self._settings.fail == "gate":
             _expect_failure(report)
-        if self.raised is not None and error is self.raised and not hasattr(report, "wasxfail"):
-            from pytest_jsonmatch.engine.value.errors import format_error
-
-            payload.raised, payload.compares = format_error(error), True
+        if self._unanswered is not None and error is self._unanswered[0] and not hasattr(report, "wasxfail"):
+            _, payload.unanswered, payload.error = self._unanswered
+            payload.compares = True
             if self._settings.fail == "gate":
                 report.outcome = "passed"
         payload.repetition = repetition = self.repetition
@@ -281,14 +289,17 @@ class ProducerErrors:
                 *_, (frame, _) = walk_tb(error.__traceback__)
                 # Errors of a golden file are raised from its lines: they fail as usual.
                 if frame.f_code.co_filename != str(test.item.path):
-                    test.raised = error
+                    from pytest_jsonmatch.engine.value.errors import format_error
+
+                    message = f"the producer raised {format_error(error)}"
+                    test.note_unanswered(error, type(error).__name__, message)
             raise
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self) -> bool | None:
         """Skip the body of a test without an answer."""
         test = self._running()
-        return True if test is not None and test.raised is not None else None
+        return True if test is not None and test.is_unanswered else None
 
 
 def tags_of_marks(item: pytest.Item) -> dict[str, Any]:

@@ -339,8 +339,8 @@ def test_a_replay_with_more_runs_than_were_kept(suite):
     suite.runpytest("--jsonmatch-record=out.jsonl", "-k", "fine")
     run = suite.runpytest("--jsonmatch-replay=out.jsonl", "--jsonmatch-repeat=3", "-k", "fine")
     run.assert_outcomes(passed=1, xfailed=1, errors=1, deselected=6)
-    told = "record it, with the same number of repeats, or leave it out"
-    run.stdout.fnmatch_lines(f"E*out.jsonl has no output of a.golden.yaml::fine@3: {told}")
+    told = "to produce and add it, use --jsonmatch-replay=out.jsonl,missing (this is repeat 3 of 3)"
+    run.stdout.fnmatch_lines(f"E*out.jsonl has no output of a.golden.yaml::fine@3; {told}")
 
 
 def test_runs_that_want_different_values_are_not_written(suite):

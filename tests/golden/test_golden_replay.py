@@ -91,7 +91,7 @@ def test_a_case_without_a_record_is_an_error_that_names_it(suite, write):
     outcome.assert_outcomes(passed=2, errors=2)
     outcome.stdout.fnmatch_lines_random("""\
         >*- id: text
-        E*AssertionError: out.jsonl has no output of sub/a.golden.yaml::text?small?: record it, *""")
+        E*AssertionError: out.jsonl has no output of sub/a.golden.yaml::text?small?; to produce and add it, *""")
 
 
 PRODUCER = """\

@@ -83,6 +83,30 @@ def test_a_case_whose_producer_raises_is_unanswered(pytester, workers, conftest,
     assert "1 unanswered" in (pytester.path / "out.html").read_text("utf-8")
 
 
+@pytest.mark.parametrize("fail", ["case", "gate"])
+def test_a_replay_without_an_answer_leaves_the_case_unanswered(pytester, workers, fail):
+    pytester.makeconftest(ASK)
+    pytester.makefile(".golden.yaml", a=f"producer: conftest:ask\ncases:\n{CASES}")
+    pytester.makeini(f"[pytest]\njsonmatch_fail = {fail}\n")
+    pytester.mkdir("out")
+    gate = "--jsonmatch-gate=answered >= 0.9"
+    pytester.runpytest("--jsonmatch-record=out/part.jsonl", gate)
+    run = pytester.runpytest(
+        "--jsonmatch-replay=out/part.jsonl", gate, "--jsonmatch-json=out.jsonl", *workers
+    )
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    run.assert_outcomes(**({"passed": 4} if fail == "gate" else {"passed": 1, "failed": 2, "errors": 1}))
+    told = "1 unanswered: 1 not recorded; mean score 0.25 with it as 0, 0.33 without"
+    run.stdout.fnmatch_lines(["answered >= 0.9 *failed *0.75 *1 of 4 cases unanswered", told])
+    run.stdout.no_fnmatch_line("*before comparing*")
+    if fail == "case":
+        told = "produce and add it, use --jsonmatch-replay=out[/\\]part.jsonl,missing"
+        run.stdout.fnmatch_lines([f"E *part.jsonl has no output of a.golden.yaml::boom; to {told}"])
+    (boom,) = [case for case in read_results(pytester.path / "out.jsonl").cases if "boom" in case.id]
+    assert boom.runs[0].unanswered == "not recorded"
+    assert boom.runs[0].error.startswith("part.jsonl has no output of a.golden.yaml::boom; ")
+
+
 def test_a_repeated_case_is_unanswered_once(pytester, workers):
     pytester.makeconftest("def ask(text):\n    raise TimeoutError\n")
     pytester.makefile(
