@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, final
 
-from pytest_jsonmatch.answer import STATISTICS as SPENT
+from pytest_jsonmatch.answer import STATISTICS as COST_AND_LATENCY
 from pytest_jsonmatch.engine.result.rows import RATES_OF_ROWS
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, find_closest
 from pytest_jsonmatch.engine.value.paths import parse_pattern
@@ -115,7 +115,7 @@ class Gate:
 
     Args:
         text: the source text.
-        statistic: one of `SHARES`, `COUNTS` or `SPENT`, or a statistic of a study.
+        statistic: one of `SHARES`, `COUNTS` or `COST_AND_LATENCY`, or a statistic of a study.
         operator: one of `OPERATORS`.
         limit: the number on the right.
         cases: a glob that selects cases; None for all.
@@ -190,7 +190,7 @@ def parse_gate(text: str, statistics: Collection[str] = ()) -> Gate:
             parse_pattern("*" if pattern is None else pattern)
         except ConfigurationError as error:
             raise GateError.at(text, parts.start(name), str(error)) from None
-    known, where = set(statistics or (*SHARES, *COUNTS, *SPENT)), ""
+    known, where = set(statistics or (*SHARES, *COUNTS, *COST_AND_LATENCY)), ""
     if statistics and not parts["tag"] is parts["cases"] is parts["rows"] is parts["micro"] is None:
         raise GateError.at(
             text, 0, "a gate on a study selects fields[…] only, not tags, cases, rows or micro"
@@ -257,7 +257,7 @@ def _never_significant(statistic: str, comparison: str) -> str:
     """Return the reason why a gate can't be `significant`; empty if it can."""
     if statistic in COUNTS or statistic in _OF_RUN:
         return f"{statistic} is counted, not estimated: remove `significant`"
-    if statistic in SPENT:
+    if statistic in COST_AND_LATENCY:
         return f"{statistic} has no interval: remove `significant`"
     if comparison in {"==", "!="}:
         return f"`significant` needs >=, >, <= or <, got {comparison}"

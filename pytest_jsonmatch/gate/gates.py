@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from math import fsum
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.answer import STATISTICS as SPENT
+from pytest_jsonmatch.answer import STATISTICS as COST_AND_LATENCY
 from pytest_jsonmatch.answer import Spent, compute_statistic
 from pytest_jsonmatch.engine.result.rows import format_rows, sum_rows
 from pytest_jsonmatch.engine.value.errors import did_you_mean, find_closest
@@ -171,7 +171,7 @@ def _value(gate: Gate, results: RunResult) -> tuple[float | None, str]:
         return _leaf_statistic(gate, results)
     if name in _OF_ANSWERS:
         return _answer_statistic(name, results.answers)
-    if name in SPENT:
+    if name in COST_AND_LATENCY:
         return _spent_statistic(
             name, [spent for case in results.cases for run in case.runs for spent in run.spent]
         )
@@ -260,7 +260,7 @@ def _answer_statistic(name: str, answers: AnswerCounts) -> tuple[float | None, s
 def _spent_statistic(name: str, spent: Sequence[Spent]) -> tuple[float | None, str]:
     value, known = compute_statistic(name, spent)
     if value is None:
-        return None, _UNKNOWN[SPENT[name].attribute]
+        return None, _UNKNOWN[COST_AND_LATENCY[name].attribute]
     return value, "" if known == len(spent) else f"from {known:,} of {count(len(spent), 'answer')}"
 
 

@@ -241,7 +241,7 @@ class _Plan:
         else:
             quote = node.style if node.style in {"'", '"'} else ""
             text = yaml_flow(new) if type(new) in {dict, list} else yaml_scalar(new, quote, flow=node.in_flow)
-            if begin == end and node.is_bare:
+            if begin == end and node.has_no_colon:
                 text = f": {text}"
             elif begin == end and self.text[begin - 1 : begin] not in {" ", "\t"}:
                 text = f" {text}"

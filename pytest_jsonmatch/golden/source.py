@@ -39,7 +39,7 @@ class Node:
         anchor: the name of its anchor, or of the anchor that an alias refers to.
         is_shared: whether aliases refer to it.
         key: the key, if the value is a member.
-        is_bare: whether it is a member without a colon, as in `{a}`.
+        has_no_colon: whether it is a member without a colon, as in `{a}`.
         items: the values in a container, by key or index.
     """
 
@@ -52,7 +52,7 @@ class Node:
     anchor: str = ""
     is_shared: bool = False
     key: Node | None = None
-    is_bare: bool = False
+    has_no_colon: bool = False
     items: dict[Any, Node] = field(default_factory=dict)
 
     def shared(self) -> Node | None:
@@ -173,8 +173,8 @@ class Source:
             if key_number != value_number:
                 item.key = self._node(Node(position), name, key_number, anchors)
                 colon = self.skip_blanks(item.key.end)
-                item.is_bare = self.text[colon : colon + 1] != ":"
-                item.slot = item.key.end if item.is_bare else colon + 1
+                item.has_no_colon = self.text[colon : colon + 1] != ":"
+                item.slot = item.key.end if item.has_no_colon else colon + 1
             elif node.style == "block":
                 item.slot = position + 1
             node.items[name] = self._node(item, value[name], value_number, anchors)

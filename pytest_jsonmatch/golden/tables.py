@@ -68,7 +68,7 @@ def check_cases_from(value: JsonValue) -> None:
         if key in _KEYS:
             reason = f"`{key}` must be {_KEYS[key]}"
         elif key == "tags":
-            reason = f"the tag {name!r} must be a text, in which {{column}} stands for a value"
+            reason = f"the tag {name!r} must be a text, with {{column}} for the value of a column"
         elif key in VALUES:
             reason = f"`{name}` must name a column, or map fields to columns"
         else:
