@@ -12,7 +12,7 @@ from pytest_jsonmatch.engine.result.aggregation import format_score
 from pytest_jsonmatch.engine.score.field import MATCH, SKIPPED
 from pytest_jsonmatch.engine.value.errors import JsonExtractionError
 
-_MOST_FIELDS = 5
+_MAX_FIELDS = 5
 
 
 def check_options(options: Mapping[str, Any]) -> None:
@@ -57,6 +57,6 @@ def grade(actual: object, expected: object, options: Mapping[str, Any]) -> Grade
     shown = [
         f"{field.short_path()} {format_score(field.score)}: {field.reason or field.status}" for field in wrong
     ]
-    rest = len(shown) - _MOST_FIELDS
-    reason = "; ".join([*shown[:_MOST_FIELDS], *([f"{rest} more"] if rest > 0 else [])])
+    rest = len(shown) - _MAX_FIELDS
+    reason = "; ".join([*shown[:_MAX_FIELDS], *([f"{rest} more"] if rest > 0 else [])])
     return Grade(result.score, reason or "all fields match", {name: getattr(result, name) for name in names})

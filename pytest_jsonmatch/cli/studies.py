@@ -93,7 +93,7 @@ def estimate_statistic(name: str, estimate: Estimate | None) -> Statistic:
 
 def notes_table(notes: Sequence[str]) -> Table:
     """Return the notes of a study as a table."""
-    return Table(["notes"], [[note] for note in notes], noun="note", most=_NOTES)
+    return Table(["notes"], [[note] for note in notes], noun="note", max_rows=_NOTES)
 
 
 def show_sheet(sheet: Report, options: Namespace) -> None:

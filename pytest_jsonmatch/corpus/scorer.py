@@ -33,7 +33,7 @@ from pytest_jsonmatch.reading.extract import extract_json, kind_of
 from pytest_jsonmatch.reading.nested import parse_nested_texts
 from pytest_jsonmatch.results.record import (
     MAX_ERRORS,
-    MOST_WORST,
+    MAX_WORST,
     RecordResult,
     RunError,
     lowest_scoring,
@@ -162,8 +162,8 @@ class ChunkResult:
         self.sums.merge(other.sums)
         for tag, sums in other.by_tag.items():
             self.by_tag.setdefault(tag, RunTotals()).merge(sums)
-        if len(self.by_tag) > _MOST_TAGS:
-            message = f"there are more than {_MOST_TAGS:,} tags; a tag is what many records have in common"
+        if len(self.by_tag) > _MAX_TAGS:
+            message = f"there are more than {_MAX_TAGS:,} tags; a tag is what many records have in common"
             raise ConfigurationError(message)
         self.records += other.records
         self.worst = lowest_scoring((*self.worst, *other.worst))
@@ -208,7 +208,7 @@ def _score_by_tags(task: Task, plan: Plan, tagger: Tagger, pairs: list[Pair]) ->
 
 
 _POSITION: Final = attrgetter("position")
-_MOST_TAGS: Final = 10_000
+_MAX_TAGS: Final = 10_000
 """With more tags than this, an id was probably used as a tag."""
 
 
@@ -253,11 +253,9 @@ class _Scorer:
         self._findings: list[FieldResult] = []
 
     def score(self, pairs: list[Pair]) -> ChunkResult:
-        read_pairs = [self._read(pair) for pair in pairs]
-        records = [
-            (read_pair.pair.record_id, read_pair.expected, read_pair.actual) for read_pair in read_pairs
-        ]
-        for read, outcome in zip(read_pairs, score_all_with_answers(self._plan, records, self._task.judge)):
+        reads = [self._read(pair) for pair in pairs]
+        records = [(read.pair.record_id, read.expected, read.actual) for read in reads]
+        for read, outcome in zip(reads, score_all_with_answers(self._plan, records, self._task.judge)):
             self._add(read, outcome)
         made = self._result
         made.unmatched = frozenset(pattern.text for pattern in self._rules) if pairs else None
@@ -385,7 +383,7 @@ class _Scorer:
         keep, made = self._task.keep, self._result
         if keep == "worst" and scores is not None:
             # Of records with equal scores the first is kept, and records are added in order.
-            last = made.worst[-1] if len(made.worst) == MOST_WORST else None
+            last = made.worst[-1] if len(made.worst) == MAX_WORST else None
             rank = rank_record(scores.score, scores.f1, read.error)
             if last is None or rank < rank_record(last.score, last.f1, last.error):
                 made.worst = lowest_scoring((*made.worst, self._record(read, outcome, scores, fields=True)))

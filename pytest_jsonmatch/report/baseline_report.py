@@ -12,7 +12,7 @@ from pytest_jsonmatch.gate.verdict import round_up
 from pytest_jsonmatch.report.blocks import AnyCell, ReportBlock, Table, TableCell, Text
 from pytest_jsonmatch.report.formatting import change_text, commit_text, dash, score_text
 from pytest_jsonmatch.report.tables import grouped_cost_blocks
-from pytest_jsonmatch.results.comparison import MOST_KEPT, iter_comparisons
+from pytest_jsonmatch.results.comparison import MAX_KEPT, iter_comparisons
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.comparison import Case, Difference
     from pytest_jsonmatch.results.run import RunResult
 
-_MOST: Final = 10
+_MAX_LISTED: Final = 10
 _MAX_NAMED: Final = 5
 _MAX_CASES: Final = 100
 _MAX_ANSWERS: Final = 5
-_MOST_ROWS: Final = 20
-_LEAST_ROWS: Final = 6
+_MAX_ROWS: Final = 20
+_MIN_ROWS: Final = 6
 """The least number of rows of each run if several runs are compared."""
 THIS: Final = "this run"
 """The name of the current run in a comparison with its baseline."""
@@ -45,7 +45,7 @@ def contest_blocks(contests: Sequence[Contest], noun: str = "run") -> Iterator[R
     """
     yield from map(_verdict, contests)
     for contest in contests:
-        yield from _contest_tables(contest, max(_MOST_ROWS // len(contests), _LEAST_ROWS))
+        yield from _contest_tables(contest, max(_MAX_ROWS // len(contests), _MIN_ROWS))
     runs = {contest.before: contest.diff.before for contest in contests[:1]}
     runs |= {contest.after: contest.diff.after for contest in contests}
     yield from grouped_cost_blocks(
@@ -53,18 +53,20 @@ def contest_blocks(contests: Sequence[Contest], noun: str = "run") -> Iterator[R
     )
 
 
-def _contest_tables(contest: Contest, most: int) -> Iterator[ReportBlock]:
+def _contest_tables(contest: Contest, max_rows: int) -> Iterator[ReportBlock]:
     diff = contest.diff
     rows: list[list[AnyCell]] = [[mismatch.case, mismatch.difference] for mismatch in diff.mismatches]
     if rows:
-        yield Table(("scored differently", "then, and now"), rows, "", "case", _MOST, text={"then, and now"})
+        yield Table(
+            ("scored differently", "then, and now"), rows, "", "case", _MAX_LISTED, text={"then, and now"}
+        )
         return
-    yield replace(_statistic_table(contest), most=most // 2)
-    yield replace(_case_table(contest), most=most)
+    yield replace(_statistic_table(contest), max_rows=max_rows // 2)
+    yield replace(_case_table(contest), max_rows=max_rows)
     lists = ("new", diff.new), ("not run" if _is_incomplete(diff.after) else "vanished", diff.vanished)
     for what, ids in lists:
         title = "new cases" if what == "new" else f"cases {what}"
-        yield Table([""], [[case_id] for case_id in ids], title, "case", _MOST)
+        yield Table([""], [[case_id] for case_id in ids], title, "case", _MAX_LISTED)
 
 
 def _is_incomplete(results: RunResult) -> bool:
@@ -357,5 +359,5 @@ def _not_kept(case: Case) -> set[str]:
         for compared in iter_comparisons([case])
         for path, aggregation in compared.fields.items()
         if aggregation.matches < aggregation.total
-        and len(compared.differences.get(path, ())) not in range(1, MOST_KEPT)
+        and len(compared.differences.get(path, ())) not in range(1, MAX_KEPT)
     }

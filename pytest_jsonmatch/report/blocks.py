@@ -10,7 +10,7 @@ from pytest_jsonmatch.report.formatting import score_text, tone_of
 
 Level: TypeAlias = Literal["brief", "normal", "all"]
 """The amount of a report that is shown: a line or two, what needs attention, or everything (on a page)."""
-_MOST_ROWS: Final = 20
+_MAX_ROWS: Final = 20
 
 
 class Heading(NamedTuple):
@@ -124,7 +124,7 @@ class Table:
         rows: the rows in the order in which they are shown, each with one cell per column.
         title: the text above the table, with a `{}` for each of the names.
         noun: the noun for a row, for "… 280 more fields".
-        most: how many rows are shown at first.
+        max_rows: how many rows are shown at first.
         text: columns that hold text, not numbers: left-aligned, and cut where room is short.
         spare: columns that a narrow terminal may leave out, the one with the greatest number first.
         not_in_terminal: columns that a terminal never shows, since pytest has shown these places.
@@ -132,8 +132,8 @@ class Table:
         hidden: how many further rows were left out when the table was built.
         total: the last row, below a rule, with the statistics of all rows.
         note: a sentence on the rows, right below them.
-        fine: how many rows at the end have no mistakes.
-        fine_level: the level from which rows without mistakes are shown.
+        perfect_rows: how many rows at the end have no mistakes.
+        perfect_level: the level from which rows without mistakes are shown.
         details: the details of each row; shorter than the rows if the last ones have no details.
         details_of: a suffix of the title of the details if they do not cover everything.
         filters: the titles of the filters, and the values of each row by which they filter.
@@ -148,7 +148,7 @@ class Table:
     rows: Sequence[Sequence[AnyCell]]
     title: str = ""
     noun: str = "field"
-    most: int = _MOST_ROWS
+    max_rows: int = _MAX_ROWS
     text: Collection[str] = ()
     spare: Mapping[str, int] = field(default_factory=dict)
     not_in_terminal: Collection[str] = ()
@@ -156,8 +156,8 @@ class Table:
     hidden: int = 0
     total: Sequence[AnyCell] = ()
     note: str = ""
-    fine: int = 0
-    fine_level: Level = "normal"
+    perfect_rows: int = 0
+    perfect_level: Level = "normal"
     details: Sequence[Sequence[RowDetail]] = ()
     details_of: str = ""
     filters: Mapping[str, Sequence[Collection[str]]] = field(default_factory=dict)

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.comparison import Comparison
 
 _SAME: Final = 1e-9
-_MOST_RIVALS: Final = 8
+_MAX_RIVALS: Final = 8
 """The values of a parametrized fixture are compared with the first value if there are at most this many."""
 TITLES_OF: Final = {name: "F1" if name == "f1" else name for name in SCORES}
 """The titles of statistics by their names."""
@@ -297,7 +297,7 @@ def _contests(
     shown = {
         name: values
         for name, values in fixture_values.items()
-        if len(values) <= _MOST_RIVALS and name in (by or fixture_values)
+        if len(values) <= _MAX_RIVALS and name in (by or fixture_values)
     }
     return contests_of(results, shown, confidence)
 
@@ -310,11 +310,11 @@ class _Value(NamedTuple):
     value: float | None
     interval: Interval | None = None
 
-    def texts(self, least: int = 2) -> tuple[str, str]:
+    def texts(self, min_decimals: int = 2) -> tuple[str, str]:
         """Return the value and its interval with the same number of decimals; "" without an interval."""
         if self.value is None or self.interval is None:
-            return score_text(self.value, least), ""
-        return interval_texts(self.value, self.interval.low, self.interval.high, least)
+            return score_text(self.value, min_decimals), ""
+        return interval_texts(self.value, self.interval.low, self.interval.high, min_decimals)
 
 
 def statistics_blocks(
@@ -354,8 +354,8 @@ def statistics_blocks(
             scopes.append((f"{ALL_FIELDS}{several}", _distinct(over)))
     # All values get as many decimals as the one that needs most.
     shown = [statistic for _, values in scopes for statistic in values if statistic.value is not None]
-    least = max((len(statistic.texts()[0].partition(".")[2]) for statistic in shown), default=2)
-    blocks = [_block(title + note, values, least) for title, values in scopes]
+    min_decimals = max((len(statistic.texts()[0].partition(".")[2]) for statistic in shown), default=2)
+    blocks = [_block(title + note, values, min_decimals) for title, values in scopes]
     # For a single case the row over all fields has the same values.
     return blocks if results.total_records > 1 else [block._replace(level="all") for block in blocks]
 
@@ -369,10 +369,10 @@ def _distinct(values: Sequence[_Value]) -> list[_Value]:
     return [score, *(others if is_other[-1] else others[:-1])]
 
 
-def _block(title: str, values: Sequence[_Value], least: int) -> Statistics:
+def _block(title: str, values: Sequence[_Value], min_decimals: int) -> Statistics:
     statistics = []
     for named_value in values:
-        text, note = named_value.texts(least)
+        text, note = named_value.texts(min_decimals)
         ends = None
         if named_value.value is not None and named_value.interval is not None:
             ends = named_value.interval.low, named_value.value, named_value.interval.high

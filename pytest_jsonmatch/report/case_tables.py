@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.check import Check
     from pytest_jsonmatch.results.run import RunResult
 
-_MOST_NAMED: Final = 3
+_MAX_NAMED: Final = 3
 """At most this many fields of a case are named."""
 # Colours that we added to a failure message; those in the data have been escaped.
 _COLORS: Final = re.compile(r"\x1b\[[0-9;]*m")
@@ -155,16 +155,16 @@ def headline_of(message: str) -> str:
     return next(message_lines(message, 1), "").removeprefix("AssertionError: ")
 
 
-def message_lines(message: str, most: int, *, width: int = 200, unicode: bool = True) -> Iterator[str]:
+def message_lines(message: str, max_lines: int, *, width: int = 200, unicode: bool = True) -> Iterator[str]:
     r"""Yield the first lines of a message, each printable and clipped.
 
     >>> list(message_lines("one\ntwo \x1b[31mred\x1b[0m\nthree", 2))
     ['one', 'two red', '…']
     """
-    lines = _COLORS.sub("", message[: most * width * 20]).splitlines()
-    for line in lines[:most]:
+    lines = _COLORS.sub("", message[: max_lines * width * 20]).splitlines()
+    for line in lines[:max_lines]:
         yield no_command(clip(line.rstrip(), width, unicode=unicode))
-    if len(lines) > most > 1:
+    if len(lines) > max_lines > 1:
         yield mark(unicode)
 
 
@@ -249,8 +249,8 @@ def named_fields(fields: Sequence[tuple[str, float]]) -> str:
     >>> named_fields([("a", 0.5), ("b", 0.0)])
     'a 0.50, b 0.00'
     """
-    more = f" and {count(len(fields) - _MOST_NAMED)} more" if len(fields) > _MOST_NAMED else ""
-    return ", ".join(f"{path} {score_text(score)}" for path, score in fields[:_MOST_NAMED]) + more
+    more = f" and {count(len(fields) - _MAX_NAMED)} more" if len(fields) > _MAX_NAMED else ""
+    return ", ".join(f"{path} {score_text(score)}" for path, score in fields[:_MAX_NAMED]) + more
 
 
 # -- repeated cases ----------------------------------------------------------------------------------------
@@ -295,7 +295,7 @@ def _repeat_table(repeated: Repeats) -> Table:
         ("case", "passed", "scores of runs"),
         rows,
         noun="case",
-        fine=sum(case.passed_runs == len(case.runs) for case in cases),
-        fine_level="all",
+        perfect_rows=sum(case.passed_runs == len(case.runs) for case in cases),
+        perfect_level="all",
         node_ids=True,
     )

@@ -22,12 +22,12 @@ from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, colle
 if TYPE_CHECKING:
     from pytest_jsonmatch.results.run import RunResult
 
-_MOST_LISTED: Final = 2_000
+_MAX_LISTED: Final = 2_000
 """A page lists at most this many cases."""
 _MAX_CHARACTERS: Final = 20_000_000
 """The most characters of inputs, answers, values and documents, so that a browser can open the page."""
 _BARS: Final = 20
-_MOST_MARKS: Final = 3
+_MAX_MARKS: Final = 3
 _HEAT_CASES: Final = 40
 _HEAT_FIELDS: Final = 30
 
@@ -39,7 +39,7 @@ def case_table(
     failing = {failed_case.case.id: failed_case for failed_case in failed}
     others = [case for case in results.cases if case.id not in failing]
     others.sort(key=lambda case: (case.mean("score"), case.id))
-    cases = [*(failed_case.case for failed_case in failed), *others][:_MOST_LISTED]
+    cases = [*(failed_case.case for failed_case in failed), *others][:_MAX_LISTED]
     have_places = bool(extra.sources) or any(failed_case.failure.path for failed_case in failed)
     budget = _DetailBudget(extra)
     rows: list[list[AnyCell]] = []
@@ -77,8 +77,8 @@ def case_table(
         not_in_terminal={"at"},
         bars=("score",),
         note=note,
-        fine=max(len(cases) - len(failed), 0),
-        fine_level="all",
+        perfect_rows=max(len(cases) - len(failed), 0),
+        perfect_level="all",
         details=details,
         filters=filters,
         node_ids=not results.is_of_records,
@@ -177,7 +177,7 @@ def score_chart(results: RunResult) -> Chart:
     for case in results.scored:
         bars[min(int(case.mean("score") * _BARS), _BARS - 1)] += 1
     limits = {comparison.threshold.get("score") for comparison in results.comparisons}
-    marks = [(float(limit), f"threshold {limit:g}") for limit in sorted(filter(None, limits))[:_MOST_MARKS]]
+    marks = [(float(limit), f"threshold {limit:g}") for limit in sorted(filter(None, limits))[:_MAX_MARKS]]
     points = [((at + 0.5) / _BARS, float(number)) for at, number in enumerate(bars)]
     noun = f"{results.noun}s"
     return Chart(f"scores of {noun}", "score", noun, [Series("", points)], "bars", marks=marks, level="all")

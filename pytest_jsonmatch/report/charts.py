@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # The plot's box in a chart of 720 × 280.
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 700, 34, 236
 _COLOURS: Final = 6
-_MOST_DOTS: Final = 24
+_MAX_DOTS: Final = 24
 _TICKS: Final = 5
 _CELL: Final = 20
 """The width and the height of a cell of a heat map."""
@@ -35,7 +35,7 @@ def chart_data(chart: Chart) -> dict[str, object]:
     span = last - first or 1.0
     # Whole numbers, such as numbers of runs or cases, get no ticks between them.
     counts = [y for series in chart.series for _, y in series.points if y is not None]
-    least = float(all(x == int(x) for x in xs)), float(all(y == int(y) for y in counts))
+    min_step = float(all(x == int(x) for x in xs)), float(all(y == int(y) for y in counts))
     top = highest(chart) if chart.kind == "lines" else max(counts)
 
     def across(x: float) -> float:
@@ -51,8 +51,8 @@ def chart_data(chart: Chart) -> dict[str, object]:
         "kind": chart.kind,
         "box": {"left": _LEFT, "right": _RIGHT, "top": _TOP, "bottom": _BOTTOM},
         "legend": [(kind, line.name) for kind, line in zip(kinds, chart.series, strict=True) if line.name],
-        "x_ticks": [(across(x), place_text(x)) for x in _round_numbers(first, last, least[0])],
-        "y_ticks": [(up(y), place_text(y)) for y in _round_numbers(0.0, top, least[1] * is_bars)],
+        "x_ticks": [(across(x), place_text(x)) for x in _round_numbers(first, last, min_step[0])],
+        "y_ticks": [(up(y), place_text(y)) for y in _round_numbers(0.0, top, min_step[1] * is_bars)],
         "marks": [(across(x), text) for x, text in chart.marks],
         "bars": _bars(chart.series[0], across, up) if is_bars else [],
         "lines": []
@@ -65,7 +65,7 @@ def _series(series: Series, kind: str, across: Any, up: Any) -> dict[str, object
     places = [(across(x), None if y is None else up(y)) for x, y in series.points]
     known = [(x, y) for x, y in series.points if y is not None]
     # Where there are many points, dots would hide the line.
-    dots = known if len(known) <= _MOST_DOTS and not series.is_guide else []
+    dots = known if len(known) <= _MAX_DOTS and not series.is_guide else []
     return {
         "kind": kind,
         "polylines": list(_polylines(places)),
@@ -132,13 +132,13 @@ def _polylines(places: Sequence[tuple[float, float | None]]) -> Iterator[str]:
             run = []
 
 
-def _round_numbers(first: float, last: float, least: float = 0.0) -> list[float]:
-    """Return about five round numbers from first to last, at least `least` apart.
+def _round_numbers(first: float, last: float, min_step: float = 0.0) -> list[float]:
+    """Return about five round numbers from first to last, at least `min_step` apart.
 
-    >>> _round_numbers(0.0, 1.0), _round_numbers(3, 48), _round_numbers(1, 3, least=1)
+    >>> _round_numbers(0.0, 1.0), _round_numbers(3, 48), _round_numbers(1, 3, min_step=1)
     ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [10.0, 20.0, 30.0, 40.0], [1.0, 2.0, 3.0])
     """
-    rough = max((last - first) / _TICKS, least) or 1.0
+    rough = max((last - first) / _TICKS, min_step) or 1.0
     unit = 10.0 ** floor(log10(rough))
     step = next(factor * unit for factor in (1, 2, 5, 10) if factor * unit >= rough * 0.999)
     return [round(at * step, 12) for at in range(ceil(first / step - 1e-9), floor(last / step + 1e-9) + 1)]

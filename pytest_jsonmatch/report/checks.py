@@ -14,7 +14,7 @@ from pytest_jsonmatch.report.terminal_style import TerminalStyle
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.check import Check
 
-_MOST_NAMED: Final = 3
+_MAX_NAMED: Final = 3
 _VERDICTS: Final = {
     True: TableCell("passed", "good"),
     False: TableCell("failed", "bad"),
@@ -57,7 +57,7 @@ def _check_table(
         ],
         title,
         noun,
-        most=len(checks),
+        max_rows=len(checks),
         text={"verdict", "note"},
         node_ids=noun == "case",
         uncut=True,
@@ -71,8 +71,8 @@ def failed_line(gates: Sequence[Check], repeated: Sequence[Check], style: Termin
     for noun, checks in (("gate", gates), ("repeated case", repeated)):
         failed = [check for check in checks if check.passed is False]
         if failed:
-            names = [style.printable(named(check, unicode=style.unicode)) for check in failed[:_MOST_NAMED]]
-            names += [f"{count(len(failed) - _MOST_NAMED)} more"] if failed[_MOST_NAMED:] else []
+            names = [style.printable(named(check, unicode=style.unicode)) for check in failed[:_MAX_NAMED]]
+            names += [f"{count(len(failed) - _MAX_NAMED)} more"] if failed[_MAX_NAMED:] else []
             decided = sum(check.passed is not None for check in checks)
             parts.append(f"{count(len(failed))} of {count(decided, noun)} failed: {', '.join(names)}")
     return [(f"jsonmatch: {'; '.join(parts)}", {**RED, **BOLD})] if parts else []

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.check import Check
     from pytest_jsonmatch.report.blocks import Failure, Report
 
-MOST: Final = 10
+MAX_ERRORS: Final = 10
 """GitHub shows at most this many errors per step."""
 _LINES: Final = 12
 _WIDTH: Final = 160
@@ -49,7 +49,7 @@ def workflow_commands(report: Report, gates: Iterable[Check], *, unicode: bool =
     if failed:
         lines = (clip(named(check, unicode=unicode), _WIDTH, unicode=unicode) for check in failed)
         yield command("error", "\n".join(lines), title=f"{count(len(failed), 'gate')} failed")
-    room = MOST - bool(failed)
+    room = MAX_ERRORS - bool(failed)
     for failure in report.failures[:room]:
         yield _failure(failure, unicode)
     hidden = len(report.failures) - room

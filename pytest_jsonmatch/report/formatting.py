@@ -36,8 +36,8 @@ def tone_of(score: float | None) -> str:
     return "good" if score >= 1.0 else "open" if score >= _OPEN_FROM else "bad"
 
 
-def score_text(score: float | None, least: int = 2, *, unicode: bool = True) -> str:
-    """Return a score with `least` decimals, or more where these would make it 0 or 1.
+def score_text(score: float | None, min_decimals: int = 2, *, unicode: bool = True) -> str:
+    """Return a score with `min_decimals` decimals, or more where these would make it 0 or 1.
 
     A number below 0, such as a kappa, keeps its sign.
 
@@ -49,14 +49,16 @@ def score_text(score: float | None, least: int = 2, *, unicode: bool = True) -> 
     if score is None:
         return dash(unicode)
     score += 0.0  # turns -0.0 into 0.0
-    for digits in range(least, _MAX_DIGITS + 1):
+    for digits in range(min_decimals, _MAX_DIGITS + 1):
         text = f"{score:.{digits}f}"
         if _is_honest(score, text):
             return text
     return repr(score)
 
 
-def interval_texts(value: float, low: float | None, high: float | None, least: int = 2) -> tuple[str, str]:
+def interval_texts(
+    value: float, low: float | None, high: float | None, min_decimals: int = 2
+) -> tuple[str, str]:
     """Return a value and its interval with the same number of decimals, enough to distinguish the ends.
 
     The text of the interval is empty if there is none.
@@ -65,9 +67,9 @@ def interval_texts(value: float, low: float | None, high: float | None, least: i
     (('0.990', '0.682 to 0.999'), ('0.99994', '0.99991 to 0.99996'))
     """
     if low is None or high is None:
-        return score_text(value, least), ""
+        return score_text(value, min_decimals), ""
     texts: list[str] = []
-    for digits in range(least, _MAX_DIGITS + 1):
+    for digits in range(min_decimals, _MAX_DIGITS + 1):
         texts = [f"{number + 0.0:.{digits}f}" for number in (value, low, high)]
         is_honest = all(map(_is_honest, (value, low, high), texts))
         if is_honest and (texts[1] != texts[2] or low == high):

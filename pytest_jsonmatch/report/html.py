@@ -250,7 +250,7 @@ def _table(block: Table) -> dict[str, Any]:
             for at, title in enumerate(block.columns)
         ],
         "rows": rows,
-        "most": block.most,
+        "max_rows": block.max_rows,
         "noun": block.noun,
         "can_filter": len(block.rows) > _FEW_ROWS,
         "filters": [
@@ -270,7 +270,7 @@ def _without_script(data: dict[str, Any]) -> dict[str, Any]:
     """Return the data of a block for a page without a script, where details are below the table."""
     if data["type"] != "Table":
         return {**data, "is_static": True}
-    shown = data["rows"][: data["most"]]
+    shown = data["rows"][: data["max_rows"]]
     left_out = len(data["rows"]) - len(shown)
     return {
         **data,

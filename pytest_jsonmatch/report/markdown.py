@@ -51,8 +51,8 @@ def markdown(report: Report, limit: int) -> str:
         limit: the most bytes of UTF-8; tables are cut to their first rows, and a line counts the others.
     """
     text = ""
-    for most in _STEPS:
-        text = "\n".join(_lines(report, most)) + "\n"
+    for max_rows in _STEPS:
+        text = "\n".join(_lines(report, max_rows)) + "\n"
         if len(text.encode()) <= limit:
             break
     return text
@@ -96,7 +96,7 @@ def _prose(text: str, quote: Callable[[str, int], str] = cell) -> str:
     return text if not text or _PLAIN.fullmatch(text) else quote(text, 200)
 
 
-def _lines(report: Report, most: int) -> Iterator[str]:
+def _lines(report: Report, max_rows: int) -> Iterator[str]:
     yield f"## {_MARKS.get(report.verdict, '')}jsonmatch: {report.headline}"
     yield ""
     if report.reasons:
@@ -106,7 +106,7 @@ def _lines(report: Report, most: int) -> Iterator[str]:
         yield from [_prose(report.about, code), ""]
     for block in report.blocks:
         if block.level != "all":
-            yield from _block(block, most)
+            yield from _block(block, max_rows)
 
 
 def _reason(reason: Text) -> str:
@@ -120,7 +120,7 @@ def _sentence(text: Text) -> str:
     return text.text if _PLAIN.fullmatch(text.text.replace(": ", " ")) else code(text.text, 200)
 
 
-def _block(block: ReportBlock, most: int) -> Iterator[str]:
+def _block(block: ReportBlock, max_rows: int) -> Iterator[str]:
     if isinstance(block, Text):
         yield from [_sentence(block), ""] if block.text else []
     elif isinstance(block, Heading):
@@ -128,9 +128,9 @@ def _block(block: ReportBlock, most: int) -> Iterator[str]:
     elif isinstance(block, Statistics):
         yield from _statistics(block)
     elif isinstance(block, Table):
-        yield from _rows(block, most)
+        yield from _rows(block, max_rows)
     else:
-        yield from _points(block, most)
+        yield from _points(block, max_rows)
 
 
 def _statistics(block: Statistics) -> Iterator[str]:
@@ -142,11 +142,11 @@ def _statistics(block: Statistics) -> Iterator[str]:
     yield from _table([f"{statistic.name}:" for statistic in block.statistics], rows)
 
 
-def _points(block: Chart, most: int) -> Iterator[str]:
+def _points(block: Chart, max_rows: int) -> Iterator[str]:
     """Yield the points of the first line of a chart as a table."""
     from pytest_jsonmatch.report.terminal import chart_table
 
-    yield from _rows(chart_table(block), most)
+    yield from _rows(chart_table(block), max_rows)
 
 
 # -- tables ------------------------------------------------------------------------------------------------
@@ -171,33 +171,33 @@ def _listed(
     header: Sequence[str],
     items: Sequence[T],
     row: Callable[[T], Sequence[str]],
-    most: int,
+    max_rows: int,
     noun: str,
     *,
     context: str = "",
     total: Sequence[str] | None = None,
 ) -> Iterator[str]:
     """Yield a table of the first items, a folded table of the others, and a line that counts those cut."""
-    shown = items[: min(_OPEN, most)]
+    shown = items[: min(_OPEN, max_rows)]
     yield from _table(header, [*map(row, shown), *([] if total is None else [total])])
-    if more := items[len(shown) : most]:
+    if more := items[len(shown) : max_rows]:
         yield from _folded(f"{count(len(more))} more", _table(header, map(row, more)))
-    if len(items) > most:
-        yield from _cut(f"{count(len(items) - most)} of {count(len(items), noun)}{context}")
+    if len(items) > max_rows:
+        yield from _cut(f"{count(len(items) - max_rows)} of {count(len(items), noun)}{context}")
 
 
-def _rows(block: Table, most: int) -> Iterator[str]:
+def _rows(block: Table, max_rows: int) -> Iterator[str]:
     """Yield a table or a list; rows without mistakes and the messages of rows are folded."""
-    rows = block.rows[: len(block.rows) - block.fine]
-    fine = block.rows[len(rows) :] if block.fine_level != "all" else ()
-    if not rows and not fine:
+    rows = block.rows[: len(block.rows) - block.perfect_rows]
+    perfect_rows = block.rows[len(rows) :] if block.perfect_level != "all" else ()
+    if not rows and not perfect_rows:
         return
     if not any(block.columns):
         yield from [f"{_capital(_titled(block))}:", ""]
-        yield from (f"- {' '.join(code(str(table_cell)) for table_cell in row)}" for row in rows[:most])
+        yield from (f"- {' '.join(code(str(table_cell)) for table_cell in row)}" for row in rows[:max_rows])
         yield ""
-        if len(rows) > most:
-            yield from _cut(count(len(rows) - most))
+        if len(rows) > max_rows:
+            yield from _cut(count(len(rows) - max_rows))
         return
     if block.title:
         yield from [f"### {_capital(_titled(block))}", ""]
@@ -208,14 +208,14 @@ def _rows(block: Table, most: int) -> Iterator[str]:
     columns = enumerate(block.columns)
     header = [_prose(title) + ("" if block.is_text(at) else ":") for at, title in columns]
     total = cells(block.total) if block.total else None
-    yield from _listed(header, rows, cells, most, block.noun, total=total)
+    yield from _listed(header, rows, cells, max_rows, block.noun, total=total)
     yield from [_prose(block.note, code), ""] if block.note else []
-    if fine:
-        summary = f"{count(len(fine), block.noun)} with score 1"
-        if len(fine) > most:
-            summary += f", {count(len(fine) - most)} of them not shown"
-        yield from _folded(summary, _table(header, map(cells, fine[:most])))
-    for row, details in zip(rows[: min(most, _MESSAGES)], block.details):
+    if perfect_rows:
+        summary = f"{count(len(perfect_rows), block.noun)} with score 1"
+        if len(perfect_rows) > max_rows:
+            summary += f", {count(len(perfect_rows) - max_rows)} of them not shown"
+        yield from _folded(summary, _table(header, map(cells, perfect_rows[:max_rows])))
+    for row, details in zip(rows[: min(max_rows, _MESSAGES)], block.details):
         for detail in details:
             if detail.message:
                 # A summary is HTML, in which Markdown is not rendered.

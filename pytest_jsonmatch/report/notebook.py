@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _WIDTH: Final = 120
 """The width of text in columns."""
-_MOST_CASES: Final = 1_000
+_MAX_CASES: Final = 1_000
 """If more records are kept, only the lowest-scoring ones become cases, to save time."""
 
 
@@ -46,7 +46,7 @@ def match_html(result: MatchResult) -> str:
 
 
 def _blocks(run: RunResult) -> Iterator[ReportBlock]:
-    if len(run.records) > _MOST_CASES:
+    if len(run.records) > _MAX_CASES:
         run = replace(run, records=run.worst)
     if not run.total_records:
         yield Text("nothing was compared")

@@ -82,7 +82,7 @@ def _field_blocks(name: str, groups: Mapping[str, Sequence[Case]]) -> Iterator[R
             [[path, *map(score_cell, values)] for path, values in rows],
             "score of fields by {}" + (" ({})" if len(metrics) > 1 else ""),
             names=[name, metric][: 1 + (len(metrics) > 1)],
-            most=_MAX_ROWS,
+            max_rows=_MAX_ROWS,
             total=[TableCell(ALL_FIELDS, "strong"), *(score_cell(by_path[""]) for by_path in scores)],
             spare={title: at for at, title in enumerate(titles)},
         )

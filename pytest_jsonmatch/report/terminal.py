@@ -27,14 +27,14 @@ from pytest_jsonmatch.results.comparison import Difference
 
 _SMALL: Final = 0.2
 """Charts whose scale ends at or below this show one more decimal."""
-_MOST_POINTS: Final = 12
+_MAX_POINTS: Final = 12
 _ROWS_OF_TEXT: Final = 6
 _MAX_TITLE: Final = 20
 """The most columns for the title of a column of numbers."""
 _MIN_WIDTH: Final = 20
 _DIFFERENCES: Final = 3
 """At most this many differences of a row are shown."""
-_MOST_DIFFERING: Final = 30
+_MAX_DIFFERING: Final = 30
 """With `-v`, the differences of at most this many rows are shown."""
 _GAPS: Final = 4
 """The columns around the path of a difference."""
@@ -152,11 +152,11 @@ def _statistics_lines(block: Statistics, style: TerminalStyle) -> list[StyledLin
 
 def _table_lines(block: Table, style: TerminalStyle, *, shows_all: bool) -> list[StyledLine]:
     rows = block.rows
-    if style.mode == "failed" or (block.fine_level == "all" and style.mode != "all"):
-        rows = rows[: len(rows) - block.fine]
+    if style.mode == "failed" or (block.perfect_level == "all" and style.mode != "all"):
+        rows = rows[: len(rows) - block.perfect_rows]
     if not rows:
         return []
-    shown = rows[: None if style.mode == "all" else block.most]
+    shown = rows[: None if style.mode == "all" else block.max_rows]
     has_header = any(block.columns)
     places = [(at, title) for at, title in enumerate(block.columns) if title not in block.not_in_terminal]
     texts = {at: 1.0 if at else 0.5 for at, _ in places if block.is_text(at)}
@@ -206,9 +206,9 @@ def _cell(cell: AnyCell, style: TerminalStyle) -> tuple[str, dict[str, bool]]:
 def _differences(block: Table, style: TerminalStyle, *, shows_all: bool) -> list[StyledLine]:
     """Return the most frequent differences in the first row that has any, or in several rows."""
     # A page lists the differences of each case; in a terminal, the failure message shows them.
-    details = () if block.fine_level == "all" else block.details
+    details = () if block.perfect_level == "all" else block.details
     with_any = [found for parts in details for detail in parts if (found := detail.differences)]
-    number = None if style.mode == "all" else _MOST_DIFFERING if shows_all else 1
+    number = None if style.mode == "all" else _MAX_DIFFERING if shows_all else 1
     found = [difference for several in with_any[:number] for difference in several[:_DIFFERENCES]]
     if not found:
         return []
@@ -257,7 +257,7 @@ def chart_table(chart: Chart) -> Table:
     first = next((series.points for series in chart.series if not series.is_guide), ())
     digits = 2 if highest(chart) > _SMALL else 3
     rows: list[list[AnyCell]] = [[place_text(x), score_text(y, digits)] for x, y in first if y is not None]
-    return Table((chart.x, chart.y), rows, chart.title, "point", _MOST_POINTS)
+    return Table((chart.x, chart.y), rows, chart.title, "point", _MAX_POINTS)
 
 
 def highest(chart: Chart) -> float:
@@ -268,8 +268,8 @@ def highest(chart: Chart) -> float:
     1.0
     """
     values = [y for series in chart.series for _, y in series.points if y is not None]
-    most = max(values, default=1.0)
-    return 1.0 if 0.5 < most <= 1 else most * 1.1 or 1.0
+    max_rows = max(values, default=1.0)
+    return 1.0 if 0.5 < max_rows <= 1 else max_rows * 1.1 or 1.0
 
 
 def place_text(x: float) -> str:

@@ -22,10 +22,10 @@ from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, Markup, StyledLine
 T = TypeVar("T")
 
 _LONGEST_TEXT: Final = 500
-_LEAST_TEXT: Final = 16
+_MIN_TEXT: Final = 16
 """Texts are not cut to fewer columns than this."""
 _GAP: Final = 2
-_LAYOUTS: Final = ((_GAP, _LONGEST_TEXT), (1, _LONGEST_TEXT), (1, _LEAST_TEXT))
+_LAYOUTS: Final = ((_GAP, _LONGEST_TEXT), (1, _LONGEST_TEXT), (1, _MIN_TEXT))
 """The gap between columns and the width of texts; the next pair is tried if columns have to be left out."""
 
 
@@ -77,9 +77,9 @@ class TerminalStyle:
         """Return text in at most `width` columns, cut in its middle."""
         return clip_middle(text, width, unicode=self.unicode)
 
-    def score(self, value: float | None, least: int = 2) -> str:
-        """Return a score with at least `least` decimals, and as many as `score_text` needs."""
-        return score_text(value, least, unicode=self.unicode)
+    def score(self, value: float | None, min_decimals: int = 2) -> str:
+        """Return a score with at least `min_decimals` decimals, and as many as `score_text` needs."""
+        return score_text(value, min_decimals, unicode=self.unicode)
 
     def line(self, text: str, markup: Markup = PLAIN) -> StyledLine:
         """Return a line of text, cut to the width."""
@@ -190,7 +190,7 @@ def table_lines(
             break
     for _ in range(lacking()):
         widest = max(texts.keys() & widths, key=widths.__getitem__)
-        widths[widest] = max(widths[widest] - 1, _LEAST_TEXT)
+        widths[widest] = max(widths[widest] - 1, _MIN_TEXT)
     lines = []
     for row in zip(*(columns[at] for at in widths), strict=True):
         line: StyledLine = []

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 # -- differences ------------------------------------------------------------------------------------------
 
-MOST_KEPT: Final = 10
+MAX_KEPT: Final = 10
 """A comparison keeps at most this many pairs of a field."""
 _WRONG: Final = frozenset({"mismatch", "omission", "hallucination"})
-_MOST_READ: Final = 1_000
+_MAX_READ: Final = 1_000
 """At most this many leaves of a comparison are read."""
 _LONGEST: Final = 80
 """Values are kept with at most this many characters."""
@@ -95,7 +95,7 @@ def find_differences(results: Iterable[FieldResult]) -> dict[str, tuple[Differen
     read = 0
     for unit in results:
         for leaf in unit.differences or (unit,):
-            if leaf.status in _WRONG and read < _MOST_READ:
+            if leaf.status in _WRONG and read < _MAX_READ:
                 read += 1
                 expected = None if leaf.expected is MISSING else render(leaf.expected, _RENDERED)
                 actual = None if leaf.actual is MISSING else render(leaf.actual, _RENDERED)
@@ -106,7 +106,7 @@ def find_differences(results: Iterable[FieldResult]) -> dict[str, tuple[Differen
                     expected, actual, 1, leaf.score, at, rows, rows if is_unpaired else ()
                 ).cut(_LONGEST)
                 by_path.setdefault(unit.path, []).append(found)
-    return {path: most_frequent(found, MOST_KEPT) for path, found in by_path.items()}
+    return {path: most_frequent(found, MAX_KEPT) for path, found in by_path.items()}
 
 
 def _find_row(leaf: FieldResult) -> tuple[str, bool]:
@@ -128,7 +128,7 @@ def _find_row(leaf: FieldResult) -> tuple[str, bool]:
     return format_instance_path(row, "actual" if row.expected_key is MISSING else "expected"), is_unpaired
 
 
-def most_frequent(differences: Iterable[Difference], most: int) -> tuple[Difference, ...]:
+def most_frequent(differences: Iterable[Difference], limit: int) -> tuple[Difference, ...]:
     """Return the most frequent differences, merging equal ones; ties are sorted by score, the lowest first.
 
     >>> one, other = Difference("1", "2", score=0.5), Difference("1", "3")
@@ -145,11 +145,11 @@ def most_frequent(differences: Iterable[Difference], most: int) -> tuple[Differe
         pairs[key] = difference._replace(
             times=known.times + difference.times,
             score=min(known.score, difference.score),
-            rows=(known.rows + difference.rows)[:MOST_KEPT],
-            unpaired=(known.unpaired + difference.unpaired)[:MOST_KEPT],
+            rows=(known.rows + difference.rows)[:MAX_KEPT],
+            unpaired=(known.unpaired + difference.unpaired)[:MAX_KEPT],
         )
     order = sorted(pairs.values(), key=lambda difference: (-difference.times, difference.score))
-    return tuple(order[:most])
+    return tuple(order[:limit])
 
 
 # -- comparisons ------------------------------------------------------------------------------------------
@@ -473,7 +473,7 @@ def merge_rows(cases: Iterable[Case]) -> dict[str, RowCounts]:
     return sums
 
 
-def merge_differences(cases: Iterable[Case], most: int) -> dict[str, tuple[Difference, ...]]:
+def merge_differences(cases: Iterable[Case], limit: int) -> dict[str, tuple[Difference, ...]]:
     """Return the most frequent differences of each field over cases."""
     by_path: dict[str, list[Difference]] = {}
     for comparison in iter_comparisons(cases):
@@ -483,7 +483,7 @@ def merge_differences(cases: Iterable[Case], most: int) -> dict[str, tuple[Diffe
             by_path.setdefault(path, []).extend(without_rows)
     for found in by_path.values():
         found.sort(key=lambda difference: (difference.at, difference.expected or ""))
-    return {path: most_frequent(found, most) for path, found in by_path.items()}
+    return {path: most_frequent(found, limit) for path, found in by_path.items()}
 
 
 def mean_of(values: Sequence[float]) -> float | None:

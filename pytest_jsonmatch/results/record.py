@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MAX_ERRORS: Final = 1_000
 """A result keeps at most this many errors and this many warnings; all are counted."""
-MOST_WORST: Final = 10
+MAX_WORST: Final = 10
 """A result keeps at most this many of the lowest-scoring records."""
 
 
@@ -104,7 +104,7 @@ class RecordResult:
 
 def lowest_scoring(records: Iterable[RecordResult]) -> list[RecordResult]:
     """Return the ten records with the lowest score, then the lowest F1, then the first in gold."""
-    return nsmallest(MOST_WORST, (record for record in records if record.score is not None), key=_rank)
+    return nsmallest(MAX_WORST, (record for record in records if record.score is not None), key=_rank)
 
 
 def rank_record(score: float, f1: float, error: str | None) -> tuple[bool, bool, float, float]:

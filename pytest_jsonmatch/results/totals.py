@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.field import FieldResult
 
 _TOTALS: Final = Sums._fields[:3]
-_MOST_NUMBERS: Final = 512
+_MAX_NUMBERS: Final = 512
 """An exact sum of more numbers than this is shortened."""
 
 
@@ -43,7 +43,7 @@ class ExactSum:
     def extend(self, numbers: Iterable[float]) -> None:
         """Add finite numbers."""
         self._numbers.extend(numbers)
-        if len(self._numbers) > _MOST_NUMBERS:
+        if len(self._numbers) > _MAX_NUMBERS:
             self._shorten()
 
     def merge(self, other: ExactSum) -> None:

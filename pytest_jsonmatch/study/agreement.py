@@ -346,14 +346,12 @@ def _make_estimates(sums: Floats, places: int, is_of_two: bool) -> FieldAgreemen
 
 
 def _estimate(sums: Floats, least: float) -> Estimate | None:
-    make_distance, possible, more_apart, more_possible = sums.T
+    distance, possible, more_distance, more_possible = sums.T
     if possible[0] <= _NOTHING:
         return None
-    value = round(
-        float(1 - make_distance[0] / possible[0]), 12
-    )  # removes rounding errors in sums of scores of 1
-    most = np.maximum(possible + more_possible, _NOTHING)[1:]
+    value = round(float(1 - distance[0] / possible[0]), 12)  # removes rounding errors in sums of scores of 1
+    max_possible = np.maximum(possible + more_possible, _NOTHING)[1:]
     rest = (1 - CONFIDENCE_LEVEL) / 2
-    low = float(np.quantile(1 - (make_distance + more_apart)[1:] / most, rest))
-    high = float(np.quantile(1 - make_distance[1:] / most, 1 - rest))
+    low = float(np.quantile(1 - (distance + more_distance)[1:] / max_possible, rest))
+    high = float(np.quantile(1 - distance[1:] / max_possible, 1 - rest))
     return Estimate(value, max(least, min(value, low)), min(1.0, max(value, high)))

@@ -295,10 +295,10 @@ class _Half:
         self.size: Floats = self.accepted / (1 + np.maximum(squares / number - 1, 0) * correlation)
         self.hits = self.wrong / number * self.size
 
-    def p_values(self, most: float) -> Floats:
-        """Return, by confidence, the p-value of the hypothesis that a share above `most` is wrong."""
+    def p_values(self, max_error: float) -> Floats:
+        """Return, by confidence, the p-value of the hypothesis that a share above `max_error` is wrong."""
         rest = np.maximum(self.size - self.hits, 1e-12)
-        found: Floats = betainc(rest, self.hits + 1, 1 - most)
+        found: Floats = betainc(rest, self.hits + 1, 1 - max_error)
         found[self.accepted == 0] = 1.0
         return found
 
@@ -307,7 +307,7 @@ class _Half:
         return float(beta.ppf(CONFIDENCE_LEVEL, self.hits[at] + 1, max(self.size[at] - self.hits[at], 1e-12)))
 
 
-def choose_threshold(tally: Tally, most: float) -> ReviewThreshold:
+def choose_threshold(tally: Tally, max_error: float) -> ReviewThreshold:
     """Return the lowest threshold above which at most a given share of values is wrong, with 95 % confidence.
 
     One half of the clusters chooses the order in which thresholds are tried: first the one with the strongest
@@ -319,13 +319,13 @@ def choose_threshold(tally: Tally, most: float) -> ReviewThreshold:
     half = _assign_groups(clusters.max() + 1)[clusters] % 2
     sides = (parity == half for parity in (0, 1))
     chosen, checked = (_Half(confidences[side], wrong[side], clusters[side], values) for side in sides)
-    evidence = chosen.p_values(most)
+    evidence = chosen.p_values(max_error)
     start = int(np.argmin(evidence))
     lower = np.flatnonzero(evidence[: start + 1] <= 0.5)[::-1]
     if not len(lower):
         return ReviewThreshold(None, 0.0)
     steps = np.unique(np.linspace(0, len(lower) - 1, min(len(lower), _STEPS)).round().astype(int))
-    holds = checked.p_values(most) <= 1 - CONFIDENCE_LEVEL
+    holds = checked.p_values(max_error) <= 1 - CONFIDENCE_LEVEL
     lowest: int | None = None
     for at in lower[steps]:
         if not holds[at]:
@@ -343,10 +343,10 @@ def choose_threshold(tally: Tally, most: float) -> ReviewThreshold:
     )
 
 
-def required_values(most: float) -> int:
+def required_values(max_error: float) -> int:
     """Return the number of values, all right, that are needed to show that at most a given share is wrong.
 
     >>> required_values(0.01)
     299
     """
-    return ceil(log(1 - CONFIDENCE_LEVEL) / log(1 - most))
+    return ceil(log(1 - CONFIDENCE_LEVEL) / log(1 - max_error))

@@ -34,7 +34,7 @@ MAX_MUTATIONS: Final = 200
 """At most this many mutations of each case are tried."""
 ADDED: Final = "added_by_audit"
 _WIDTH: Final = 60
-_MOST_ROWS: Final = 100
+_MAX_ROWS: Final = 100
 """Values are exchanged between at most this many rows of an array."""
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _UNITS: Final = ("kg g", "km m", "cm mm", "l ml", "EUR USD", "€ $", "GBP USD", "£ $", "h min", "% ‰", "°C °F")
@@ -93,11 +93,11 @@ KINDS: Final = (*dict.fromkeys((*_OF_NUMBERS, *_OF_TEXTS)), *_OF_CONTAINERS)
 """The kinds of mutations."""
 
 
-def make_mutations(expected: JsonValue, most: int = MAX_MUTATIONS) -> list[Mutation]:
-    """Return mutations of a right answer: one for each field and kind, then a second, up to `most`.
+def make_mutations(expected: JsonValue, limit: int = MAX_MUTATIONS) -> list[Mutation]:
+    """Return mutations of a right answer: one for each field and kind, then a second, up to `limit`.
 
-    If `most` is less than the number of fields and kinds, a sample of them is returned. The same value always
-    has the same mutations.
+    If `limit` is less than the number of fields and kinds, a sample of them is returned. The same value
+    always has the same mutations.
 
     >>> for each in make_mutations({"total": 17.5, "date": "2024-01-31"}):
     ...     print(each.kind, "|", each.description)
@@ -121,7 +121,7 @@ def make_mutations(expected: JsonValue, most: int = MAX_MUTATIONS) -> list[Mutat
         # Ties are broken at random, so that no kind and no part of the document is neglected.
         ranked.append((number[mutation.field, mutation.kind], random.random(), at))
         number[mutation.field, mutation.kind] += 1
-    return [candidates[at] for at in sorted(at for *_, at in nsmallest(most, ranked))]
+    return [candidates[at] for at in sorted(at for *_, at in nsmallest(limit, ranked))]
 
 
 def _iter_mutations(expected: JsonValue) -> Iterator[Mutation]:
@@ -166,7 +166,7 @@ def _swaps(steps: Steps, value: Any) -> Iterator[Mutation]:
                 pairs.append(((last[type(inner)],), (key,)))
             last[type(inner)] = key
     else:
-        for at, (row, below) in enumerate(pairwise(value[:_MOST_ROWS])):
+        for at, (row, below) in enumerate(pairwise(value[:_MAX_ROWS])):
             if type(row) is type(below) is dict:
                 pairs += [((at, key), (at + 1, key)) for key in row if key in below]
     for one, two in pairs:

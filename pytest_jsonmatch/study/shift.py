@@ -26,7 +26,7 @@ _ALARMS: Final = 0.05
 MIN_VALUES: Final = 5
 """Fields with fewer values on a side are not tested. Classes with fewer expected values are merged
 (Cochran 1954)."""
-_MOST_CLASSES: Final = 1_000
+_MAX_CLASSES: Final = 1_000
 """A field with more distinct values or formats is free text, whose shares are not compared."""
 _LONGEST: Final = 80
 """Values and formats are distinguished by their first characters, up to this many."""
@@ -194,7 +194,7 @@ def _tested(new: _Samples, old: _Samples) -> Iterator[FieldShift]:
         else:
             after, before = Counter(ours), Counter(theirs)
             table = _table(after, before)
-            if len(table) < 2 or max(len(after), len(before)) > _MOST_CLASSES:
+            if len(table) < 2 or max(len(after), len(before)) > _MAX_CLASSES:
                 continue
             effect = fsum(abs(now / len(ours) - then / len(theirs)) for now, then in table) / 2
             p_value = chi2_contingency(table)[1]

@@ -102,6 +102,6 @@ def test_what_is_no_tag(tags, reason):
 
 
 def test_an_id_is_no_tag(monkeypatch):
-    monkeypatch.setattr("pytest_jsonmatch.corpus.scorer._MOST_TAGS", 1_000)
+    monkeypatch.setattr("pytest_jsonmatch.corpus.scorer._MAX_TAGS", 1_000)
     with pytest.raises(ConfigurationError, match="more than 1,000 tags; a tag is what many records have"):
         compare_corpus([{"n": 1}] * 1_001, ({"n": n} for n in range(1_001)), tags={"n": "n"})

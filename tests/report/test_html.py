@@ -160,7 +160,7 @@ def test_details_are_bounded() -> None:
 
 
 def test_a_page_lists_the_lowest_cases_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pytest_jsonmatch.report.cases_page._MOST_LISTED", 1)
+    monkeypatch.setattr("pytest_jsonmatch.report.cases_page._MAX_LISTED", 1)
     html = page_of({"a": ({"n": 1}, {"n": 1.1}), "b": ({"n": 1}, {"n": 2})})
     assert "only the 1 cases with the lowest scores are listed, of 2" in html
     assert re.findall(r"</span> <code>(\w)</code></th>", html) == ["b"]

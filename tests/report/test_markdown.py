@@ -10,7 +10,7 @@ from pytest_jsonmatch.gate.check import Check
 from pytest_jsonmatch.gate.headlines import contest
 from pytest_jsonmatch.report.blocks import Report
 from pytest_jsonmatch.report.build import build
-from pytest_jsonmatch.report.ci import MOST, workflow_commands
+from pytest_jsonmatch.report.ci import MAX_ERRORS, workflow_commands
 from pytest_jsonmatch.report.markdown import cell, code, markdown
 from pytest_jsonmatch.results.comparison import Case
 from pytest_jsonmatch.results.run import RunResult
@@ -141,14 +141,14 @@ def test_ten_annotations_the_worst_first():
         case(f"t.py::case-{number:02}", {"x": 1}, {}, f"AssertionError: {number}") for number in range(15)
     ]
     lines = list(workflow_commands(report(*cases), ()))
-    assert len(lines) == MOST + 1
+    assert len(lines) == MAX_ERRORS + 1
     assert lines[0] == "::error file=a.golden.yaml,line=3,title=case-00::0"
     assert lines[-1] == (
         "::notice title=jsonmatch::5 more cases failed, none with a lower score than those above"
     )
     gates = (Check("score >= 1", "score", 0.5, 1, passed=False),)
     lines = list(workflow_commands(report(*cases), gates))
-    assert len(lines) == MOST + 1
+    assert len(lines) == MAX_ERRORS + 1
     assert lines[0] == "::error title=1 gate failed::score >= 1 (0.50)"
 
 

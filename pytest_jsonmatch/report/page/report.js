@@ -59,12 +59,12 @@ function show(table) {
   const form = document.querySelector(`form[data-table="${table.id}"]`);
   const words = form ? form.elements.text.value.toLowerCase().split(/\s+/).filter(Boolean) : [];
   const selected = form ? all(form, "select").map((select) => select.value).filter(Boolean) : [];
-  const most = table.showsAll ? Infinity : Number(table.dataset.most);
+  const maxRows = table.showsAll ? Infinity : Number(table.dataset.maxRows);
   let matching = 0;
   for (const entry of getEntries(table)) {
     const matches = words.every((word) => entry.text.includes(word))
       && selected.every((mark) => entry.marks.includes(mark));
-    const isHidden = !matches || matching >= most;
+    const isHidden = !matches || matching >= maxRows;
     matching += matches;
     if (entry.row.hidden !== isHidden) entry.row.hidden = isHidden;
     if (entry.detail) entry.detail.hidden = isHidden;
@@ -79,7 +79,7 @@ function count(table, matching) {
   if (label) label.textContent = matching === total ? table.size : `${matching.toLocaleString("en")} of ${table.size}`;
   const button = document.querySelector(`button.all[data-table="${table.id}"]`);
   if (button) {
-    button.hidden = table.showsAll || matching <= Number(table.dataset.most);
+    button.hidden = table.showsAll || matching <= Number(table.dataset.maxRows);
     button.textContent = `show all ${matching.toLocaleString("en")} ${noun}${matching === 1 ? "" : "s"}`;
   }
   const head = table.closest("section").querySelector(".nothing");
@@ -115,7 +115,7 @@ function unfold(entry, isOpen) {
 
 // -- events -------------------------------------------------------------------------------------------------
 
-for (const table of all(document, "table[data-most]")) {
+for (const table of all(document, "table[data-max-rows]")) {
   for (const button of all(table, "thead button")) {
     button.addEventListener("click", () => {
       const head = button.closest("th"), isDown = head.getAttribute("aria-sort") === "ascending";
