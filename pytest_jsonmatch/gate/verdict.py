@@ -163,7 +163,7 @@ class Change:
             return f"significantly worse, but not significantly{more}: {undetected}"
         if self.kind != "not shown":
             return self.verdict
-        also = f"; about {needed} {self._unit}s would rule out a drop of {limit}" if is_short else ""
+        also = f"; it takes at least {needed} {self._unit}s to rule out a drop of {limit}" if is_short else ""
         return f"no significant change; {undetected}{also}"
 
     @property

@@ -34,7 +34,7 @@ pairwise_f1 score 0.57 < 1.00
 4 fields: 2 match, 1 mismatch, 1 missing; precision 0.67, recall 0.50
 expected → actual:
   0.00  total     11 → 12                      9.1 % off
-  0.00  items[0]  {"name": "bun"} → (missing)  row 0 of expected missing
+  0.00  items[0]  {"name": "bun"} → (missing)  row missing from actual
 
 fields of 1 case by pairwise_f1
 field         n  match  mismatch  missing  extra  score  precision  recall    F1

@@ -92,7 +92,7 @@ def test_a_gate_that_passes_says_what_drop_is_possible():
     same = run(*[1.0] * 20)
     assert compare(same, same, DropGate(0.02)).gate_text == (
         "passes: no significant change; with 20 cases, drops up to 0.14 could go undetected; "
-        "about 149 cases would rule out a drop of 0.02"
+        "it takes at least 149 cases to rule out a drop of 0.02"
     )
     noisy = run(*[0.0, 1.0] * 80), run(*[1.0, 0.0] * 80)
     told = r"passes: no significant change; with 160 cases, drops up to 0\.\d\d could go undetected"

@@ -60,7 +60,7 @@ def test_the_worst_field_has_the_mark_and_the_others_a_place(pytester, write):
     ]
     assert shown[-1] == "golden/a.golden.yaml:16: AssertionError"
     outcome.stdout.fnmatch_lines("""\
-        E *0.00  items[[]1]  row 1 of expected missing  :16
+        E *0.00  items[[]1]  row missing from actual  :16
         E *(missing)
         E *0.93  total * 7.4 % off  :12""")
 

@@ -62,25 +62,25 @@ def message(actual, expected, **options):
 def test_a_failure_shows_a_missing_row_once(metric):
     found = message({"items": ITEMS[:2]}, {"items": ITEMS}, metric=metric)
     assert sum("items[" in line for line in found) == 1
-    assert any("items[2]  row 2 of expected missing" in line for line in found)
+    assert any("items[2]  row missing from actual" in line for line in found)
     assert not any("more (-v" in line for line in found)
 
 
 def test_a_failure_shows_an_extra_row_once_with_its_index_in_actual():
     found = message([OTHER, *ITEMS], ITEMS, arrays={"key": "sku"})
-    assert found[3:4] == ['  0.00  [→0]  (nothing) → {"sku": "X", "n": 9}  row 0 of actual extra']
+    assert found[3:4] == ['  0.00  [→0]  (nothing) → {"sku": "X", "n": 9}  row only in actual']
 
 
 def test_a_row_comes_first_if_one_of_its_fields_is_too_low():
     found = message(
         {"a": 2, "items": ITEMS[:2]}, {"a": 1, "items": ITEMS}, threshold={"fields": {"items[].note": 1}}
     )
-    assert "items[2]  row 2 of expected missing" in found[3]
+    assert "items[2]  row missing from actual" in found[3]
 
 
 def test_a_row_has_a_weight_if_one_of_its_fields_has():
     found = message({"items": ITEMS[:2]}, {"items": ITEMS}, fields={"items[].sku": {"weight": 0}})
-    assert found[3].endswith("items[2]  row 2 of expected missing")
+    assert found[3].endswith("items[2]  row missing from actual")
 
 
 def test_rows_in_a_missing_array_or_row_belong_to_the_outermost_row():
@@ -92,6 +92,6 @@ def test_a_page_shows_a_missing_row_once():
     result = compare_json({"items": [*ITEMS[:2], 5]}, {"items": ITEMS}, arrays="unordered")
     detail = detail_from(details_of(result))
     assert [(each.path, each.status, each.reason) for each in detail.differences] == [
-        ("items[2]", "missing", "row 2 of expected missing"),
+        ("items[2]", "missing", "row missing from actual"),
         ("items[2]", "extra", ""),
     ]

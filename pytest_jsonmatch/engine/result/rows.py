@@ -120,16 +120,16 @@ def collapse_rows(
         if row is None:
             collapsed[number] = result
         elif row not in collapsed or not collapsed[row].weight:
-            keys, value = _get_one_side(row, documents)
-            side, status = ("actual", "extra") if row.expected_key is MISSING else ("expected", "missing")
-            sides = (MISSING, value) if row.expected_key is MISSING else (value, MISSING)
+            _, value = _get_one_side(row, documents)
+            is_extra = row.expected_key is MISSING
+            sides = (MISSING, value) if is_extra else (value, MISSING)
             collapsed[row] = result._replace(
                 parent_place=row.parent,
                 expected_key=row.expected_key,
                 actual_key=row.actual_key,
                 expected=sides[0],
                 actual=sides[1],
-                detail=Detail(reason=f"row {keys[-1]} of {side} {status}"),
+                detail=Detail(reason="row only in actual" if is_extra else "row missing from actual"),
             )
     return list(collapsed.values())
 
