@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import inspect
 from time import perf_counter
+from traceback import walk_tb
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -16,9 +18,12 @@ from pytest_jsonmatch.golden.errors import GoldenFileError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from types import CodeType
 
     from pytest_jsonmatch.golden.cases import GoldenCase
 
+_MACHINERY: Final = frozenset({"_pytest", "asyncio", "pluggy", "pytest_asyncio", "pytest_jsonmatch"})
+"""The packages whose frames come before those of a user's fixture or producer."""
 _PATH: Final = "add the folder that holds it to pytest's ini option `pythonpath`, or install it"
 
 
@@ -115,6 +120,26 @@ def _suggest_function(holder: object, wrong_name: str) -> str:
         if not name.startswith("_") and callable(value) and getattr(value, "__module__", None) == module
     ]
     return did_you_mean(wrong_name, functions) if functions else "; it has no function of its own"
+
+
+def start_at_case(error: BaseException, case: GoldenCase, fixture: CodeType | None) -> BaseException:
+    """Return an error of a fixture or producer; its traceback begins at the YAML line of the case.
+
+    The user's own frames follow: those before the fixture are of hook wrappers, perhaps of other plugins.
+    """
+    trace: TracebackType | None = error.__traceback__
+    entries: list[TracebackType] = []
+    while trace is not None:
+        entries = [] if trace.tb_frame.f_code is fixture else entries
+        entries.append(trace)
+        trace = trace.tb_next
+    names = (entry.tb_frame.f_globals.get("__name__", "").partition(".")[0] for entry in entries)
+    own = [entry for entry, name in zip(entries, names, strict=True) if name not in _MACHINERY]
+    try:
+        case.fail("")
+    except AssertionError as located:
+        *_, (frame, line) = walk_tb(located.__traceback__)
+    return error.with_traceback(TracebackType((own or entries)[0], frame, frame.f_lasti, line))
 
 
 async def _finish(answer: Awaitable[object]) -> object:

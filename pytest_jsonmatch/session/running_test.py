@@ -280,7 +280,8 @@ class ProducerErrors:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[object]) -> Generator[None, object, object]:
-        """Record the exception of a producer."""
+        """Record the exception of a producer, and show where in the golden file and in the user's code."""
+        __tracebackhide__ = True
         try:
             return (yield)
         except Exception as error:
@@ -290,9 +291,16 @@ class ProducerErrors:
                 # Errors of a golden file are raised from its lines: they fail as usual.
                 if frame.f_code.co_filename != str(test.item.path):
                     from pytest_jsonmatch.engine.value.errors import format_error
+                    from pytest_jsonmatch.golden.collector import golden_case_of
+                    from pytest_jsonmatch.golden.producers import start_at_case
 
                     message = f"the producer raised {format_error(error)}"
                     test.note_unanswered(error, type(error).__name__, message)
+                    case = golden_case_of(test.item)
+                    if case is not None:
+                        code = getattr(fixturedef.func, "__code__", None)
+                        # On Python 3.10 a bare `raise` would restore the old traceback.
+                        raise start_at_case(error, case, code)  # noqa: B904 - it is the same error
             raise
 
     @pytest.hookimpl(tryfirst=True)

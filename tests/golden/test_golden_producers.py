@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 CASE = "input: {text: hi}\nproducer: %s\nexpected: {text: hi}\n"
@@ -211,3 +213,64 @@ def test_the_hook_answers_last(pytester, write):
         "- {id: silent, input: 1, expected: {echo: 1}}\n",
     )
     pytester.runpytest().assert_outcomes(passed=2, errors=1)
+
+
+FAILING = """import pytest
+
+def call(text):
+    raise TimeoutError("no answer within 30 s")
+
+def sync(text):
+    return call(text)
+
+async def later(text):
+    return call(text)
+"""
+FRAMES = {"sync": 7, "later": 10, "jsonmatch_actual": 14, "pytest_jsonmatch_actual": 13}
+FIXTURE = """
+@pytest.fixture
+def jsonmatch_actual(jsonmatch_case):
+    return call(jsonmatch_case.input)
+"""
+HOOK = """
+def pytest_jsonmatch_actual(case):
+    return call(case.input)
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "producer", "caller", "more"),
+    [
+        ("", "producer: conftest:sync", "sync", []),
+        ("", "producer: conftest:later", "later", []),
+        ("", "producer: conftest:later", "later", ["--jsonmatch-concurrency=2"]),
+        (FIXTURE, "", "jsonmatch_actual", []),
+        (HOOK, "", "pytest_jsonmatch_actual", []),
+    ],
+    ids=["producer", "async", "concurrent", "fixture", "hook"],
+)
+def test_the_traceback_of_an_error_has_the_line_of_the_case_and_the_user_s_frames(
+    pytester, golden, code, producer, caller, more
+):
+    pytester.makeconftest(FAILING + code)
+    golden(f"{producer}\ncases:\n- {{id: a, input: hi, expected: 1}}\n")
+    run = pytester.runpytest("--tb=short", *more)
+    run.assert_outcomes(errors=1)
+    text = run.stdout.str().partition("ERROR at setup of a")[2].partition("= jsonmatch =")[0]
+    assert re.findall(r"^(?:E  .*|.*: in .*)$", text, re.MULTILINE) == [
+        "a.golden.yaml:3: in a",
+        f"conftest.py:{FRAMES[caller]}: in {caller}",
+        "conftest.py:4: in call",
+        "E   TimeoutError: no answer within 30 s",
+    ]
+
+
+def test_the_traceback_of_another_fixture_has_no_frame_of_the_plugin(pytester, golden):
+    code = "import pytest\n\n@pytest.fixture\ndef jsonmatch_actual(client):\n    return client\n\n"
+    pytester.makeconftest(code + "@pytest.fixture\ndef client():\n    raise OSError('no route')\n")
+    golden("input: hi\nexpected: 1\n")
+    run = pytester.runpytest()
+    run.assert_outcomes(errors=1)
+    run.stdout.fnmatch_lines(["E       OSError: no route", "*conftest.py:9: OSError"])
+    run.stdout.no_fnmatch_line("*ProducerErrors*")
+    run.stdout.no_fnmatch_line("*running_test.py*")
