@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_jsonmatch.cli.arguments import FAILURE, SUCCESS, CommandError
 from pytest_jsonmatch.cli.output import as_text, make_style, write_files, write_output
@@ -52,27 +52,18 @@ def run(options: Namespace) -> int:
     if any(results.judged for _, results in runs):
         notes.append(Text(JUDGED, "open"))
     if any(getattr(options, form) is not None for form in ("html", "markdown")):
-        write_files(options, after, _report(runs, contests, checks, options))
+        write_files(options, after, _report(contests, checks, options))
     blocks = [block for group in (contest_blocks(contests), notes) for block in group]
     write_output(as_text(joined_blocks(blocks, style), style))
     return SUCCESS if all(check.passed for check in checks) else FAILURE
 
 
-def _report(
-    runs: Sequence[_Run], contests: Sequence[Contest], checks: Sequence[Check], options: Namespace
-) -> Report:
-    """Return the report of a later run, or of several, compared with the earliest one."""
-    from pytest_jsonmatch.report.build import build
+def _report(contests: Sequence[Contest], checks: Sequence[Check], options: Namespace) -> Report:
+    """Return the report of the comparison of a later run, or of several, with the earliest one."""
+    from pytest_jsonmatch.report.build import build_comparison
     from pytest_jsonmatch.report.cases_page import PageExtra
 
-    page = PageExtra() if options.html is not None else None
-    (first, before), (_, after) = runs[:2]
-    if len(contests) == 1:
-        comparisons: dict[str, Any] = {"baseline": first, "contest": contests[0]}
-        results, title = after, options.after[0].name
-    else:
-        comparisons, results, title = {"rivals": contests}, before, f"{first} and others"
-    return build(results, title, gates=checks, page=page, has_intervals=True, **comparisons)
+    return build_comparison(contests, gates=checks, page=None if options.html is None else PageExtra())
 
 
 def _name(path: Path, paths: Sequence[Path]) -> str:

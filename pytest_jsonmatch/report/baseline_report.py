@@ -37,13 +37,18 @@ _TONES: Final = {"worse": "bad", "better": "good", "no worse": "good"}
 
 
 def contest_blocks(contests: Sequence[Contest], noun: str = "run") -> Iterator[ReportBlock]:
-    """Yield blocks that compare runs with the first of them, all verdicts first.
+    """Yield blocks that compare runs with the first of them: verdicts, statistics, changed cases, cost.
 
     Args:
         contests: the comparison of each other run with the first.
         noun: the noun for what is compared: "run", or the name of a parametrized fixture.
     """
-    yield from map(_verdict, contests)
+    yield from map(verdict, contests)
+    yield from contest_tables(contests, noun)
+
+
+def contest_tables(contests: Sequence[Contest], noun: str = "run") -> Iterator[ReportBlock]:
+    """Yield the blocks of `contest_blocks` below the verdicts."""
     for contest in contests:
         yield from _contest_tables(contest, max(_MAX_ROWS // len(contests), _MIN_ROWS))
     runs = {contest.before: contest.diff.before for contest in contests[:1]}
@@ -105,7 +110,7 @@ def _is_significant(change: Change) -> bool:
     return change.kind in {"better", "worse"}
 
 
-def _verdict(contest: Contest) -> Text:
+def verdict(contest: Contest) -> Text:
     """Return in which statistics a run is significantly better or worse, and what could go undetected."""
     if not contest.diff.is_comparable:
         number = count(len(contest.diff.mismatches), "case")

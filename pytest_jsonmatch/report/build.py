@@ -40,6 +40,7 @@ from pytest_jsonmatch.results.parts import find_variants
 from pytest_jsonmatch.results.run import MICRO, RunResult
 
 if TYPE_CHECKING:
+    from pytest_jsonmatch.gate.baseline import BaselineDiff
     from pytest_jsonmatch.gate.check import Check
     from pytest_jsonmatch.gate.headlines import Contest
     from pytest_jsonmatch.gate.intervals import Interval
@@ -62,7 +63,7 @@ def build(
     gates: Sequence[Check] = (),
     baseline: str = "",
     contest: Contest | None = None,
-    rivals: Sequence[Contest] = (),
+    earlier: BaselineDiff | None = None,
     confidence: float = 0.95,
     has_intervals: bool = False,
     by: Sequence[str] = (),
@@ -82,7 +83,7 @@ def build(
         gates: the gates and other checks of the run.
         baseline: the name of the baseline; empty without one.
         contest: the comparison with the baseline; None if there is no such run yet.
-        rivals: comparisons of further runs, which are not parts of this run.
+        earlier: the difference from an earlier run whose scores the table of fields shows, too.
         confidence: the confidence of intervals and tests.
         has_intervals: whether statistics get their confidence intervals, which are costly.
         by: the names of tags by which statistics are shown.
@@ -112,13 +113,14 @@ def build(
         *map(Text, also),
         *_baseline_reasons(baseline, contest),
     ]
-    before = _scores_before(contest)
+    if contest is not None:
+        earlier = contest.diff
     blocks: list[ReportBlock] = [
         gate_table(gates, extent(results)),
         repeated_table(pending),
         *_case_blocks(results, failed, page, link, is_judged=is_judged),
-        *field_blocks(results, metrics, before),
-        *_comparison_blocks(results, contest, rivals, by, confidence),
+        *field_blocks(results, metrics, _scores_before(earlier)),
+        *_comparison_blocks(results, contest, by, confidence),
         *repeat_blocks(repeated),
         *statistics,
         *(Text(note, "open", level="brief") for note in _notes(results)),
@@ -142,6 +144,50 @@ def build(
         origin=", ".join(filter(None, origin)),
         made_by=", ".join(f"{name} {text}" for name, text in results.versions.items())
         or f"pytest-jsonmatch {__version__}",
+    )
+
+
+def build_comparison(
+    contests: Sequence[Contest], *, gates: Sequence[Check] = (), page: PageExtra | None = None
+) -> Report:
+    """Return the report of a comparison of runs: verdicts, statistics, changed cases, then one of the runs.
+
+    Args:
+        contests: the comparison of each later run with the earliest one, at least one.
+        gates: the gates of the comparison.
+        page: the content that only a page shows; None without a page.
+    """
+    from pytest_jsonmatch.report.baseline_report import contest_tables, verdict
+
+    first, is_one = contests[0], len(contests) == 1
+    name, results = (first.after, first.diff.after) if is_one else (first.before, first.diff.before)
+    run = build(results, has_intervals=True, page=page, earlier=first.diff if is_one else None)
+    about = [run.headline, *(reason.text for reason in run.reasons)]
+    about += results.created[:10], commit_text(results.commit)
+    failed = any(check.passed is False for check in gates)
+    score = first.diff.score
+    if gates:
+        headline = "failed" if failed else "passed"
+    elif not is_one:
+        headline = f"{count(len(contests))} runs compared"
+    else:
+        headline = "nothing was compared" if score is None else f"mean score {change_text(score.change)}"
+    return replace(
+        run,
+        title=f"{', '.join(contest.after for contest in contests)} against {first.before}",
+        origin="",
+        blocks=[
+            gate_table(gates, run.about),
+            *contest_tables(contests),
+            Heading(name),
+            Text("; ".join(filter(None, about))),
+            *run.blocks,
+        ],
+        verdict=headline if gates else "",
+        headline=headline,
+        reasons=[*_gate_reasons(gates), *map(verdict, contests)],
+        failures=(),
+        is_clean=not failed,
     )
 
 
@@ -200,11 +246,7 @@ def _reasons(
     others_failed: int,
 ) -> Iterator[Text]:
     """Yield the reasons for the verdict; those against the run have the tone "bad"."""
-    decided = [check for check in gates if check.passed is not None]
-    if failed_gates := sum(not check.passed for check in decided):
-        yield Text(f"{failed_gates} of {count(len(decided), 'gate')} failed", "bad")
-    elif decided:
-        yield Text(f"{count(len(decided), 'gate')} passed")
+    yield from _gate_reasons(gates)
     cases = count(len(results.cases), "case")
     if results.is_of_records:
         yield Text(f"{count(results.total_perfect)} of {count(results.total_records, 'record')} with score 1")
@@ -228,6 +270,14 @@ def _reasons(
         yield Text(f"{count(others_failed, 'test')} that compared nothing failed too")
 
 
+def _gate_reasons(gates: Sequence[Check]) -> Iterator[Text]:
+    decided = [check for check in gates if check.passed is not None]
+    if failed_gates := sum(not check.passed for check in decided):
+        yield Text(f"{failed_gates} of {count(len(decided), 'gate')} failed", "bad")
+    elif decided:
+        yield Text(f"{count(len(decided), 'gate')} passed")
+
+
 def _baseline_reasons(baseline: str, contest: Contest | None) -> Iterator[Text]:
     """Yield the result of the comparison with the baseline in a sentence."""
     if contest is None:
@@ -243,21 +293,20 @@ def _baseline_reasons(baseline: str, contest: Contest | None) -> Iterator[Text]:
 # -- fields and parts of the run ---------------------------------------------------------------------------
 
 
-def _scores_before(contest: Contest | None) -> dict[tuple[str, str], float | None]:
-    """Return the scores of the fields in the baseline, by metric and path."""
-    if contest is None or not contest.diff.is_comparable:
+def _scores_before(diff: BaselineDiff | None) -> dict[tuple[str, str], float | None]:
+    """Return the scores of the fields in the earlier run, by metric and path."""
+    if diff is None or not diff.is_comparable:
         return {}
-    return {(delta.metric, delta.name): delta.before for delta in contest.diff.fields}
+    return {(delta.metric, delta.name): delta.before for delta in diff.fields}
 
 
 def _comparison_blocks(
     results: RunResult,
     contest: Contest | None,
-    rivals: Sequence[Contest],
     by: Sequence[str],
     confidence: float,
 ) -> Iterator[ReportBlock]:
-    """Yield comparisons with other runs and between parts of this run, and tables by tag and by model."""
+    """Yield comparisons with the baseline and between parts of this run, and tables by tag and by model."""
     from pytest_jsonmatch.report.baseline_report import contest_blocks
     from pytest_jsonmatch.report.tables import cost_blocks, tag_blocks
 
@@ -266,7 +315,7 @@ def _comparison_blocks(
         yield from (_as_brief(block, also=True) for block in contest_blocks([contest]))
     fixture_values = find_variants(results)
     parts = _contests(results, fixture_values, by, confidence)
-    for noun, several in ({"run": rivals} if rivals else parts).items():
+    for noun, several in parts.items():
         if several:
             yield Heading("Which is better", "all")
         yield from (_as_brief(block, also=by) for block in contest_blocks(several, noun))

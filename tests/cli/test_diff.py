@@ -128,12 +128,28 @@ def test_a_page_and_markdown(saved, command, written):
     saved("a", GOLD, "--keep", "all")
     saved("b", [{**each, "a": -1} for each in GOLD], "--keep", "all")
     line = "diff a.json b.json --max-drop 0.1"
-    assert "Against the baseline" in written(line)
+    page = written(line)
+    assert "<h1>b against a</h1>" in page
+    assert ">before<" in page
+    # The comparison comes first, then the later run.
+    shown = [
+        "<strong>failed</strong> <span>1 of 1 gate failed</span> <span><code>b</code> is significantly worse",
+        ">Gates, on 30 records <",
+        '-title">b against a',
+        ">Cases that changed from a to b <",
+        "<h2>b</h2>",
+        ">mean score 0.50; 0 of 30 records with score 1; 20",
+        ">Records, the lowest scores first <",
+        ">Fields of 30 records by leaf_f1 <",
+    ]
+    assert [text for text in shown if text not in page] == []
+    assert sorted(shown, key=page.index) == shown
     told = written(line, form="markdown")
-    assert told.startswith("## ❌ jsonmatch: failed\n\n**1 of 1 gate failed**")
-    assert "`b` is significantly worse in mean score (-0.50), in pass rate" in told
+    assert told.startswith(
+        "## ❌ jsonmatch: failed\n\n**1 of 1 gate failed**; **`b` is significantly worse in mean"
+    )
     assert "| `--max-drop=0.1` | ❌ **failed** |" in told
-    assert written("diff a.json a.json", form="markdown").startswith("## jsonmatch: mean score 1.00\n")
+    assert written("diff a.json a.json", form="markdown").startswith("## jsonmatch: mean score 0.00\n")
 
 
 @pytest.mark.parametrize("keep", ["worst", "all"])
@@ -231,7 +247,7 @@ def test_several_candidates_are_judged_together(saved, command, written):
     assert gated.code == 1
     assert gated.out.splitlines()[-1] == "c fails: significantly worse by more than 0.1"
     page = written(f"{line} --max-drop 0.1")
-    assert "<h1>main and others</h1>" in page
+    assert "<h1>a, b, c against main</h1>" in page
     assert "<code>c</code> is significantly worse in mean score (-0.33)" in page
     assert "<code>--max-drop=0.1 of c</code>" in page
 
