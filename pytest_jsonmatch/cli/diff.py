@@ -32,8 +32,9 @@ _Run: TypeAlias = "tuple[str, RunResult]"
 
 def run(options: Namespace) -> int:
     """Run `jsonmatch diff`."""
-    if len(set(options.after)) < len(options.after):
-        raise CommandError("a candidate is given twice; name each file once")
+    repeated = next((path for path in options.after if options.after.count(path) > 1), None)
+    if repeated is not None:
+        raise CommandError(f"{repeated} is given twice; name each file once")
     paths = [options.before, *options.after]
     runs = [(_name(path, paths), read_results(path)) for path in paths]
     contests = _contests(runs, paths, options)

@@ -101,7 +101,7 @@ def _evaluate(sides: Sides, options: Namespace, gates: Sequence[Gate], rules: di
         records = gold_records(sides.expected)
         ids = Counter(record.get(options.id_field) for record in records if type(record) is dict)
         if repeated := [name for name in run.unmatched_expected if ids[name] > 1]:
-            raise CommandError(f"{sides.expected}: the {options.id_field} {repeated[0]!r} occurs twice")
+            raise CommandError(f"{sides.expected}: the {options.id_field} {repeated[0]!r} is not unique")
     return run
 
 

@@ -69,7 +69,7 @@ def run(options: Namespace) -> int:
 def _sample(options: Namespace) -> Sample:
     if options.results is None:
         if options.pass_rate in {None, OF_RUN}:
-            raise CommandError("nothing to plan from: give RUN, a result file, or --pass-rate RATE")
+            raise CommandError("nothing to plan from: give RUN (a result file) or --pass-rate RATE")
         return assumed_sample(options.pass_rate)
     if options.pass_rate not in {None, OF_RUN}:
         raise CommandError(f"--pass-rate {options.pass_rate:g}: RUN has the rate; leave one of them out")

@@ -272,7 +272,7 @@ def test_what_several_candidates_need(saved, refused):
         "jsonmatch diff: single records are compared, but b.json keeps 10 of 30: save it with --keep all"
     )
     assert refused("diff a.json a.json a.json") == (
-        "jsonmatch diff: a candidate is given twice; name each file once"
+        "jsonmatch diff: a.json is given twice; name each file once"
     )
     assert refused("diff a.json a.json c.json").startswith(
         "jsonmatch diff: c.json: not scored in the same way: r0: leaf_f1, now json_similarity"

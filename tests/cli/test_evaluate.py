@@ -321,7 +321,7 @@ def bad(folder, write):
         ("object.json gold.jsonl", "object.json must be an array of records, got a single JSON value"),
         ("gold.jsonl object.json", "object.json must be an array of records, got a single JSON value"),
         ("gold.jsonl two.jsonl", "there are more answers than expected records; without an id field they"),
-        ("twins.jsonl two.jsonl --id-field id", "twins.jsonl: the id 1 occurs twice"),
+        ("twins.jsonl two.jsonl --id-field id", "twins.jsonl: the id 1 is not unique"),
         ("noid.jsonl gold.jsonl --id-field id", "gold at noid.jsonl:1 has no id that is a string or an"),
         ("gold.jsonl gold.jsonl --schema shop.json", "gold.jsonl:1: record 1: 'id' is not in the schema"),
         ("some empty", "no file in empty has the name of a file in some"),

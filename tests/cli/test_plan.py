@@ -86,8 +86,8 @@ def test_a_page(saved, command, folder):
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("", "nothing to plan from: give RUN, a result file, or --pass-rate RATE"),
-        ("--pass-rate --drop 0.1", "nothing to plan from: give RUN, a result file, or --pass-rate RATE"),
+        ("", "nothing to plan from: give RUN (a result file) or --pass-rate RATE"),
+        ("--pass-rate --drop 0.1", "nothing to plan from: give RUN (a result file) or --pass-rate RATE"),
         ("main.json --pass-rate 0.9", "--pass-rate 0.9: RUN has the rate; leave one of them out"),
         ("main.json --drop 0", "the drop must be above 0 and at most the mean,"),
         ("main.json --precision 0", "the precision must be between 0 and 1, got 0"),

@@ -2,29 +2,28 @@
 
 The elements are paired so that the sum of these similarities is maximal:
 
-    similarity(i, j) = Σ over columns k of weight_k · score_k(i, j) / ½ (E_i + A_j)
+    similarity(i, j) = (Σ over columns k of weight_k · score_k(i, j)) / ((E_i + A_j) / 2)
 
 i is an element of expected, j one of actual. A column k is a place inside the elements, such as `price`, like
 a column of a table whose rows are the elements. E_i and A_j are the weighted leaf counts of the two elements,
 each counted alone. The divisor is E_i under `reduce: ratio` or `extra: ignore`; a similarity is at most 1,
 and 0/0 is 1.
 
-This module adds up the numerators, Σ, in a grid: a matrix with a row for each i and a column for each j. Of
+This module adds up the numerators, Σ, in a grid: an (n, m) matrix, indexed [i, j]. Of
 
     expected = [{"sku": "a", "n": 1}, {"sku": "b", "n": 2}]
     actual = [{"sku": "b", "n": 1}]
 
 `sku` adds [[0], [1]] to the grid and `n` adds [[1], [0]]. E is [2, 2] and A is [2]: both similarities are ½.
-Only distinct values of a column are compared, and each array inside the elements has a grid of its own. E and
-A come from `Context.leaf_counts`, and `Grid.compute_worths` divides.
+Only distinct values of a column are compared. The arrays at one place inside the elements share a grid. E
+and A come from `PairingContext.leaf_counts`, and `Grid.compute_worths` divides.
 
 Some scores are not known here, for example those of a comparator that asks a model. The grid then holds an
 upper bound, and a pair that is chosen is scored by the walk (`engine.score.walk`), which scores two values
 one place at a time. The choice is repeated until all chosen pairs have their exact score (`pair_by_bounds`).
 
-A place may be right as a whole: a matcher such as `pytest.approx` accepts the value, or another value than
-the expected one is accepted. It adds its score times its own divisor: ½ (e + a) or e, for the leaves of that
-place.
+A place may match as a whole, through a matcher such as `pytest.approx` or through `accept`. It then adds its
+score times its own divisor: (e + a) / 2 or e, for the leaves of that place.
 """
 
 from __future__ import annotations
@@ -59,13 +58,13 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _MAX_LEVELS: Final = 30
-"""Values deeper than this below the element get upper bounds: the walk needs fewer stack frames a level."""
+"""Values deeper than this get upper bounds, since the walk needs fewer stack frames for a level."""
 
 _MANY_CELLS: Final = 4_000_000
-"""If nested arrays have more pairs of elements, a sparse grid is tried: scores of 0 take no memory in it."""
+"""If nested arrays have more pairs of elements, a sparse grid is tried: scores of 0 take no memory."""
 
 _RARE: Final = 4
-"""A key gets a smaller grid if fewer than one in this many pairs of objects have it on both sides."""
+"""A key that fewer than 1 / `_RARE` of the pairs of objects have on both sides gets a smaller grid."""
 
 
 @final
@@ -85,7 +84,7 @@ class GridBuilder:
             aligner: what all pairings of one comparison share.
             element: the node of the elements.
             body: `ListGrid` for few pairs, `ArrayGrid` (numpy) for many.
-            deepest: the depth below which values get upper bounds; 0: that for a grid that is in no other.
+            deepest: the depth below which values get upper bounds; 0: the default of an outermost grid.
         """
         self._aligner = aligner
         self._body = body
@@ -202,7 +201,7 @@ class GridBuilder:
     def _add_arrays(
         self, grid: Grid, node: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
     ) -> None:
-        """Add the elements of arrays: index by index, or as they pair in each two arrays."""
+        """Add the elements of arrays: index by index, or as each pair of arrays is aligned."""
         align = node.rules.align
         if isinstance(align, ByMembers):
             # Only the walk pairs them.
@@ -268,7 +267,7 @@ class GridBuilder:
     ) -> None:
         """Add arrays whose elements pair by contents or by key.
 
-        One grid scores the elements of all n arrays against those of all m: two arrays pair in a part of it.
+        One grid scores the elements of all n arrays against those of all m; two arrays are a block of it.
         """
         element = node.children[ELEMENT]
         if element.rules.skip:
@@ -311,7 +310,7 @@ class GridBuilder:
         for at, value in enumerate(expected):
             groups.setdefault(node.choose(value, MISSING), []).append(at)
         if any(variant.varies or variant.rules.accept is not None for variant in groups):
-            # A value that no alternative accepts, or accepted values, which may choose another alternative.
+            # A value fits no alternative, or a value of `accept` may choose another one.
             self._add_upper_bounds(grid, node, weight, expected, actual)
             return
         for variant, rows in groups.items():

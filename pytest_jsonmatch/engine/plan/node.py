@@ -188,8 +188,8 @@ class PlanNode:
     def choose(self, expected: JsonValue, actual: JsonValue) -> PlanNode:
         """Return the node for two values; expected decides, or actual if expected has no value.
 
-        If the schema has alternatives, the first that accepts the value is returned, or this node if none
-        does. For a matcher this node is returned.
+        That is the first alternative of the schema that accepts the value. If none does, or for a matcher, it
+        is this node, or that of the value's kind if rules vary by kind.
         """
         value = actual if expected is MISSING else expected
         node = self.kinds[get_kind(value)] if self.varies_by_kind else self
@@ -338,7 +338,7 @@ def get_chosen_weight(node: PlanNode, chosen: PlanNode) -> float:
 
 
 def upper_bound(node: PlanNode, value: JsonValue, cache: dict[tuple[PlanNode, int], float]) -> float:
-    """Return an upper bound of the weighted score of any expected value compared with a value of actual.
+    """Return the greatest weighted score that a value of actual can get against any expected value.
 
     Every match is a leaf of the value, or a container that matches as a whole.
 
@@ -373,7 +373,7 @@ def _get_variants(node: PlanNode) -> list[PlanNode]:
     """Return a node and its alternatives in the schema; only the node if the plan has no weights."""
     if node.varies_by_kind:
         return _get_variants(node.kinds["full"])  # weights don't depend on the kind
-    # Apart from their weights, alternatives count the same.
+    # Without weights, alternatives have equal bounds.
     return [node, *node.alternatives] if node.plan.weighted else [node]
 
 

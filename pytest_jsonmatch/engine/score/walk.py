@@ -128,9 +128,9 @@ class Walk(PlaceScorer):
         expected: JsonValue,
         actual: JsonValue,
     ) -> None:
-        """Score a member or element; scalars with a comparator that never fails need no further calls.
+        """Score a member or element; scalars with a `fast_score` need no further calls.
 
-        W1 and W5 take 1.3 times as long without this.
+        The benchmarks W1 and W5 (flat records, one wide object) take 1.3 times as long without this.
         """
         key, other_key = keys
         rules = node.rules
@@ -221,10 +221,10 @@ class Walk(PlaceScorer):
         ) or node.rules.explicit_comparator is not None:
             self.add_one_sided(node, where, expected, actual)
             return
-        is_itself_missing = where.expected_key is not MISSING and where.actual_key is not MISSING
-        if_absent = empties == "if_absent" and is_itself_missing
+        is_outermost = where.expected_key is not MISSING and where.actual_key is not MISSING
+        if_absent = empties == "if_absent" and is_outermost
         if if_absent and not count_leaves(node, value, state.leaves, of_expected=is_missing).number:
-            # The value counts once, its empty containers do not count, and its members may be skipped.
+            # The value counts as one leaf, its empty containers as none; its members may be skipped.
             self.add_one_sided(node, where, expected, actual)
             if not value:
                 return
