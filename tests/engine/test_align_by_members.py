@@ -179,10 +179,12 @@ def test_many_rows_are_paired_as_few_are():
     [
         ({"by": []}, "by must be a list of names of members, got []"),
         ({"by": [1]}, "by must be a list of names of members, got [1]"),
+        ({"by": ["a"], "treshold": 0.5}, ".align: unknown key 'treshold'; did you mean 'threshold'?"),
+        ({"by": ["a"], "min": 0.5}, "unknown key 'min'; known: by, key, match_by, ordered, threshold"),
         ({"by": ["a"], "threshold": 2}, "threshold must be a number from 0 to 1, got 2"),
         (
             {"by": ["a"], "key": "b"},
-            "must be 'ordered', 'unordered', {'key': NAME} or {'by': [NAME, ...]}, got {'by': ['a'], 'key': 'b'}",
+            "must be 'ordered', 'unordered', {'key': NAME} or {'by': [NAME, ...], 'threshold': NUMBER}, got {'by': ['a'], 'key': 'b'}",
         ),
     ],
 )

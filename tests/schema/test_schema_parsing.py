@@ -303,7 +303,7 @@ def test_every_way_to_write_an_alignment(align: object, elements: dict[str, Any]
         (
             {"x-eval-align": {"ordered": True, "match_by": "hungarian"}},
             (
-                "$: x-eval-align must be 'ordered', 'unordered', {'key': NAME} or {'by': [NAME, ...]}, "
+                "$: x-eval-align must be 'ordered', 'unordered', {'key': NAME} or {'by': [NAME, ...], 'threshold': NUMBER}, "
                 "got {'ordered': True, 'match_by': 'hungarian'}"
             ),
         ),

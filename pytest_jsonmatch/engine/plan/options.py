@@ -178,8 +178,13 @@ def read_alignment(where: str, value: Any) -> Alignment:
             return _read_members(where, by, others.get("threshold"))
         case {"match_by": str(by)} if by not in known:
             raise ConfigurationError(f"{where}: match_by is {by!r}{did_you_mean(by, known)}")
+    words = ("key", "by", "threshold", "match_by", "ordered")
+    for word in value if isinstance(value, Mapping) else ():
+        if word not in words:
+            raise ConfigurationError(f"{where}: unknown key {word!r}{did_you_mean(str(word), words)}")
     raise ConfigurationError(
-        f"{where} must be 'ordered', 'unordered', {{'key': NAME}} or {{'by': [NAME, ...]}}, got {value!r}"
+        f"{where} must be 'ordered', 'unordered', {{'key': NAME}} or "
+        f"{{'by': [NAME, ...], 'threshold': NUMBER}}, got {value!r}"
     )
 
 
