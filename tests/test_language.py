@@ -36,7 +36,7 @@ RETIRED = {
 """Retired terms, each with what replaces it."""
 ROOMS = (
     *("gate", "results", "golden", "cli", "study", "semantic", "schema", "reading", "corpus", "report"),
-    *("adapters", "session"),
+    *("adapters", "session", "engine"),
 )
 """The packages whose messages are checked, and with them the modules at the top."""
 ALLOWED = {

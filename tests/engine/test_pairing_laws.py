@@ -350,7 +350,7 @@ def test_few_pairs_are_walked(size, more, walks, monkeypatch):
     for body in BODIES.values():
 
         def counting(grid, *cell, measure=body.measure):
-            made.append(grid.walked)
+            made.append(grid.needs_walk)
             return measure(grid, *cell)
 
         monkeypatch.setattr(body, "measure", counting)

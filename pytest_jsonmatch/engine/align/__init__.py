@@ -1,3 +1,3 @@
-"""Which elements of two arrays belong together."""
+"""Pair the elements of arrays."""
 
 from __future__ import annotations

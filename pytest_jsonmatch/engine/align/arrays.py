@@ -30,27 +30,27 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _SMALL_CELLS: Final = 1_000
-"""Up to this many pairs of elements, nested ones included, lists are as fast as numpy."""
-_MOST_LEVELS: Final = 8
-"""Nested arrays are bounded in one grid down to this level."""
+"""Up to this many pairs of elements, including those of nested arrays, lists are as fast as numpy."""
+_MAX_LEVELS: Final = 8
+"""The maximum number of levels of nested arrays that are scored in one grid."""
 
 
 @final
 class Aligner(PairingContext):
-    """Pairs the unordered arrays of one comparison."""
+    """Pairs the elements of the unordered arrays of one comparison."""
 
     def pair(self, arrays: Arrays, measure: Measure, threshold: float | None = None) -> Pairing:
-        """Pair two arrays by the contents of their elements: equal ones first.
+        """Pair the elements of two arrays by their contents: equal ones first.
 
         Args:
-            arrays: the two arrays. They have to outlive the comparison: the pairing is kept for the walk.
-            measure: scores two of their elements, given their indices.
-            threshold: pair only elements whose similarity is greater; None: the option `array_threshold`.
+            arrays: the two arrays. They must outlive the comparison, since the pairing is kept for the walk.
+            measure: scores two elements, given their indices.
+            threshold: pair only elements with a greater similarity; None for the option `array_threshold`.
         """
         node, expected, actual = arrays
-        found = self.kept.get((id(expected), id(actual)))
-        if found is not None:
-            return found
+        pairing = self.pairings.get((id(expected), id(actual)))
+        if pairing is not None:
+            return pairing
         element = node.children[ELEMENT]
         if not expected or not actual:
             return Pairing([])
@@ -64,17 +64,17 @@ class Aligner(PairingContext):
         rows = self.equality.sort_positions(element, expected, rows, plain=plain)
         columns = self.equality.sort_positions(element, actual, columns, plain=plain)
         one, other = [expected[at] for at in rows], [actual[at] for at in columns]
-        pairs_in_all = count_cells(one, other)
-        body: type[Grid] = ListGrid
-        if len(one) * len(other) > _SMALL_CELLS or (pairs_in_all or 0) > _SMALL_CELLS:
+        cell_count = count_cells(one, other)
+        grid_type: type[Grid] = ListGrid
+        if len(one) * len(other) > _SMALL_CELLS or (cell_count or 0) > _SMALL_CELLS:
             from pytest_jsonmatch.engine.align.large import ArrayGrid
 
-            body = ArrayGrid
+            grid_type = ArrayGrid
             refuse_too_large(node, len(one), len(other))
-        if pairs_in_all is None:
-            grid = GridBuilder(self, element, body).build_bounds(element, one, other)
+        if cell_count is None:
+            grid = GridBuilder(self, element, grid_type).build_bounds(element, one, other)
         else:
-            grid = GridBuilder(self, element, body).build_grid(element, one, other)
+            grid = GridBuilder(self, element, grid_type).build_grid(element, one, other)
         grid.walk = measure, rows, columns
         if threshold is not None:
             grid.threshold = threshold + ROUNDED_ZERO
@@ -83,22 +83,22 @@ class Aligner(PairingContext):
         for at, to in best.pairs:
             keep_pairings(grid.parts, at, to)
         pairs += [(rows[at], columns[to]) for at, to in best.pairs]
-        found = best._replace(pairs=sorted(pairs))
-        self.keep(expected, actual, found)
-        return found
+        pairing = best._replace(pairs=sorted(pairs))
+        self.keep(expected, actual, pairing)
+        return pairing
 
     def pair_by_members(
         self, arrays: Arrays, align: ByMembers, make_measure: Callable[[list[Any], list[Any]], Measure]
     ) -> Pairing:
         """Pair the objects of two arrays by the similarity of some members.
 
-        Objects that agree in all of these are paired first. If there are several of them, their other members
-        decide which. An object that has none of the members, or only nulls, is paired with nothing.
+        Objects that are equal in all these members are paired first; if several are, their other members
+        decide. An object without any of the members, or with only nulls there, is not paired.
         """
         node, expected, actual = arrays
-        found = self.kept.get((id(expected), id(actual)))
-        if found is not None:
-            return found
+        pairing = self.pairings.get((id(expected), id(actual)))
+        if pairing is not None:
+            return pairing
         element = node.children[ELEMENT]
         check_compared_by_members(element, expected)
         left, right = [[_select_members(item, align.members) for item in side] for side in (expected, actual)]
@@ -107,8 +107,8 @@ class Aligner(PairingContext):
             element, [left[at] for at in rows], [right[to] for to in columns]
         )
         groups: dict[Hashable, tuple[list[int], list[int]]] = {}
-        for side, (positions, own) in enumerate(((rows, keys), (columns, others))):
-            for at, key in zip(positions, own):
+        for side, (positions, own_keys) in enumerate(((rows, keys), (columns, others))):
+            for at, key in zip(positions, own_keys):
                 groups.setdefault(key, ([], []))[side].append(at)
         pairs: IndexPairs = []
         questions: list[Any] = []
@@ -118,9 +118,11 @@ class Aligner(PairingContext):
             measure = make_measure(one, other)
             sides = [one[at] for at in rows], [other[to] for to in columns]
             self.sides_by_members += [one, other, *sides]
-            found = self.pair(Arrays(node, *sides), lambda at, to: measure(rows[at], columns[to]), threshold)
-            pairs.extend((rows[at], columns[to]) for at, to in found.pairs)
-            questions.extend(found.questions)
+            pairing = self.pair(
+                Arrays(node, *sides), lambda at, to: measure(rows[at], columns[to]), threshold
+            )
+            pairs.extend((rows[at], columns[to]) for at, to in pairing.pairs)
+            questions.extend(pairing.questions)
 
         for rows, columns in groups.values():
             if len(rows) == len(columns) == 1:
@@ -130,17 +132,17 @@ class Aligner(PairingContext):
         paired, partners = {at for at, _ in pairs}, {to for _, to in pairs}
         rows = [at for at, part in enumerate(left) if part and at not in paired]
         columns = [to for to, part in enumerate(right) if part and to not in partners]
-        # Rows may agree in the members: then their other contents decide, not their positions.
+        # Among rows that are equal in the members, their other contents decide, not their positions.
         rows = self.equality.sort_positions(element, expected, rows, plain=False)
         columns = self.equality.sort_positions(element, actual, columns, plain=False)
         pair(left, right, align.threshold)
-        found = Pairing(sorted(pairs), questions=tuple(questions))
-        self.keep(expected, actual, found)
-        return found
+        pairing = Pairing(sorted(pairs), questions=tuple(questions))
+        self.keep(expected, actual, pairing)
+        return pairing
 
 
 def check_compared_by_members(element: PlanNode, expected: list[JsonValue]) -> None:
-    """Check that elements are objects whose members are compared one by one.
+    """Check that elements are objects whose members are compared separately.
 
     Raises:
         ConfigurationError: an element is compared as a whole, or expected has a matcher for one.
@@ -159,7 +161,7 @@ def check_compared_by_members(element: PlanNode, expected: list[JsonValue]) -> N
 
 
 def _select_members(item: JsonValue, names: Iterable[str]) -> dict[str, JsonValue]:
-    """Return some members of an object; none if it has only nulls there, or is no object."""
+    """Return some members of an object; none if all are null or if the item is not an object."""
     if type(item) is not dict:
         return {}
     members = {name: item[name] for name in names if name in item}
@@ -167,12 +169,12 @@ def _select_members(item: JsonValue, names: Iterable[str]) -> dict[str, JsonValu
 
 
 def count_cells(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> int | None:
-    """Return how many pairs of elements two arrays have, including those of the arrays inside them.
+    """Return the number of pairs of elements of two arrays, including those of nested arrays.
 
-    None if the arrays are nested too deeply for one grid: the walk pairs them level by level.
+    None if arrays are nested too deeply for one grid; the walk then pairs them level by level.
     """
     total = 0
-    for _ in range(_MOST_LEVELS):
+    for _ in range(_MAX_LEVELS):
         total += len(expected) * len(actual)
         if total > _SMALL_CELLS:
             return total
@@ -183,13 +185,13 @@ def count_cells(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> i
 
 
 def _collect_elements(values: Sequence[JsonValue]) -> list[JsonValue]:
-    """Return the elements of the outermost arrays inside values, which may lie inside objects."""
-    found: list[JsonValue] = []
-    waiting = list(values)
-    while waiting:
-        value = waiting.pop()
+    """Return the elements of the outermost arrays in values, including arrays in objects."""
+    elements: list[JsonValue] = []
+    queue = list(values)
+    while queue:
+        value = queue.pop()
         if type(value) is list:
-            found += value
+            elements += value
         elif type(value) is dict:
-            waiting += [item for item in value.values() if type(item) is dict or type(item) is list]
-    return found
+            queue += [item for item in value.values() if type(item) is dict or type(item) is list]
+    return elements

@@ -1,4 +1,4 @@
-"""Values of one side at one node: some of them, the distinct ones, and the comparators that score them."""
+"""The values of one side at one node: selected and distinct values, and the comparators that score them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _EQUAL_KINDS: Final = frozenset({bool, *NUMBERS})
-"""Values of these types can be equal in Python and yet differ in JSON: 1, 1.0 and True."""
+"""The types whose values can be equal in Python but different in JSON: 1, 1.0 and True."""
 
 
 @final
@@ -30,24 +30,24 @@ class Column(NamedTuple):
     """The values of one side at one node."""
 
     values: list[JsonValue]
-    """The distinct values, transformed."""
+    """The distinct values, after transforms."""
     codes: list[int] | None
-    """For each element the number of its value, -1 if it has none; None: element i has value i."""
+    """The number of each element's value, -1 if it has none; None if element i has value i."""
 
     def find_positions(self, size: int) -> list[list[int]]:
-        """Return, for each distinct value, the elements that have it."""
+        """Return, for each distinct value, the positions of the elements that have it."""
         if self.codes is None:
             return [[at] for at in range(size)]
-        found: list[list[int]] = [[] for _ in self.values]
+        positions: list[list[int]] = [[] for _ in self.values]
         for at, code in enumerate(self.codes):
             if code >= 0:
-                found[code].append(at)
-        return found
+                positions[code].append(at)
+        return positions
 
 
 @final
 class Block(NamedTuple):
-    """The values of two columns that one comparator scores, by position; None: all values."""
+    """The values of two columns that one comparator scores, by position; None for all values."""
 
     bound: BoundComparator
     rows: list[int] | None
@@ -56,33 +56,33 @@ class Block(NamedTuple):
 
 @final
 class Selection(NamedTuple):
-    """Selected values of one side: those of one shape, or those that are not missing."""
+    """Selected values of one side: those of one type, or those that are present."""
 
     positions: list[int]
     values: list[JsonValue]
     size: int
-    """The number of values of the side."""
+    """The number of all values of the side."""
 
     @classmethod
     def at(cls, positions: list[int], values: Sequence[JsonValue]) -> Selection:
-        """Return the values at some positions."""
+        """Select the values at some positions."""
         return cls(positions, select(positions, values), len(values))
 
     @classmethod
     def present(cls, values: Sequence[JsonValue]) -> Selection:
-        """Return the values that are not MISSING."""
+        """Select the values that are not MISSING."""
         return cls.at([at for at, value in enumerate(values) if value is not MISSING], values)
 
     @property
     def is_all(self) -> bool:
-        """Whether these are all values of the side."""
+        """Whether all values of the side are selected."""
         return len(self.positions) == self.size
 
     @property
     def others(self) -> list[int]:
-        """The positions of all other values."""
-        known = set(self.positions)
-        return [at for at in range(self.size) if at not in known]
+        """The positions of the values that are not selected."""
+        selected = set(self.positions)
+        return [at for at in range(self.size) if at not in selected]
 
 
 def select(positions: Sequence[int], values: Sequence[JsonValue]) -> list[JsonValue]:
@@ -91,38 +91,40 @@ def select(positions: Sequence[int], values: Sequence[JsonValue]) -> list[JsonVa
 
 
 def group_by_key(keys: AbstractSet[Any], values: Sequence[dict[Any, JsonValue]]) -> dict[Any, Selection]:
-    """Return, for each of some keys, the members of objects under it."""
-    found = {key: Selection([], [], len(values)) for key in keys}
+    """Return, for each of some keys, the objects' members under it."""
+    selections = {key: Selection([], [], len(values)) for key in keys}
     for at, value in enumerate(values):
         for key in keys & value.keys():
-            found[key].positions.append(at)
-            found[key].values.append(value[key])
-    return found
+            selections[key].positions.append(at)
+            selections[key].values.append(value[key])
+    return selections
 
 
 def group_by_kind(values: Sequence[JsonValue]) -> dict[type, list[int]]:
-    """Return the positions of objects, of arrays, and of all other values."""
-    found: dict[type, list[int]] = {}
+    """Return the positions of objects, arrays, matchers, and all other values."""
+    positions: dict[type, list[int]] = {}
     for at, value in enumerate(values):
         kind = type(value)
-        found.setdefault(kind if kind in NO_SCALARS else object, []).append(at)
-    return found
+        positions.setdefault(kind if kind in NO_SCALARS else object, []).append(at)
+    return positions
 
 
 def make_column(node: PlanNode, values: list[JsonValue]) -> Column | None:
-    """Return the column of values, which may be MISSING; None if some are matchers or containers to enter."""
+    """Return the column of values, which may be MISSING; None if it has matchers or containers to enter."""
     kinds = set(map(type, values))
     if not kinds.isdisjoint(NO_SCALARS):
         if node.rules.explicit_comparator is None or Matcher in kinds:
             return None
-        # A comparator takes containers whole. They have no hash, so each is a distinct value.
+        # A comparator compares containers as a whole. They are not hashable, so each is a distinct value.
         present = [at for at, value in enumerate(values) if value is not MISSING]
         codes = [-1] * len(values)
         for code, at in enumerate(present):
             codes[at] = code
         return Column([node.rules.try_transform(values[at]) for at in present], codes)
-    distinct, found = find_distinct(values)
-    return Column(list(map(node.rules.try_transform, distinct)) if node.rules.transforms else distinct, found)
+    distinct, distinct_codes = find_distinct(values)
+    return Column(
+        list(map(node.rules.try_transform, distinct)) if node.rules.transforms else distinct, distinct_codes
+    )
 
 
 def split_by_comparator(
@@ -130,25 +132,30 @@ def split_by_comparator(
 ) -> Iterator[Block]:
     """Yield the comparators of two columns, each with the values that it scores.
 
-    Values that share no block are of different types, and score 0.
+    Pairs of values that are in no block are of different types and score 0.
     """
     if node.rules.explicit_comparator is not None:
         yield Block(node.rules.explicit_comparator, None, None)
         return
     bounds = node.rules.types.bound
-    own, others = _group_by_type(left, bounds), _group_by_type(right, bounds)
-    if len(own) == 1 and own.keys() == others.keys():
-        yield Block(bounds[next(iter(own))], None, None)
+    rows_by_type, columns_by_type = _group_by_type(left, bounds), _group_by_type(right, bounds)
+    if len(rows_by_type) == 1 and rows_by_type.keys() == columns_by_type.keys():
+        yield Block(bounds[next(iter(rows_by_type))], None, None)
         return
-    for name, rows in own.items():
-        columns = others.get(name, [])
+    for name, rows in rows_by_type.items():
+        columns = columns_by_type.get(name, [])
         if name == "number":
-            columns = columns + others.get("integer", [])
-        elif name == "integer" and "number" in others:
-            yield Block(bounds["number"], rows, others["number"])
+            columns = columns + columns_by_type.get("integer", [])
+        elif name == "integer" and "number" in columns_by_type:
+            yield Block(bounds["number"], rows, columns_by_type["number"])
         if name in node.rules.types.cross_types:
-            alike = {name, "integer", "number"} if name in {"integer", "number"} else {name}
-            columns = columns + [at for kind, some in others.items() if kind not in alike for at in some]
+            same_types = {name, "integer", "number"} if name in {"integer", "number"} else {name}
+            columns = columns + [
+                at
+                for kind, positions in columns_by_type.items()
+                if kind not in same_types
+                for at in positions
+            ]
         if columns:
             yield Block(bounds[name], rows, columns)
 
@@ -156,21 +163,21 @@ def split_by_comparator(
 def _group_by_type(
     values: Sequence[JsonValue], bounds: Mapping[str, BoundComparator]
 ) -> dict[str, list[int]]:
-    """Return the positions of the values of each type that has a comparator; 1.0 is an integer."""
+    """Return the positions of the values of each type with a comparator; 1.0 is an integer."""
     types = set(map(type, values))
-    alike = bounds["integer"] is bounds["number"]
-    if len(types) == 1 and (alike or float not in types):
+    is_same = bounds["integer"] is bounds["number"]
+    if len(types) == 1 and (is_same or float not in types):
         name = _TYPES[types.pop()]
-        return {"number" if alike and name == "integer" else name: list(range(len(values)))}
-    found: dict[str, list[int]] = {}
+        return {"number" if is_same and name == "integer" else name: list(range(len(values)))}
+    positions: dict[str, list[int]] = {}
     for at, value in enumerate(values):
         name = _TYPES[type(value)]
-        if name == "number" and not alike and value.is_integer():
+        if name == "number" and not is_same and value.is_integer():
             name = "integer"
-        elif name == "integer" and alike:
+        elif name == "integer" and is_same:
             name = "number"
-        found.setdefault(name, []).append(at)
-    return found
+        positions.setdefault(name, []).append(at)
+    return positions
 
 
 _TYPES: Final = {
@@ -184,7 +191,7 @@ _TYPES: Final = {
 
 
 def find_distinct(values: Sequence[JsonValue]) -> tuple[list[JsonValue], list[int] | None]:
-    """Return the distinct scalars, and the number of each value, -1 for MISSING; None if all are distinct.
+    """Return the distinct scalars and the number of each value (-1 for MISSING), or None if all are distinct.
 
     1, 1.0 and True are distinct here, although they are equal in Python.
     """
@@ -208,15 +215,15 @@ def find_distinct(values: Sequence[JsonValue]) -> tuple[list[JsonValue], list[in
 
 @final
 class FlatArrays(NamedTuple):
-    """The elements of all arrays of one side."""
+    """The elements of all nested arrays of one side."""
 
     arrays: Sequence[list[JsonValue]]
     orders: list[list[int]]
-    """For each array the indices of its elements in canonical order."""
+    """For each array, the indices of its elements in canonical order."""
     codes: list[list[int]]
-    """For each array the numbers of its elements' values."""
+    """For each array, the numbers of its elements' values."""
     keys: list[list[Hashable]]
-    """For each array the equality keys of its elements."""
+    """For each array, the equality keys of its elements."""
     values: list[JsonValue]
     """The distinct values."""
 
@@ -229,48 +236,48 @@ def flatten(
     elements = [[item for array in arrays for item in array] for arrays in sides]
     plain = equality.are_plain(element, chain(*elements))
     keys = equality.make_keys(element, *elements, plain=plain)
-    alike = {dict, list}.isdisjoint({type(item) for items in elements for item in items})
+    are_scalars = {dict, list}.isdisjoint({type(item) for items in elements for item in items})
     flat: list[FlatArrays] = []
-    for arrays, items, own in zip(sides, elements, keys):
-        orders, codes, kept = [], [], []
+    for arrays, items, own_keys in zip(sides, elements, keys):
+        orders, codes, array_keys = [], [], []
         values: list[JsonValue]
         values, numbers = items, None
-        if alike:
+        if are_scalars:
             values, numbers = find_distinct(items)
         elif node.rules.align == "unordered":
-            # Under a key, equal objects may differ in that member: it may be skipped.
-            values, numbers = _find_distinct_containers(equality, element, items, own)
+            # Not for arrays with a key: equal objects may differ in that member if it is skipped.
+            values, numbers = _find_distinct_containers(equality, element, items, own_keys)
         start = 0
         for array in arrays:
             end = start + len(array)
             orders.append(equality.sort_positions(element, array, list(range(len(array))), plain=plain))
             codes.append(list(range(start, end)) if numbers is None else numbers[start:end])
-            kept.append(own[start:end])
+            array_keys.append(own_keys[start:end])
             start = end
-        flat.append(FlatArrays(arrays, orders, codes, kept, values))
+        flat.append(FlatArrays(arrays, orders, codes, array_keys, values))
     return flat[0], flat[1]
 
 
 def _find_distinct_containers(
     equality: EqualityKeys, element: PlanNode, values: list[JsonValue], keys: Sequence[Hashable]
 ) -> tuple[list[JsonValue], list[int] | None]:
-    """Return the distinct values, containers included, and the number of each; None if all are distinct."""
+    """Return the distinct values and containers, and the number of each, or None if all are distinct."""
     if len(set(keys)) == len(keys):
         return values, None
     numbers: dict[Hashable, int] = {}
-    # A key does not distinguish 1 from 1.0, nor a text a container from that text; a comparator may.
-    found = [
+    # Keys do not distinguish 1 from 1.0, and texts not a container from its text; comparators may.
+    codes = [
         numbers.setdefault((key, equality.make_text(element, value)), len(numbers))
         for key, value in zip(keys, values)
     ]
-    distinct = dict(zip(reversed(found), reversed(values)))
-    return [distinct[at] for at in range(len(numbers))], found
+    distinct = dict(zip(reversed(codes), reversed(values)))
+    return [distinct[at] for at in range(len(numbers))], codes
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class CostlyValues:
-    """The values of a column whose scores are upper bounds until a pair is chosen."""
+    """The values of a column with scores that are upper bounds until a pair is chosen."""
 
     block: Block
     left: Column
@@ -278,23 +285,23 @@ class CostlyValues:
     weight: float
     thresholds: Thresholds
     accepted: list[float] | None
-    """The least score of each value of actual, because it is accepted."""
+    """The minimum score of each value of actual as an accepted alternative."""
 
     def find_positions(self, rows: int, columns: int) -> tuple[dict[int, int], dict[int, int]]:
-        """Return the value of each row and column of a grid, without values of other comparators."""
-        found = []
-        for column, some, size in zip((self.left, self.right), self.block[1:], (rows, columns)):
+        """Return the number of each row's and column's value, without values of other comparators."""
+        positions = []
+        for column, scored_values, size in zip((self.left, self.right), self.block[1:], (rows, columns)):
             codes = enumerate(range(size) if column.codes is None else column.codes)
-            scored = set(range(len(column.values)) if some is None else some)
-            found.append({at: code for at, code in codes if code in scored})
-        return found[0], found[1]
+            scored = set(range(len(column.values)) if scored_values is None else scored_values)
+            positions.append({at: code for at, code in codes if code in scored})
+        return positions[0], positions[1]
 
     def total_score(self, row: int, column: int) -> float:
-        """Return the weighted score of two values."""
+        """Return the weighted score of two values, given their numbers."""
         score: float = score_or_zero(self.block.bound.score, self.left.values[row], self.right.values[column])
         if self.accepted is not None:
             score = max(score, self.accepted[column])
         return self.weight * self.thresholds.apply(score)
 
     def keep(self, row: int, column: int) -> None:
-        """Do nothing: values hold no arrays."""
+        """Do nothing, since values contain no arrays."""

@@ -4,10 +4,10 @@ The elements are paired so that the sum of these similarities is maximal:
 
     similarity(i, j) = (Σ over columns k of weight_k · score_k(i, j)) / ((E_i + A_j) / 2)
 
-i is an element of expected, j one of actual. A column k is a place inside the elements, such as `price`, like
+i is an element of expected and j one of actual. A column k is a place in the elements, such as `price`, like
 a column of a table whose rows are the elements. E_i and A_j are the weighted leaf counts of the two elements,
-each counted alone. The divisor is E_i under `reduce: ratio` or `extra: ignore`; a similarity is at most 1,
-and 0/0 is 1.
+each counted on its own. The divisor is E_i under `reduce: ratio` or `extra: ignore`; a similarity is at most
+1, and 0/0 is 1.
 
 This module adds up the numerators, Σ, in a grid: an (n, m) matrix, indexed [i, j]. Of
 
@@ -18,9 +18,9 @@ This module adds up the numerators, Σ, in a grid: an (n, m) matrix, indexed [i,
 Only distinct values of a column are compared. The arrays at one place inside the elements share a grid. E
 and A come from `PairingContext.leaf_counts`, and `Grid.compute_worths` divides.
 
-Some scores are not known here, for example those of a comparator that asks a model. The grid then holds an
+Some scores are not known here, for example those of a comparator that asks a model. The grid then has an
 upper bound, and a pair that is chosen is scored by the walk (`engine.score.walk`), which scores two values
-one place at a time. The choice is repeated until all chosen pairs have their exact score (`pair_by_bounds`).
+one place at a time. The choice is repeated until all chosen pairs have exact scores (`pair_by_bounds`).
 
 A place may match as a whole, through a matcher such as `pytest.approx` or through `accept`. It then adds its
 score times its own divisor: (e + a) / 2 or e, for the leaves of that place.
@@ -71,28 +71,33 @@ _RARE: Final = 4
 class GridBuilder:
     """Builds the grid of the elements of two arrays.
 
-    All methods that add to a grid take the grid, the node of the values (their schema path with its rules),
-    their weight relative to the element, and n values of expected and m of actual for its rows and columns.
+    All methods that add to a grid have these arguments: the grid, the node of the values (their schema path
+    with its rules), their weight relative to the element, and n values of expected and m values of actual for
+    its rows and columns.
     """
 
     def __init__(
-        self, aligner: PairingContext, element: PlanNode, body: type[Grid], deepest: int = 0
+        self, aligner: PairingContext, element: PlanNode, grid_type: type[Grid], max_depth: int = 0
     ) -> None:
-        """Begin.
+        """Create a builder.
 
         Args:
-            aligner: what all pairings of one comparison share.
+            aligner: the context of all pairings of one comparison.
             element: the node of the elements.
-            body: `ListGrid` for few pairs, `ArrayGrid` (numpy) for many.
-            deepest: the depth below which values get upper bounds; 0: the default of an outermost grid.
+            grid_type: `ListGrid` for few pairs, `ArrayGrid` (numpy) for many.
+            max_depth: the depth below which values get upper bounds; 0: the default of an outermost grid.
         """
         self._aligner = aligner
-        self._body = body
+        self._grid_type = grid_type
         self._element = element
-        self._deepest = deepest or element.depth + _MAX_LEVELS
+        self._max_depth = max_depth or element.depth + _MAX_LEVELS
 
     def build_grid(
-        self, node: PlanNode, expected: Sequence[JsonValue], actual: Sequence[JsonValue], above: float = 1.0
+        self,
+        node: PlanNode,
+        expected: Sequence[JsonValue],
+        actual: Sequence[JsonValue],
+        weight_above: float = 1.0,
     ) -> Grid:
         """Return the grid of values at the element's node or below it.
 
@@ -100,15 +105,15 @@ class GridBuilder:
             node: the node of the values.
             expected: n values.
             actual: m values.
-            above: the product of the weights from the element (its own left out) to the node's parent.
+            weight_above: the product of the weights from the element (without its own) to the node's parent.
         """
         is_below = node.depth > self._element.depth
-        weight = above * node.rules.weight if is_below else get_chosen_weight(self._element, node)
-        if node.depth > self._deepest or (node.varies and node.rules.accept is not None):
+        weight = weight_above * node.rules.weight if is_below else get_chosen_weight(self._element, node)
+        if node.depth > self._max_depth or (node.varies and node.rules.accept is not None):
             return self.build_bounds(node, expected, actual, weight)
-        grid = self._body(self._aligner, len(expected), len(actual))
+        grid = self._grid_type(self._aligner, len(expected), len(actual))
         if node.varies:
-            self._add_alternatives(grid, node, (expected, actual), above, weight)
+            self._add_alternatives(grid, node, (expected, actual), weight_above, weight)
         elif not node.rules.skip and not self._add_scalars(grid, node, weight, list(expected), list(actual)):
             self._add_values(grid, node, weight, expected, actual)
         return grid
@@ -116,17 +121,18 @@ class GridBuilder:
     def build_bounds(
         self, node: PlanNode, expected: Sequence[JsonValue], actual: Sequence[JsonValue], weight: float = 1.0
     ) -> Grid:
-        """Return a grid of upper bounds: only the walk can score the pairs."""
-        grid = self._body(self._aligner, len(expected), len(actual))
+        """Return a grid of upper bounds, for pairs that only the walk can score."""
+        grid = self._grid_type(self._aligner, len(expected), len(actual))
         self._add_upper_bounds(grid, node, weight, expected, actual)
         return grid
 
     def _add_scalars(
         self, grid: Grid, node: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
     ) -> bool:
-        """Add a column of scalars, MISSING where an element has none.
+        """Add a column of scalars, with MISSING for elements that have none.
 
-        Return False, and add nothing, if there are matchers, or containers that no comparator takes whole.
+        Return False, without adding anything, if there are matchers, or containers that are not compared as a
+        whole.
         """
         left, right = make_column(node, expected), make_column(node, actual)
         if left is None or right is None:
@@ -143,7 +149,7 @@ class GridBuilder:
         expected: Sequence[JsonValue],
         actual: Sequence[JsonValue],
     ) -> None:
-        """Add values of any types, matchers included; none is MISSING."""
+        """Add values of any types, including matchers; none may be MISSING."""
         if Matcher in set(map(type, expected)):
             self._add_matchers(grid, node, weight, expected, actual)
             return
@@ -167,7 +173,7 @@ class GridBuilder:
         expected: Sequence[JsonValue],
         actual: Sequence[JsonValue],
     ) -> None:
-        """Add the pairs of two scalars, two objects or two arrays: pairs of different kinds score 0."""
+        """Add the pairs of two scalars, two objects or two arrays; pairs of different kinds score 0."""
         left, right = group_by_kind(expected), group_by_kind(actual)
         for kind, positions in left.items():
             one, other = Selection.at(positions, expected), Selection.at(right.get(kind, []), actual)
@@ -176,7 +182,7 @@ class GridBuilder:
             all_are_of_kind = one.is_all and other.is_all
             block = grid
             if not all_are_of_kind:
-                block = self._body(self._aligner, len(one.positions), len(other.positions))
+                block = self._grid_type(self._aligner, len(one.positions), len(other.positions))
             if kind is dict:
                 self._add_objects(block, node, weight, one.values, other.values)
             elif kind is list:
@@ -194,7 +200,7 @@ class GridBuilder:
     ) -> None:
         """Add the members of objects, key by key."""
         if self._aligner.plan.options.nulls == "absent":
-            expected, actual = list(map(_without_nulls, expected)), list(map(_without_nulls, actual))
+            expected, actual = list(map(_remove_nulls, expected)), list(map(_remove_nulls, actual))
         self._add_members(grid, node.children.__getitem__, weight, expected, actual)
         self._add_empty(grid, weight, expected, actual)
 
@@ -218,7 +224,7 @@ class GridBuilder:
     def _add_members(
         self,
         grid: Grid,
-        child_of: Callable[[Any], PlanNode],
+        get_child: Callable[[Any], PlanNode],
         weight: float,
         expected: Sequence[dict[Any, JsonValue]],
         actual: Sequence[dict[Any, JsonValue]],
@@ -230,9 +236,9 @@ class GridBuilder:
         rare = {key for key in keys if counts[key] * others[key] * _RARE < pairs}
         rare_members = [group_by_key(rare, values) for values in (expected, actual)]
         for key in keys:
-            child = child_of(key)
+            child = get_child(key)
             if key in rare:
-                self._add_present(grid, child, weight, *[found[key] for found in rare_members])
+                self._add_present(grid, child, weight, *[members[key] for members in rare_members])
             else:
                 sides = [[item.get(key, MISSING) for item in values] for values in (expected, actual)]
                 self._add_member(grid, child, weight, *sides)
@@ -240,8 +246,8 @@ class GridBuilder:
     def _add_member(
         self, grid: Grid, child: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
     ) -> None:
-        """Add the members under one key, MISSING where an object has none."""
-        may_be_column = not child.varies and child.depth <= self._deepest and not child.rules.skip
+        """Add the members under one key, with MISSING for objects that have none."""
+        may_be_column = not child.varies and child.depth <= self._max_depth and not child.rules.skip
         if may_be_column and self._add_scalars(grid, child, weight * child.rules.weight, expected, actual):
             return
         self._add_present(grid, child, weight, Selection.present(expected), Selection.present(actual))
@@ -249,14 +255,14 @@ class GridBuilder:
     def _add_present(
         self, grid: Grid, child: PlanNode, weight: float, one: Selection, other: Selection
     ) -> None:
-        """Add the members under one key, given the objects that have it."""
+        """Add the members under one key, given the selections of objects that have it."""
         block = self.build_grid(child, one.values, other.values, weight)
         grid.add_block(block, one.positions, other.positions)
 
     def _add_empty(
         self, grid: Grid, weight: float, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
     ) -> None:
-        """Add a leaf for each pair of two empty containers, if these count."""
+        """Add a leaf for each pair of two empty containers, if empty containers count."""
         if self._aligner.plan.options.empties == "leaf":
             rows = [at for at, value in enumerate(expected) if not value]
             columns = [at for at, value in enumerate(actual) if not value]
@@ -265,7 +271,7 @@ class GridBuilder:
     def _add_nested_arrays(
         self, grid: Grid, node: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
     ) -> None:
-        """Add arrays whose elements pair by contents or by key.
+        """Add arrays whose elements are paired by contents or by key.
 
         One grid scores the elements of all n arrays against those of all m; two arrays are a block of it.
         """
@@ -289,19 +295,19 @@ class GridBuilder:
             if related is not None:
                 return related
         refuse_too_large(node, len(expected), len(actual))
-        builder = GridBuilder(self._aligner, element, self._body, self._deepest)
+        builder = GridBuilder(self._aligner, element, self._grid_type, self._max_depth)
         grid = builder.build_grid(element, expected, actual)
         grid.compute_worths(self._aligner.leaf_counts(element, expected, actual))
         return grid
 
-    # -- alternatives of a schema, matchers, accepted values -----------------------------------------------
+    # -- alternatives of a schema, matchers, accepted alternatives ---------------------------------------
 
     def _add_alternatives(
         self,
         grid: Grid,
         node: PlanNode,
         sides: tuple[Sequence[JsonValue], Sequence[JsonValue]],
-        above: float,
+        weight_above: float,
         weight: float,
     ) -> None:
         """Add each row under the alternative of the schema (`anyOf`, `oneOf`) that its value chooses."""
@@ -314,7 +320,7 @@ class GridBuilder:
             self._add_upper_bounds(grid, node, weight, expected, actual)
             return
         for variant, rows in groups.items():
-            block = self.build_grid(variant, select(rows, expected), actual, above)
+            block = self.build_grid(variant, select(rows, expected), actual, weight_above)
             grid.add_block(block, rows, range(len(actual)))
 
     def _add_matchers(
@@ -325,15 +331,15 @@ class GridBuilder:
         expected: Sequence[JsonValue],
         actual: Sequence[JsonValue],
     ) -> None:
-        """Add the rows of matchers, and those of other values."""
+        """Add the rows of matchers and those of other values."""
         columns = range(len(actual))
         matched = Selection.at([at for at, value in enumerate(expected) if type(value) is Matcher], expected)
         others = select(matched.others, expected)
-        block = self._body(self._aligner, len(others), len(actual))
+        block = self._grid_type(self._aligner, len(others), len(actual))
         if not self._add_scalars(block, node, weight, others, list(actual)):
             self._add_values(block, node, weight, others, actual)
         grid.add_block(block, matched.others, columns)
-        # Every matcher is one leaf, so all have the same line of counts.
+        # Every matcher is one leaf, so all have the same row of counts.
         (counts,) = self._leaf_counts(node, weight, matched.values[:1], actual)
         lines = {
             matcher: [count * score for count, score in zip(counts, _score_by_matcher(matcher, actual))]
@@ -359,7 +365,7 @@ class GridBuilder:
     def _leaf_counts(
         self, node: PlanNode, weight: float, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
     ) -> list[list[float]]:
-        """Return, for each pair, its weighted leaf count: what it adds to Σ if it is right as a whole."""
+        """Return the weighted leaf count of each pair: what it adds to Σ if it matches as a whole."""
         lines = self._aligner.leaf_counts(node, expected, actual).pairs(len(actual))
         return [[weight * count for count in line] for line in lines]
 
@@ -373,12 +379,12 @@ class GridBuilder:
         expected: Sequence[JsonValue],
         actual: Sequence[JsonValue],
     ) -> None:
-        """Add an upper bound where objects, arrays or predicates are accepted besides the expected value.
+        """Add upper bounds where objects, arrays or predicates are accepted, not only the expected value.
 
-        It is the Σ against the expected value, or what a pair that is right as a whole adds, if that is more.
+        A bound is the Σ against the expected value, or the leaf count of the pair if that is greater.
         """
-        grid.walked = True
-        block = self._body(self._aligner, len(expected), len(actual))
+        grid.needs_walk = True
+        block = self._grid_type(self._aligner, len(expected), len(actual))
         self._add_by_kind(block, node, weight, expected, actual)
         for at, counts in enumerate(self._leaf_counts(node, weight, expected, actual)):
             bounds = [max(float(score), count) for score, count in zip(block.total_scores[at], counts)]
@@ -392,41 +398,41 @@ class GridBuilder:
         expected: Sequence[JsonValue],
         actual: Sequence[JsonValue],
     ) -> None:
-        """Add an upper bound of whatever the walk may find: the leaves of both sides."""
-        grid.walked = True
+        """Add an upper bound of any result of the walk: the leaves of both sides."""
+        grid.needs_walk = True
         bounds = [weight * upper_bound(node, value, self._aligner.upper_bounds) for value in actual]
         for at, value in enumerate(expected):
-            # A place that is right as a whole adds at most the leaves of both sides, optional ones too.
+            # A place that matches as a whole adds at most the leaves of both sides, including optional ones.
             leaves = weight * leaf_count(node, value, self._aligner.leaves, of_expected=False)
             grid.add_scores([at], range(len(actual)), [[leaves + bound for bound in bounds]])
 
 
 def _score_by_matcher(matcher: Matcher, actual: Sequence[JsonValue]) -> list[float]:
-    """Return the score of each value against a matcher, which is asked once about each distinct scalar."""
-    known: dict[Hashable, float] = {}
+    """Return the score of each value against a matcher, which is called once for each distinct scalar."""
+    cache: dict[Hashable, float] = {}
     scores = []
     for value in actual:
         key = id(value) if type(value) in CONTAINERS else (type(value), value)
-        if key not in known:
-            known[key] = _ask_matcher(matcher, value)
-        scores.append(known[key])
+        if key not in cache:
+            cache[key] = _ask_matcher(matcher, value)
+        scores.append(cache[key])
     return scores
 
 
 def _ask_matcher(matcher: Matcher, actual: JsonValue) -> float:
-    """Return the score of a value against a matcher, or 0 if it raises: the walk reports that."""
+    """Return the score of a value against a matcher; 0 if it raises an error, which the walk reports."""
     try:
         return matcher.score(matcher, actual)
     except Exception:  # noqa: BLE001 - a user's class
         return 0.0
 
 
-def _without_nulls(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
+def _remove_nulls(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
     return {key: item for key, item in value.items() if item is not None}
 
 
 def _may_pair_by_key(expected: list[JsonValue], actual: list[JsonValue]) -> bool:
-    """Return whether both sides have an array of objects only, so that two arrays may pair by key."""
+    """Return whether both sides have an array of objects only, so that two arrays may be paired by key."""
     return all(
         any(all(type(item) is dict for item in array) for array in side) for side in (expected, actual)
     )

@@ -1,4 +1,4 @@
-"""The context that all pairings of one comparison share."""
+"""The context shared by all pairings of one comparison."""
 
 from __future__ import annotations
 
@@ -21,44 +21,44 @@ if TYPE_CHECKING:
 IndexPairs: TypeAlias = "list[tuple[int, int]]"
 """Pairs of (index in expected, index in actual), in the order of expected."""
 
-NOTHING: Final = 1e-300
-"""At most this many weighted leaves count as none."""
+NO_LEAVES: Final = 1e-300
+"""Weighted leaf counts of at most this count as no leaves."""
 ROUNDED_ZERO: Final = 1e-12
-"""A similarity is greater than a threshold if it exceeds it by more than this, the error of rounding."""
+"""A similarity is greater than a threshold if it exceeds it by more than this rounding error."""
 _BYTES_A_CELL: Final = 32
-_MOST_BYTES: Final = 4 * 2**30
-_MOST_KEPT: Final = 200_000
-"""At most this many pairings of nested arrays are kept for the walk."""
+_MAX_BYTES: Final = 4 * 2**30
+_MAX_PAIRINGS: Final = 200_000
+"""The maximum number of pairings of nested arrays that are kept for the walk."""
 _PATIENCE: Final = 2
-"""After this many rounds of questions, the next best pairings are asked about as well."""
-_MOST_DOUBLINGS: Final = 8
+"""After this many rounds of questions, questions about the next best pairings are asked, too."""
+_MAX_DOUBLINGS: Final = 8
 
 
 @final
 class PairScore(NamedTuple):
-    """A pair of elements: exact, or an upper bound while questions are open."""
+    """The score of a pair of elements: exact, or an upper bound while questions are open."""
 
     similarity: float
     total_score: float
-    """Σ weight·score."""
+    """The sum Σ weight·score."""
     questions: tuple[Any, ...] = ()
     """The open questions to batch comparators."""
 
 
 @final
 class Pairing(NamedTuple):
-    """How two arrays pair."""
+    """The pairs of elements of two arrays."""
 
     pairs: IndexPairs
     total_score: float = 0.0
-    """Σ of the pairs, if they come from a grid."""
+    """The Σ of the pairs, if they come from a grid."""
     questions: tuple[Any, ...] = ()
-    """The questions to batch comparators that are open until the pairs are final."""
+    """The open questions to batch comparators; the pairs are final if there are none."""
 
 
 @final
 class Arrays(NamedTuple):
-    """Two unordered arrays."""
+    """Two unordered arrays, and their node."""
 
     node: PlanNode
     expected: list[JsonValue]
@@ -67,45 +67,45 @@ class Arrays(NamedTuple):
 
 @final
 class LeafCounts(NamedTuple):
-    """E and A: the weighted leaf count of each value of two sides, counted alone."""
+    """E and A: the weighted leaf counts of the values of both sides, each counted on its own."""
 
     expected: list[float]
     actual: list[float] | None
-    """None where similarities are divided by the leaves of expected only."""
+    """None if similarities are divided by the leaves of expected only."""
 
     def pair(self, row: int, column: int) -> float:
-        """Return the leaf count of a pair: the divisor of its similarity."""
-        own = self.expected[row]
-        return own if self.actual is None else (own + self.actual[column]) * 0.5
+        """Return the leaf count of a pair, which is the divisor of its similarity."""
+        one = self.expected[row]
+        return one if self.actual is None else (one + self.actual[column]) * 0.5
 
     def pairs(self, columns: int) -> list[list[float]]:
-        """Return the leaf counts of all pairs, given the number of columns."""
+        """Return the leaf counts of all pairs, row by row, given the number of columns."""
         if self.actual is None:
-            return [[own] * columns for own in self.expected]
-        return [[(own + other) * 0.5 for other in self.actual] for own in self.expected]
+            return [[one] * columns for one in self.expected]
+        return [[(one + other) * 0.5 for other in self.actual] for one in self.expected]
 
 
 def compute_similarity(total_score: float, leaf_count: float) -> float:
     """Return Σ divided by the leaf count of a pair: at most 1, and 1 if there are no leaves."""
-    return 1.0 if leaf_count <= NOTHING else min(total_score / leaf_count, 1.0)
+    return 1.0 if leaf_count <= NO_LEAVES else min(total_score / leaf_count, 1.0)
 
 
 def refuse_too_large(node: PlanNode, rows: int, columns: int) -> None:
     """Raise a JsonMatchError for arrays whose pairs of elements would take too much memory."""
     size = rows * columns * _BYTES_A_CELL
-    if size > _MOST_BYTES:
+    if size > _MAX_BYTES:
         raise JsonMatchError(
             f"{node.path}: pairing {rows:,} × {columns:,} elements that have no equal would take "
-            f"{size / 2**30:,.1f} GiB, and {_MOST_BYTES >> 30} are allowed; pair them by a member: "
+            f"{size / 2**30:,.1f} GiB, and {_MAX_BYTES >> 30} are allowed; pair them by a member: "
             f'{{"align": {{"key": NAME}}}}'
         )
 
 
 class PairingContext:
-    """The options at hand, and the pairings of nested arrays that were found on the way."""
+    """The options and caches of all pairings of one comparison, and the pairings of nested arrays."""
 
     def __init__(self, plan: Plan, *, count_extra: bool, rounds: int = 0) -> None:
-        """Take the number of rounds of questions so far."""
+        """Create a context; `rounds` is the number of rounds of questions so far."""
         options = plan.options
         self.plan = plan
         self.count_extra = count_extra
@@ -115,16 +115,16 @@ class PairingContext:
         self.equality: EqualityKeys = EqualityKeys(nulls_absent=options.nulls == "absent")
         self.leaves: LeafCache = {}
         self.upper_bounds: dict[tuple[PlanNode, int], float] = {}
-        """Upper bounds of the scores of containers of actual."""
-        self.solutions_ahead = (
-            0 if rounds < _PATIENCE else 2 ** min(rounds - _PATIENCE + 1, _MOST_DOUBLINGS) - 1
+        """The upper bounds of the scores of containers in actual."""
+        self.extra_solutions = (
+            0 if rounds < _PATIENCE else 2 ** min(rounds - _PATIENCE + 1, _MAX_DOUBLINGS) - 1
         )
-        """How many of the next best pairings batch comparators are also asked about."""
+        """The number of next best pairings about which batch comparators are asked, too."""
         self.sides_by_members: list[list[JsonValue]] = []
-        """Parts of arrays that pair by members, kept alive: caches find a container by its identity."""
-        self.kept: dict[tuple[int, int], Pairing] = {}
-        """Pairings by the identity of two arrays, which the documents keep alive: equal elements share a row
-        of a grid, but not the order inside their arrays."""
+        """Parts of arrays paired by members, kept alive since caches find containers by identity."""
+        self.pairings: dict[tuple[int, int], Pairing] = {}
+        """The pairings by the identities of two arrays, which the documents keep alive; by identity, since
+        equal elements share a row of a grid, but not the order of their nested arrays."""
 
     def leaf_counts(
         self,
@@ -134,10 +134,12 @@ class PairingContext:
         *,
         plain: bool = False,
     ) -> LeafCounts:
-        """Return E and A of values at a node; `plain` as in `EqualityKeys.are_plain`."""
+        """Return E and A of values at a node; `plain` is the result of `EqualityKeys.are_plain`."""
         counts = self._count_leaves_by_keys if plain else self._count_leaves
-        own = counts(node, expected, of_expected=True)
-        return LeafCounts(own, counts(node, actual, of_expected=False) if self.is_two_sided else None)
+        expected_counts = counts(node, expected, of_expected=True)
+        return LeafCounts(
+            expected_counts, counts(node, actual, of_expected=False) if self.is_two_sided else None
+        )
 
     def _count_leaves(self, node: PlanNode, values: Sequence[JsonValue], *, of_expected: bool) -> list[float]:
         return [leaf_count(node, value, self.leaves, of_expected=of_expected) for value in values]
@@ -145,18 +147,18 @@ class PairingContext:
     def _count_leaves_by_keys(
         self, node: PlanNode, values: Sequence[JsonValue], *, of_expected: bool
     ) -> list[float]:
-        """Count strings, or objects of scalars: those with the same keys have the same leaves."""
+        """Return the leaf counts of strings or objects of scalars; objects with the same keys share one."""
         if type(values[0]) is str:
             return [leaf_count(node, values[0], self.leaves, of_expected=of_expected)] * len(values)
         keys = list(map(tuple, values))
-        one_of_each = dict(zip(keys, values))
-        known = {
-            each: leaf_count(node, value, self.leaves, of_expected=of_expected)
-            for each, value in one_of_each.items()
+        examples = dict(zip(keys, values))
+        counts = {
+            names: leaf_count(node, value, self.leaves, of_expected=of_expected)
+            for names, value in examples.items()
         }
-        return [known[each] for each in keys]
+        return [counts[names] for names in keys]
 
     def keep(self, expected: list[JsonValue], actual: list[JsonValue], pairing: Pairing) -> None:
         """Keep the pairing of two arrays for the walk."""
-        if len(self.kept) < _MOST_KEPT:
-            self.kept[id(expected), id(actual)] = pairing
+        if len(self.pairings) < _MAX_PAIRINGS:
+            self.pairings[id(expected), id(actual)] = pairing

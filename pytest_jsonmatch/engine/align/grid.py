@@ -1,4 +1,4 @@
-"""What the two bodies of a grid share: the assignment on upper bounds, and arrays inside elements."""
+"""The base of both grids: the assignment on upper bounds, and arrays nested in elements."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 ROUNDING: Final = 3 * 2.0**6
-"""Adding and subtracting it rounds a worth to a multiple of 2^-45, so that sums of worths are exact in any
+"""Adding and subtracting this rounds a worth to a multiple of 2^-45, so that sums of worths are exact in any
 order."""
 _TIE: Final = 2.0**-31
-"""The most that a larger Σ adds to the worth of a pair: sums within 1e-9 a pair are tied."""
+"""The maximum that a larger Σ adds to the worth of a pair; sums within 1e-9 per pair are tied."""
 
 
 class Grid(Protocol):
-    """Σ of all pairs of values at one node, which columns fill.
+    """The Σ of all pairs of values at one node, added up column by column.
 
-    The two bodies are `ListGrid` and `ArrayGrid`. A pair is exact at once, or an upper bound until it is
-    chosen: because of arrays inside it (`parts`), or because only the walk can score it (`walked`).
+    The two implementations are `ListGrid` and `ArrayGrid`. A pair is exact at once, or an upper bound until
+    it is chosen, because it has nested arrays (`parts`) or because only the walk can score it (`needs_walk`).
     """
 
     total_scores: Any
-    """(n, m) Σ weight·score of the pairs, exact or upper bounds."""
+    """The (n, m) sums Σ weight·score of the pairs, exact or upper bounds."""
     threshold: float
-    """Elements are paired only if their similarity is greater."""
-    walked: bool
+    """The threshold: elements are paired only if their similarity is greater."""
+    needs_walk: bool
     """Whether only the walk can score the pairs."""
     walk: tuple[Measure, list[int], list[int]]
-    """Scores two elements by a walk, given their positions in the arrays, and the positions of the rows and
-    of the columns. It is set for the elements of an array, not for a grid inside its grid."""
+    """A function that scores two elements by a walk, given their positions in the arrays, and the positions
+    of the rows and of the columns. It is set for the elements of an array, not for a grid inside its grid."""
     parts: list[GridPart]
 
     def __init__(self, aligner: PairingContext, rows: int, columns: int) -> None: ...
@@ -56,51 +56,51 @@ class Grid(Protocol):
         """Whether no pair is an upper bound."""
 
     def add_scores(self, rows: Sequence[int], columns: Sequence[int], by: Any) -> None:
-        """Add to Σ of a block of pairs: a matrix, or one line for every row."""
+        """Add a matrix to the Σ of a block of pairs, or the same numbers to each of its rows."""
 
     def add_column(self, node: PlanNode, weight: float, left: Column, right: Column) -> None:
-        """Add the weighted scores of a column. Each pair of distinct values is scored once."""
+        """Add the weighted scores of a column; each pair of distinct values is scored once."""
 
     def add_block(self, block: Grid, rows: Sequence[int], columns: Sequence[int]) -> None:
-        """Add the grid of some rows and columns."""
+        """Add the grid of some of the rows and columns."""
 
     def add_nested(self, nested: NestedArrays, weight: float) -> None:
-        """Add arrays inside the elements, one for each row and one for each column."""
+        """Add arrays nested in the elements, one for each row and one for each column."""
 
     def compute_worths(self, leaf_counts: LeafCounts) -> None:
-        """Compute the worth of each pair: its similarity, and a shade more for a larger Σ."""
+        """Compute the worth of each pair: its similarity, and slightly more for a larger Σ."""
 
-    def worth(self, cell: PairScore) -> float:
-        """Return the worth of a pair to the assignment."""
+    def get_worth(self, cell: PairScore) -> float:
+        """Return the worth of a pair in the assignment."""
 
     def measure(self, row: int, column: int) -> PairScore:
-        """Return the exact score of a pair; while questions are open, an upper bound."""
+        """Return the exact score of a pair, or an upper bound while questions are open."""
 
     def total_score(self, pairs: IndexPairs) -> float:
-        """Return Σ of some pairs, none of which needs a walk."""
+        """Return the Σ of pairs that need no walk."""
 
     def find_best_pairs(self, rows: Sequence[int], columns: Sequence[int]) -> Pairing:
         """Pair some rows with some columns for the greatest total similarity above the threshold.
 
         Args:
-            rows: in an order that depends only on contents.
-            columns: in such an order, too.
+            rows: the rows, in an order that depends only on contents.
+            columns: the columns, in an order that depends only on contents.
 
         Returns:
-            Pairs of positions among the rows and the columns.
+            Pairs of positions in `rows` and `columns`.
         """
 
 
 # -- solving -----------------------------------------------------------------------------------------------
 
 
-def tie_share(highest: float) -> float:
-    """Return the share of Σ that is added to similarities, given the highest Σ of a pair."""
+def compute_tie_share(highest: float) -> float:
+    """Return the share of Σ to add to similarities, given the highest Σ of a pair."""
     return _TIE / (highest or 1.0)
 
 
 def compute_worth(cell: PairScore, threshold: float, share: float) -> float:
-    """Return the worth of a pair to the assignment; 0 if its similarity is not above the threshold."""
+    """Return the worth of a pair in the assignment; 0 if its similarity is not above the threshold."""
     if cell.similarity <= threshold:
         return 0.0
     return cell.similarity + share * cell.total_score + ROUNDING - ROUNDING
@@ -112,45 +112,45 @@ def pair_by_bounds(
     columns: Sequence[int],
     block: Any,
     assign: Callable[[Any], IndexPairs],
-    solutions_ahead: int,
+    extra_solutions: int,
 ) -> Pairing:
-    """Pair for the greatest total worth, measuring few pairs.
+    """Pair rows with columns for the greatest total worth, measuring few pairs.
 
     The assignment is solved on upper bounds, the chosen pairs are measured, and this is repeated until all
     chosen pairs have been measured. No other pairing can then be worth more.
 
     Args:
-        grid: measures pairs.
+        grid: the grid, which measures pairs.
         rows: n rows of the grid.
         columns: m columns of the grid.
-        block: (n, m) upper bounds of the worth of each pair; it is changed.
-        assign: returns the pairs of the greatest total worth.
-        solutions_ahead: how many of the next best pairings are measured, too, if questions are open.
+        block: the (n, m) upper bounds of the worth of each pair, which are changed.
+        assign: returns the pairs with the greatest total worth.
+        extra_solutions: the number of next best pairings to measure, too, if questions are open.
     """
     measure: Measure = grid.measure
-    if grid.walked:  # called from here, a walk takes a frame less in each level of arrays
+    if grid.needs_walk:  # called from here, a walk takes one stack frame less for each level of arrays
         measure, rows, columns = grid.walk
-    known: dict[tuple[int, int], PairScore] = {}
+    cells: dict[tuple[int, int], PairScore] = {}
     pairs = assign(block)
-    while fresh := [pair for pair in pairs if pair not in known]:
-        for at, to in fresh:  # not in a function: each level of arrays in arrays would take a frame more
-            known[at, to] = cell = measure(rows[at], columns[to])
-            block[at][to] = grid.worth(cell)
+    while unmeasured := [pair for pair in pairs if pair not in cells]:
+        for at, to in unmeasured:  # not in a function, which would take one more stack frame for each level
+            cells[at, to] = cell = measure(rows[at], columns[to])
+            block[at][to] = grid.get_worth(cell)
         pairs = assign(block)
-    total = sum([known[pair].total_score for pair in pairs])
-    questions = [question for pair in pairs for question in known[pair].questions]
-    ahead = pairs
-    for _ in range(solutions_ahead if questions else 0):
-        # Otherwise elements that only answers can distinguish would take a round each.
-        for at, to in ahead:
-            if known[at, to].questions:
+    total = sum([cells[pair].total_score for pair in pairs])
+    questions = [question for pair in pairs for question in cells[pair].questions]
+    next_pairs = pairs
+    for _ in range(extra_solutions if questions else 0):
+        # Otherwise, elements that only answers can distinguish would take a round each.
+        for at, to in next_pairs:
+            if cells[at, to].questions:
                 block[at][to] = 0.0
-        ahead = assign(block)
-        for at, to in ahead:
-            if (at, to) not in known:
-                known[at, to] = cell = measure(rows[at], columns[to])
-                block[at][to] = grid.worth(cell)
-        questions += [question for pair in ahead for question in known[pair].questions]
+        next_pairs = assign(block)
+        for at, to in next_pairs:
+            if (at, to) not in cells:
+                cells[at, to] = cell = measure(rows[at], columns[to])
+                block[at][to] = grid.get_worth(cell)
+        questions += [question for pair in next_pairs for question in cells[pair].questions]
     return Pairing(pairs, total, tuple(questions))
 
 
@@ -159,19 +159,19 @@ def pair_by_bounds(
 
 @final
 class GridPart(NamedTuple):
-    """Arrays inside the elements of a grid, or values that are costly to compare."""
+    """Arrays nested in the elements of a grid, or values that are costly to compare."""
 
-    inside: NestedArrays | CostlyValues
+    content: NestedArrays | CostlyValues
     rows: dict[int, int]
-    """The number of each row's array or value; rows without one, or with an empty array, are left out."""
+    """The number of each row's array or value; rows without one or with an empty array are left out."""
     columns: dict[int, int]
     weight: float
     upper_bounds: Any
-    """What was added to the grid, (arrays, arrays); None if that is exact."""
+    """The (arrays, arrays) upper bounds that were added to the grid; None if the scores are exact."""
 
 
 def move_parts(parts: Iterable[GridPart], rows: Sequence[int], columns: Sequence[int]) -> list[GridPart]:
-    """Return the parts of a block at the rows and columns that the block has in a larger grid."""
+    """Return the parts of a block for the rows and columns of the block in a larger grid."""
     return [
         part._replace(
             rows={rows[at]: number for at, number in part.rows.items()},
@@ -182,15 +182,15 @@ def move_parts(parts: Iterable[GridPart], rows: Sequence[int], columns: Sequence
 
 
 def keep_pairings(parts: Iterable[GridPart], row: int, column: int) -> None:
-    """Give the aligner the pairings of the arrays inside a pair of elements."""
+    """Keep the pairings of the arrays nested in a pair of elements."""
     for part in parts:
         if row in part.rows and column in part.columns:
-            part.inside.keep(part.rows[row], part.columns[column])
+            part.content.keep(part.rows[row], part.columns[column])
 
 
 @final
 class NestedArrays:
-    """The arrays at one path in the elements of both sides, paired by contents or by key."""
+    """The arrays at one path in the elements of both sides, which are paired by contents or by key."""
 
     __slots__ = ("_aligner", "_node", "_total_scores", "inner", "left", "right")
 
@@ -201,29 +201,31 @@ class NestedArrays:
         inner: Grid | RelatedGrid,
         sides: tuple[FlatArrays, FlatArrays],
     ) -> None:
-        """Take the arrays' node, and their elements."""
+        """Create nested arrays from their node, the grid of their elements, and each side's elements."""
         self._aligner = aligner
         self._node = node
         self.inner: Grid | RelatedGrid = inner
-        """All elements of expected's arrays against all of actual's."""
+        """The grid of all elements of expected's arrays and all elements of actual's."""
         self.left: FlatArrays = sides[0]
         self.right: FlatArrays = sides[1]
         self._total_scores: dict[tuple[int, int], float] = {}
 
     @property
     def is_keyed(self) -> bool:
-        """Whether the arrays are paired by a member or by position, not by their contents."""
+        """Whether the elements are paired by a member or by position, not by their contents."""
         return self._node.rules.align != "unordered"
 
     @property
     def keys(self) -> list[list[Hashable]]:
-        """The equality keys of the values of both sides: equal values share a key."""
+        """The equality keys of the values of both sides."""
         sides = self.left, self.right
         keys = [dict(zip(chain(*flat.codes), chain(*flat.keys))) for flat in sides]
-        return [[known[at] for at in range(len(flat.values))] for known, flat in zip(keys, sides)]
+        return [
+            [keys_by_code[at] for at in range(len(flat.values))] for keys_by_code, flat in zip(keys, sides)
+        ]
 
     def find_key_members(self) -> list[list[JsonValue]] | None:
-        """Return the member by which the values of each side pair; None if they don't, or not all of them."""
+        """Return each side's values of the member by which they are paired; None without such a member."""
         sides = self.left, self.right
         key = find_key(self._node, *[flat.values for flat in sides])
         if key is None:
@@ -232,14 +234,14 @@ class NestedArrays:
         return [[read_key_value(member, value, key) for value in flat.values] for flat in sides]
 
     def make_part(self, weight: float, upper_bounds: Any = None) -> GridPart:
-        """Return these arrays as a part of a grid that has one of them in each row and in each column."""
+        """Return a part of a grid that has one of these arrays in each row and in each column."""
         rows, columns = (
             {at: at for at, codes in enumerate(flat.codes) if codes} for flat in (self.left, self.right)
         )
         return GridPart(self, rows, columns, weight, upper_bounds)
 
     def pair(self, row: int, column: int) -> Pairing:
-        """Pair two of the arrays: by key, or equal elements first, then for the greatest similarity."""
+        """Pair the elements of two of the arrays: by key, or equal ones first and then by similarity."""
         codes, others = self.left.codes[row], self.right.codes[column]
         rows: list[int] = []
         columns: list[int] = []
@@ -264,27 +266,27 @@ class NestedArrays:
         return Pairing(sorted(pairs), total)
 
     def total_score(self, row: int, column: int) -> float:
-        """Return Σ of two of the paired arrays, computed once."""
-        found = self._total_scores.get((row, column))
-        if found is None:
-            # Few of these pairs matter: they are computed again when they are kept.
-            found = self._total_scores[row, column] = self.pair(row, column).total_score
-        return found
+        """Return the Σ of two of the arrays, computed once."""
+        total_score = self._total_scores.get((row, column))
+        if total_score is None:
+            # Only the sum is cached: few of these pairings are needed, and those are computed again.
+            total_score = self._total_scores[row, column] = self.pair(row, column).total_score
+        return total_score
 
     def keep(self, row: int, column: int) -> None:
-        """Give the aligner the pairing of two of the arrays, and of all arrays inside their pairs."""
+        """Keep the pairing of two of the arrays, and of all arrays nested in their pairs."""
         left, right = self.left, self.right
-        found = self.pair(row, column)
-        self._aligner.keep(left.arrays[row], right.arrays[column], found)
+        pairing = self.pair(row, column)
+        self._aligner.keep(left.arrays[row], right.arrays[column], pairing)
         if self.inner.parts:
             codes, other_codes = left.codes[row], right.codes[column]
-            for at, to in found.pairs:
+            for at, to in pairing.pairs:
                 keep_pairings(self.inner.parts, codes[at], other_codes[to])
 
 
-def _select_in_order(order: list[int], some: list[int]) -> list[int]:
-    """Return some indices in the canonical order of their array."""
-    if len(some) == len(order):
+def _select_in_order(order: list[int], indices: list[int]) -> list[int]:
+    """Return indices in the canonical order of their array."""
+    if len(indices) == len(order):
         return order
-    chosen = set(some)
-    return [at for at in order if at in chosen]
+    selected = set(indices)
+    return [at for at in order if at in selected]

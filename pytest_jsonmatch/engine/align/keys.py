@@ -1,7 +1,7 @@
 """Pair and order elements by their contents: equality keys, canonical texts, and key members.
 
-At every depth only contents matter, not positions. The key and the text of a container are computed once, and
-found by its identity: it is at one place of one document, and documents outlive the comparison.
+At every depth only contents matter, not positions. The key and the text of a container are computed once and
+cached by its identity: it is at one place of one document, and documents outlive the comparison.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _SKIPPED: Final = ("skipped",)
-_MOST_GAPS: Final = 4
-"""Objects that have fewer than one in this many of all their keys are ordered as texts."""
+_MAX_GAPS: Final = 4
+"""Objects that have fewer than one in this many of all keys are sorted by their canonical texts."""
 _FEW_KEYS: Final = 6
-"""If these many members distinguish all objects, their order hangs on no other."""
+"""If this many members distinguish all objects, the other members do not affect their order."""
 _NO_KEYS: Final = NO_SCALARS | {bool}
-"""The types of values by which no element can be paired."""
+"""The types of values by which elements can't be paired."""
 _BOOLS: Final = repeat(bool)
 
 
 @final
 class EqualityKeys:
-    """Makes equality keys and canonical texts under one plan, to compare with others of the same instance."""
+    """Makes equality keys and canonical texts under one plan; only those of one instance are comparable."""
 
     __slots__ = ("_forms", "_keys", "_nulls_absent", "_texts")
 
@@ -50,10 +50,10 @@ class EqualityKeys:
     def make_keys(
         self, element: PlanNode, *sides: Sequence[JsonValue], plain: bool | None = None
     ) -> list[list[Hashable]]:
-        """Return the keys of the elements of each side: elements that are equal under the plan share a key.
+        """Return the keys of the elements of each side; elements that are equal under the plan share a key.
 
         Transforms are applied and skipped fields left out; unordered arrays in the elements are multisets.
-        `plain`: what `are_plain` returned for all of them, if it has been called.
+        `plain` is the result of `are_plain` for all elements, if it has been called.
         """
         if not (self.are_plain(element, chain(*sides)) if plain is None else plain):
             return [[self.make_key(element, value) for value in side] for side in sides]
@@ -66,7 +66,7 @@ class EqualityKeys:
         ]
 
     def are_plain(self, element: PlanNode, elements: Iterable[JsonValue]) -> bool:
-        """Return whether elements are strings, or objects of scalars, that are compared as they are."""
+        """Return whether elements are all strings or all objects of scalars, compared without transforms."""
         if self._nulls_absent or not _is_compared_as_is(element):
             return False
         values = list(elements)
@@ -80,7 +80,7 @@ class EqualityKeys:
         )
 
     def make_key(self, node: PlanNode, value: JsonValue) -> Hashable:
-        """Return the key of a value, which equal values share; containers are done from the leaves up."""
+        """Return the key of a value, which equal values share; keys of containers are built bottom up."""
         if node.varies:
             node = node.choose(value, MISSING)
         if node.rules.skip:
@@ -88,14 +88,14 @@ class EqualityKeys:
         if node.rules.explicit_comparator is not None or (
             type(value) is not dict and type(value) is not list
         ):
-            # If a comparator takes a container whole, no rule of the plan applies inside it.
+            # If a comparator compares a container as a whole, no rule of the plan applies inside it.
             return make_json_key(node.rules.try_transform(value), strict=node.rules.strict_numbers)
         if id(value) not in self._keys:
             self._keys[id(value)] = self._forms.setdefault(self._make_container_key(node, value), object())
         return self._keys[id(value)]
 
     def _make_container_key(self, node: PlanNode, value: JsonValue) -> Hashable:
-        """Return the kind of a container, and the keys of its members."""
+        """Return a key that combines the type of a container and the keys of its members."""
         is_object = type(value) is dict
         keys: list[Any]
         if is_object:
@@ -108,7 +108,7 @@ class EqualityKeys:
             keys = [self.make_key(element, item) for item in value]
             parts = [key for key in keys if key is not _SKIPPED]
         if keys and not parts:
-            # Everything in it is skipped: that differs from an empty container.
+            # A container in which everything is skipped differs from an empty one.
             return _SKIPPED, type(value)
         if is_object:
             return frozenset(parts)
@@ -123,26 +123,26 @@ class EqualityKeys:
     def sort_positions(
         self, element: PlanNode, values: Sequence[JsonValue], positions: list[int], *, plain: bool
     ) -> list[int]:
-        """Return positions of values in an order that depends only on the contents of the values."""
+        """Return positions of values in an order that depends only on the values' contents."""
         if len(positions) < 2:
             return positions
-        own = [values[at] for at in positions]
+        selected = [values[at] for at in positions]
         if plain:
-            if type(own[0]) is str:
+            if type(selected[0]) is str:
                 return sorted(positions, key=values.__getitem__)
-            keys = sorted(set(chain.from_iterable(own)))
-            if len(keys) * len(own) <= _MOST_GAPS * sum(map(len, own)):
+            keys = sorted(set(chain.from_iterable(selected)))
+            if len(keys) * len(selected) <= _MAX_GAPS * sum(map(len, selected)):
                 with suppress(ValueError):  # a program may limit the digits of integers as text
-                    texts = [_make_texts(own, key) for key in keys[:_FEW_KEYS]]
-                    if len(set(zip(*texts))) < len(own):
-                        texts += [_make_texts(own, key) for key in keys[_FEW_KEYS:]]
+                    texts = [_make_texts(selected, key) for key in keys[:_FEW_KEYS]]
+                    if len(set(zip(*texts))) < len(selected):
+                        texts += [_make_texts(selected, key) for key in keys[_FEW_KEYS:]]
                     return [at for *_, at in sorted(zip(*texts, positions))]
         return sorted(positions, key=lambda at: self.make_text(element, values[at]))
 
     def make_text(self, node: PlanNode, value: JsonValue) -> str:
-        """Return a text that values of equal contents share; the order of their unordered arrays is ignored.
+        """Return a canonical text, which values with equal contents share in spite of unordered arrays.
 
-        Skipped members are left out: equal elements take the first of elements that differ only there.
+        Skipped members are left out, so that elements that differ only there are sorted by position.
         """
         if node.varies:
             node = node.choose(value, MISSING)
@@ -150,7 +150,7 @@ class EqualityKeys:
             return (
                 repr(node.rules.try_transform(value))
                 if node.rules.strict_numbers
-                else _scalar_text(node.rules.try_transform(value))
+                else _make_scalar_text(node.rules.try_transform(value))
             )
         text = self._texts.get(id(value))
         if text is None:
@@ -177,27 +177,27 @@ class EqualityKeys:
 def pair_equal(
     expected: Sequence[Hashable], actual: Sequence[Hashable]
 ) -> tuple[list[tuple[int, int]], list[int], list[int]]:
-    """Pair equal elements in order of position; return the pairs, and the unpaired positions of each side.
+    """Pair equal elements by position; return the pairs and the unpaired positions of each side.
 
     Args:
         expected: the equality key of each element.
-        actual: that of each element of the other side.
+        actual: the equality key of each element of the other side.
     """
-    free: dict[Hashable, list[int]] = {}
+    unpaired: dict[Hashable, list[int]] = {}
     for at in range(len(actual) - 1, -1, -1):
-        free.setdefault(actual[at], []).append(at)
+        unpaired.setdefault(actual[at], []).append(at)
     pairs: list[tuple[int, int]] = []
     rows: list[int] = []
     for at, key in enumerate(expected):
-        found = free.get(key)
-        if found:
-            pairs.append((at, found.pop()))
+        partners = unpaired.get(key)
+        if partners:
+            pairs.append((at, partners.pop()))
         else:
             rows.append(at)
     if not pairs:
         return pairs, rows, list(range(len(actual)))
-    taken = {to for _, to in pairs}
-    return pairs, rows, [at for at in range(len(actual)) if at not in taken]
+    paired = {to for _, to in pairs}
+    return pairs, rows, [at for at in range(len(actual)) if at not in paired]
 
 
 def pair_by_key(
@@ -205,7 +205,7 @@ def pair_by_key(
 ) -> list[tuple[int, int]]:
     """Pair the objects of two arrays by the transformed value of one member, compared as JSON.
 
-    Null, boolean and container keys match nothing, nor do duplicates after the first.
+    Null, boolean and container keys match nothing, and neither do duplicates after the first.
     """
     member = element.children[key]
     partners: dict[JsonValue, int] = {}
@@ -223,7 +223,7 @@ def pair_by_key(
 
 
 def find_key(node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]) -> str | None:
-    """Return the member by which the elements of two arrays pair; None: by position."""
+    """Return the member by which the elements of two arrays are paired; None for pairing by position."""
     if not isinstance(node.rules.align, ByKey):
         return None
     kind, key = node.rules.align
@@ -232,7 +232,7 @@ def find_key(node: PlanNode, expected: list[JsonValue], actual: list[JsonValue])
 
 
 def read_key_value(member: PlanNode, item: JsonValue, key: str) -> JsonValue:
-    """Return the value by which an element is paired; MISSING if it can match nothing."""
+    """Return the value by which an element is paired; MISSING if it can't be paired."""
     if type(item) is not dict:
         return MISSING
     value = member.rules.try_transform(item.get(key, MISSING))
@@ -255,13 +255,13 @@ def _is_compared_as_is(node: PlanNode) -> bool:
 
 
 def _make_texts(values: Sequence[dict[str, JsonValue]], key: str) -> list[str]:
-    """Return the member of each object as text, "" where there is none."""
+    """Return the member of each object as text; "" for objects without it."""
     return [repr(value[key]) if key in value else "" for value in values]
 
 
-def _scalar_text(value: object) -> str:
-    """Return the text of a scalar, which equal ones share, or of what a user's transform returned."""
+def _make_scalar_text(value: object) -> str:
+    """Return the text of a scalar, which equal scalars share, or of the result of a user's transform."""
     if type(value) is float and value.is_integer():
         value = int(value)
-    # A program may limit the digits of integers as text.
+    # In hexadecimal, since a program may limit the digits of integers as text.
     return hex(value) if type(value) is int else repr(value)

@@ -1,4 +1,4 @@
-"""The grid of very many scalars in nested arrays, sparse. Import this module late: it imports numpy."""
+"""The sparse grid for very many scalars in nested arrays. Import this module late, since it imports numpy."""
 
 from __future__ import annotations
 
@@ -27,34 +27,34 @@ if TYPE_CHECKING:
 def make_related_grid(
     aligner: PairingContext, element: PlanNode, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
 ) -> RelatedGrid | None:
-    """Return the grid of very many scalars most pairs of which score 0; None if they need a dense one."""
+    """Return the sparse grid of scalars of which most pairs score 0; None if they need a dense grid."""
     if element.varies or element.rules.transforms or element.rules.accept is not None:
         return None
     if not NO_SCALARS.isdisjoint(map(type, (*expected, *actual))):
         return None
     from scipy.sparse import coo_matrix
 
-    nowhere = np.zeros(0, dtype=np.intp)
-    found: list[Any] = [(np.zeros(0), nowhere, nowhere)]
+    no_indices = np.zeros(0, dtype=np.intp)
+    parts: list[Any] = [(np.zeros(0), no_indices, no_indices)]
     for bound, rows, columns in split_by_comparator(element, expected, actual):
         if bound.related is None:
             return None
-        own, others = rows or range(len(expected)), columns or range(len(actual))
-        scores = bound.related([expected[at] for at in own], [actual[to] for to in others]).tocoo()
-        found.append((scores.data, np.array(own)[scores.row], np.array(others)[scores.col]))
-    data, at, to = map(np.concatenate, zip(*found))
+        own_rows, own_columns = rows or range(len(expected)), columns or range(len(actual))
+        scores = bound.related([expected[at] for at in own_rows], [actual[to] for to in own_columns]).tocoo()
+        parts.append((scores.data, np.array(own_rows)[scores.row], np.array(own_columns)[scores.col]))
+    data, at, to = map(np.concatenate, zip(*parts))
     scores = coo_matrix((data, (at, to)), (len(expected), len(actual)))
     return RelatedGrid(aligner, element, scores.tocsr())
 
 
 @final
 class RelatedGrid:
-    """The scores of scalars in nested arrays as a sparse matrix: pairs that score 0 take no memory.
+    """The scores of scalars in nested arrays as a sparse matrix, in which pairs that score 0 take no memory.
 
-    Every value is one leaf, so the score of a pair is its similarity and its worth.
+    Every value is one leaf, so the score of a pair is also its similarity and its worth.
     """
 
-    walked: Final = False
+    needs_walk: Final = False
     parts: Final = ()
 
     def __init__(self, aligner: PairingContext, element: PlanNode, scores: Any) -> None:
@@ -67,22 +67,22 @@ class RelatedGrid:
         self._lines: dict[int, dict[int, float]] = {}
 
     def upper_bounds(self, left: Membership, right: Membership) -> Matrix:
-        """Return upper bounds of Σ of nested arrays: each element of a side with its best partner."""
+        """Return upper bounds of the Σ of nested arrays: each element of a side with its best partner."""
         one = _sum_best(self._scores.tocoo(), left, right)
         return np.minimum(one, _sum_best(self._scores.T.tocoo(), right, left).T)
 
     def _get_line(self, row: int) -> dict[int, float]:
-        """Return the scores of one value, by the number of its partner."""
+        """Return the scores of one value by the number of its partner."""
         line = self._lines.get(row)
         if line is None:
             start, end = self._scores.indptr[row : row + 2]
-            own = slice(start, end)
-            line = dict(zip(self._scores.indices[own].tolist(), self._scores.data[own].tolist()))
+            stored = slice(start, end)
+            line = dict(zip(self._scores.indices[stored].tolist(), self._scores.data[stored].tolist()))
             self._lines[row] = line
         return line
 
     def total_score(self, pairs: IndexPairs) -> float:
-        """Return Σ of some pairs."""
+        """Return the Σ of pairs."""
         return sum([self._get_line(row).get(column, 0.0) for row, column in pairs])
 
     def find_best_pairs(self, rows: Sequence[int], columns: Sequence[int]) -> Pairing:
@@ -93,7 +93,7 @@ class RelatedGrid:
 
 
 def _sum_best(scores: Any, left: Membership, right: Membership) -> Matrix:
-    """Return, for each pair of arrays, the sum of the best scores of the left one's elements in the other."""
+    """Return, for each pair of arrays, the sum of the best scores of left's elements in the right one."""
     from scipy.sparse import csr_matrix
 
     values, others = scores.shape

@@ -1,4 +1,4 @@
-"""The assignment problem: the one-to-one pairs of greatest total worth."""
+"""The assignment problem: the one-to-one pairs with the greatest total worth."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ _FEW_ROWS: Final = 128
 
 
 def assign_lists(worth: Sequence[Sequence[float]]) -> list[int]:
-    """Pair rows with columns for the greatest sum, in plain Python: for small problems, without scipy.
+    """Pair rows with columns for the greatest sum, in plain Python without scipy, for small problems.
 
-    Every row first takes its best column; rows that find it taken are added by shortest augmenting paths
-    (Jonker and Volgenant 1987). The order of rows and columns decides between several optima.
+    Every row is first paired with its best column; rows whose best column is already paired are added by
+    shortest augmenting paths (Jonker and Volgenant 1987). The order of rows and columns decides between
+    several optima.
 
     Args:
-        worth: n rows of m numbers, at least 0; 0 is worth as much as no pair.
+        worth: n rows of m numbers, at least 0; a pair worth 0 counts the same as no pair.
 
     Returns:
-        The column of each row, -1 if it has none.
+        The column of each row, -1 for rows without one.
 
     >>> assign_lists([[0.5, 0.9], [0.4, 0.9]])
     [0, 1]
@@ -39,16 +40,16 @@ def assign_lists(worth: Sequence[Sequence[float]]) -> list[int]:
         return columns
     columns, row_of = [-1] * n, [-1] * m
     row_prices, column_prices = [max(line) for line in worth] if m else [], [0.0] * m
-    waiting = []
+    unassigned = []
     for row, line in enumerate(worth):
         if row_prices[row] > 0.0:
             column = line.index(row_prices[row])
             if row_of[column] < 0:
                 row_of[column], columns[row] = row, column
             else:
-                waiting.append(row)
-    for start in waiting:
-        # Reduced costs price(row) + price(column) - worth are never below 0: Dijkstra's algorithm.
+                unassigned.append(row)
+    for start in unassigned:
+        # Dijkstra's algorithm: the reduced costs price(row) + price(column) - worth are never negative.
         price = row_prices[start]
         cost = [price + other - value for other, value in zip(column_prices, worth[start])]
         came_from = [start] * m
@@ -80,7 +81,7 @@ def assign_lists(worth: Sequence[Sequence[float]]) -> list[int]:
 
 
 def assign_matrix(worth: Matrix) -> list[tuple[int, int]]:
-    """Return the pairs of rows and columns with the greatest sum, without those worth 0.
+    """Return the pairs of rows and columns with the greatest sum, without pairs worth 0.
 
     Args:
         worth: (n, m) doubles, at least 0.
@@ -91,8 +92,8 @@ def assign_matrix(worth: Matrix) -> list[tuple[int, int]]:
     if len(worth) <= _FEW_ROWS:
         rows, columns = linear_sum_assignment(worth, maximize=True)
     else:
-        # In the order of their contents, rows of numbers take long ways round: scattered by multiples of the
-        # golden ratio, 3,000 take a sixth of the time.
+        # Rows of numbers that are sorted by their contents need long augmenting paths. Scattered by multiples
+        # of the golden ratio, 3,000 rows take a sixth of the time.
         order = np.argsort(np.arange(len(worth)) * 0.6180339887 % 1.0)
         cost = worth[order]
         rows, columns = linear_sum_assignment(np.negative(cost, out=cost))
