@@ -72,7 +72,9 @@ def test_a_misspelt_member_is_reported():
     result = compare_json(
         [{"id": 1}], [{"id": 1}], metric="leaf_f1", fields={"$": {"align": {"by": ["id", "nmae"]}}}
     )
-    assert result.warnings == ("$: elements pair by their member 'nmae', which no element of expected has",)
+    assert result.warnings == (
+        "$: elements are paired by their member 'nmae', which no element of expected has",
+    )
 
 
 def test_rows_count_as_found_or_missing():
@@ -209,7 +211,7 @@ def test_elements_that_are_compared_as_a_whole_have_no_members(rule):
         fields = {"$": {"align": {"by": ["a"]}}, "[]": rule}
         compare_json([{"a": 1}], [{"a": 1}], metric="leaf_f1", fields=fields)
     assert str(error.value) == (
-        "[]: elements pair by the similarity of members, so they can't be compared as a whole; give the "
+        "[]: elements are paired by the similarity of members, so they can't be compared as a whole; give the "
         "comparator or the accepted alternatives to their members"
     )
 

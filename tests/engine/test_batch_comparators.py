@@ -326,7 +326,9 @@ def failures(registry, answer, scope=None):
     return [f.error if f.status == "batch_error" else f.score for f in result.field_results[:3]]
 
 
-A_LIST = "it returns a mapping of item id to answer, or a list with one answer for each item, in their order"
+A_LIST = (
+    "it must return a mapping of item id to answer, or a list with one answer for each item, in their order"
+)
 
 
 def raising(items):
@@ -358,7 +360,7 @@ async def coroutine(items):
         (lambda items: None, None, f"returned nothing; {A_LIST}"),
         (lambda items: "1.0", None, f"returned a str; {A_LIST}"),
         (lambda items: {0.5}, None, f"returned a set; {A_LIST}"),
-        (lambda items: [1.0] * 3, "chunk", "returned a list; it returns a mapping of item id to answer"),
+        (lambda items: [1.0] * 3, "chunk", "returned a list; it must return a mapping of item id to answer"),
     ],
 )
 def test_a_call_that_fails_fails_for_all_its_items(registry, answer, scope, reason):

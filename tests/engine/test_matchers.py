@@ -228,7 +228,7 @@ def test_what_is_optional_is_missing_where_a_matcher_stands():
 
 def test_no_key_and_no_part_of_what_is_compared_whole():
     keyed = re.escape(
-        "[].id: elements pair by this member, so expected needs a value there, not the matcher IsInt"
+        "[].id: elements are paired by this member, so expected must have a value there, got the matcher IsInt"
     )
     with pytest.raises(ConfigurationError, match=keyed):
         compare_json([{"id": 1}], [{"id": de.IsInt}], arrays={"key": "id"})

@@ -72,8 +72,8 @@ def test_elements_that_cannot_pair_by_their_key_are_told(element):
     answer = {"tags": [{"id": 1}, element, element], "empty": []}
     fields = {name: {"align": {"key": "id"}} for name in ("tags", "empty")}
     told = (
-        "tags: elements pair by their member 'id'; 2 elements of {} can't, the first is tags[1]: "
-        "'id' is missing, null, a boolean, an object, an array, or there before"
+        "tags: elements are paired by their member 'id'; 2 elements of {} can't be paired, the first is tags[1]: "
+        "'id' is missing, null, a boolean, an object, an array, or a duplicate"
     )
     both = told.format("expected"), told.format("actual")
     result = compare_json(answer, answer, fields=fields)

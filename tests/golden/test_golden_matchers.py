@@ -150,7 +150,7 @@ def test_a_matcher_in_place_of_a_value_that_is_needed_is_found_before_any_produc
     assert result.stdout.str().count("asked") == 1
     result.stdout.fnmatch_lines(
         [
-            'E*a.golden.yaml:7:18: `expected`: l[[][]].id: elements pair by this member*matcher {"$any": true}',
+            'E*a.golden.yaml:7:18: `expected`: l[[][]].id: elements are paired by this member*matcher {"$any": true}',
             "E*a.golden.yaml:13:7: `expected`: d.o: 'exact' compares this value as a whole, so no matcher*",
             "E*a.golden.yaml:17:14: `expected`: o: 'exact' compares this value as a whole, so no matcher*",
         ]

@@ -169,7 +169,7 @@ def test_field_match_takes_a_schema_too() -> None:
         ),
         (
             {"compare": "exact", "string_evaluation_type": {"evaluation_type": "binary"}},
-            "compare and string_evaluation_type both say how string values are compared; give one",
+            "compare and string_evaluation_type both name a comparator for string values; give one",
         ),
         ({"array_matching_threshold": 2}, "array_threshold must be a number from 0 to 1, got 2"),
     ],

@@ -150,13 +150,13 @@ def check_compared_by_members(element: PlanNode, expected: list[JsonValue]) -> N
     matcher = next((item for item in expected if type(item) is Matcher), None)
     if matcher is not None:
         raise ConfigurationError(
-            f"{element.path}: elements pair by the similarity of members, so expected needs an object "
-            f"there, not the matcher {matcher!r}"
+            f"{element.path}: elements are paired by the similarity of members, so expected must have an "
+            f"object there, got the matcher {matcher!r}"
         )
     if element.rules.explicit_comparator is not None or element.rules.accept is not None:
         raise ConfigurationError(
-            f"{element.path}: elements pair by the similarity of members, so they can't be compared as a "
-            "whole; give the comparator or the accepted alternatives to their members"
+            f"{element.path}: elements are paired by the similarity of members, so they can't be compared as "
+            "a whole; give the comparator or the accepted alternatives to their members"
         )
 
 

@@ -239,8 +239,8 @@ def read_key_value(member: PlanNode, item: JsonValue, key: str) -> JsonValue:
     if value is MISSING or value is None or type(value) in _NO_KEYS:
         if type(value) is Matcher:
             raise ConfigurationError(
-                f"{member.path}: elements pair by this member, so expected needs a value there, not "
-                f"the matcher {value!r}"
+                f"{member.path}: elements are paired by this member, so expected must have a value there, "
+                f"got the matcher {value!r}"
             )
         return MISSING
     # NaN and infinities equal nothing.

@@ -195,8 +195,10 @@ def _read_list(batch: Batch, items: Sequence[BatchItem], returned: object) -> li
             if len(answers) == len(items):
                 return list(map(_check_answer, answers))
             returned = f"{count(len(answers), 'answer')} for {count(len(items), 'item')}"
-            return f"returned {returned}; it returns {form}"
-    return f"returned {'nothing' if returned is None else f'a {type(returned).__name__}'}; it returns {form}"
+            return f"returned {returned}; it must return {form}"
+    return (
+        f"returned {'nothing' if returned is None else f'a {type(returned).__name__}'}; it must return {form}"
+    )
 
 
 def _read_mapping(items: Sequence[BatchItem], returned: Mapping[Any, object]) -> list[BatchAnswer] | str:

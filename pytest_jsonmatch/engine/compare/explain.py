@@ -214,7 +214,7 @@ def _explain_ambiguity(name: str, params: Params, value: JsonValue) -> str | Non
         return None
     if any(_READERS[name]({parameter: choice})(value) is None for choice in choices):
         return None
-    return f"it has two readings; '{parameter}' says which"
+    return f"it has two readings; set '{parameter}'"
 
 
 def _explain_form(name: str, params: Params, expected: JsonValue, actual: JsonValue) -> str | None:

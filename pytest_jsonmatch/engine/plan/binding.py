@@ -41,7 +41,7 @@ def warn_about_full_enum(bound: BoundComparator | None, enum: Sequence[JsonValue
     if bound is None or bound.comparator.name != "oneof" or "values" not in bound.params:
         return
     if enum and all(value is None or bound.score(None, value) for value in enum):
-        message = f"{where}: oneof takes every value of the enum as right; did you mean exact?"
+        message = f"{where}: oneof accepts every value of the enum; did you mean exact?"
         warnings.warn(message, JsonMatchWarning, stacklevel=3)
 
 

@@ -383,7 +383,7 @@ def read_comparators(given: Mapping[str, Any]) -> dict[str, Spec]:
         if given.get(written) is not None:
             if kind in comparators or (kind == "float" and "compare" in given and "number" in comparators):
                 raise ConfigurationError(
-                    f"compare and {written} both say how {kind} values are compared; give one"
+                    f"compare and {written} both name a comparator for {kind} values; give one"
                 )
             comparators[kind] = read_evaluation(written, given[written])
     return comparators

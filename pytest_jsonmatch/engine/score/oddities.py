@@ -74,7 +74,7 @@ def _find_absent_members(arrays: Iterable[AlignedArrays]) -> Iterator[str]:
             names[array.node.path, name] = names.get((array.node.path, name), False) or has_it
     for (path, name), is_there in names.items():
         if not is_there:
-            yield f"{path}: elements pair by their member {name!r}, which no element of expected has"
+            yield f"{path}: elements are paired by their member {name!r}, which no element of expected has"
 
 
 def _find_unpaired_keys(arrays: Iterable[AlignedArrays]) -> tuple[str, ...]:
@@ -95,7 +95,8 @@ def _find_unpaired_keys(arrays: Iterable[AlignedArrays]) -> tuple[str, ...]:
                     unpaired.setdefault((array.node.path, key, side), []).append(path)
                 seen.add(value)
     return tuple(
-        f"{path}: elements pair by their member {key!r}; {count(len(places), 'element')} of {side} can't, "
-        f"the first is {places[0]}: {key!r} is missing, null, a boolean, an object, an array, or there before"
+        f"{path}: elements are paired by their member {key!r}; {count(len(places), 'element')} of {side} "
+        f"can't be paired, the first is {places[0]}: {key!r} is missing, null, a boolean, an object, an "
+        "array, or a duplicate"
         for (path, key, side), places in unpaired.items()
     )
