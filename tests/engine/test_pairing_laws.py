@@ -239,13 +239,13 @@ def possible():
 
 
 def bounds_of(grid: Grid, case: Elements) -> Any:
-    return copy.deepcopy(grid.worths(range(len(case.expected)), range(len(case.actual))))
+    return copy.deepcopy(grid.select_worths(range(len(case.expected)), range(len(case.actual))))
 
 
 def check_bounds(grid: Grid, case: Elements) -> None:
     bounds = bounds_of(grid, case)
     for at, to in case.cells():
-        worth = grid.worth(grid.measure(at, to))
+        worth = grid.get_worth(grid.measure(at, to))
         assert worth <= bounds[at][to] + 1e-12, (at, to)
 
 
@@ -316,7 +316,7 @@ def test_both_bodies_find_the_same(given_options, expected, actual):
             for grid, best in ((small, one), (large, other))
         ]
         assert (worth[0], one.total_score) == pytest.approx((worth[1], other.total_score), abs=1e-7)
-        cells = [[small.worth(small.measure(at, to)) for to in sides[1]] for at in sides[0]]
+        cells = [[small.get_worth(small.measure(at, to)) for to in sides[1]] for at in sides[0]]
         if is_only_optimum(cells, one.pairs):
             assert one.pairs == other.pairs
 
@@ -558,7 +558,7 @@ def test_bounds_lead_to_the_optimum_of_exact_cells(kind, seed):
     case = large(kind, seed, 34)
     grid = case.grid(ArrayGrid)
     best = grid.find_best_pairs(range(34), range(34))
-    cells = [[grid.worth(grid.measure(at, to)) for to in range(34)] for at in range(34)]
+    cells = [[grid.get_worth(grid.measure(at, to)) for to in range(34)] for at in range(34)]
     optimum = sum(cells[at][to] for at, to in enumerate(assign_lists(cells)) if to >= 0)
     assert sum(cells[at][to] for at, to in best.pairs) == pytest.approx(optimum, abs=1e-11)
 

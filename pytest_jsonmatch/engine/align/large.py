@@ -281,7 +281,7 @@ class ArrayGrid:
             return sum([get_score(row, column) for row, column in pairs])
         return sum([self.measure(row, column).total_score for row, column in pairs])
 
-    def worths(self, rows: Sequence[int], columns: Sequence[int]) -> Matrix:
+    def select_worths(self, rows: Sequence[int], columns: Sequence[int]) -> Matrix:
         """Return the worths of some pairs, as a copy unless all are exact; 0 for forbidden pairs."""
         # The elements of a nested array have another order, even if it is as large as the grid.
         if type(rows) is range and type(columns) is range:
@@ -290,7 +290,7 @@ class ArrayGrid:
 
     def find_best_pairs(self, rows: Sequence[int], columns: Sequence[int]) -> Pairing:
         """Pair some rows with some columns for the greatest total similarity above the threshold."""
-        block = self.worths(rows, columns)
+        block = self.select_worths(rows, columns)
         if self.is_exact:
             pairs = assign_matrix(block)
             return Pairing(pairs, self.total_score([(rows[at], columns[to]) for at, to in pairs]))
