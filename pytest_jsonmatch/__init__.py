@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_jsonmatch._lazy import lazy_names
+from pytest_jsonmatch._lazy import make_lazy_names
 from pytest_jsonmatch._version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -123,4 +123,4 @@ _HOMES = {
 }
 if not TYPE_CHECKING:
     # Hidden from type checkers: with a module `__getattr__` they would accept any misspelt name.
-    __all__, __getattr__, __dir__ = lazy_names(__name__, _HOMES)
+    __all__, __getattr__, __dir__ = make_lazy_names(__name__, _HOMES)

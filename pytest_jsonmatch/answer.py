@@ -148,12 +148,12 @@ def unwrap_answer(actual: object) -> object:
 # -- statistics over many answers --------------------------------------------------------------------------
 
 
-def _mean(numbers: Sequence[float]) -> float:
+def _compute_mean(numbers: Sequence[float]) -> float:
     return fsum(numbers) / len(numbers)
 
 
-def _p95(numbers: Sequence[float]) -> float:
-    """Return the 95th percentile: the lowest number that is not exceeded by 95 % of the numbers."""
+def _compute_p95(numbers: Sequence[float]) -> float:
+    """Return the 95th percentile: the lowest number that 95 % of the numbers do not exceed."""
     return float(sorted(numbers)[-(-95 * len(numbers) // 100) - 1])
 
 
@@ -165,11 +165,13 @@ class _Statistic(NamedTuple):
 
 
 STATISTICS: Final[Mapping[str, _Statistic]] = {
-    "latency.mean": _Statistic("seconds", _mean, "the mean time of an answer, in seconds"),
-    "latency.p95": _Statistic("seconds", _p95, "the 95th percentile of the time of an answer, in seconds"),
-    "cost.mean": _Statistic("cost", _mean, "the mean cost of an answer"),
+    "latency.mean": _Statistic("seconds", _compute_mean, "the mean time of an answer, in seconds"),
+    "latency.p95": _Statistic(
+        "seconds", _compute_p95, "the 95th percentile of the time of an answer, in seconds"
+    ),
+    "cost.mean": _Statistic("cost", _compute_mean, "the mean cost of an answer"),
     "cost.total": _Statistic("cost", fsum, "the cost of all answers"),
-    "tokens.mean": _Statistic("tokens", _mean, "the mean tokens of an answer, input and output"),
+    "tokens.mean": _Statistic("tokens", _compute_mean, "the mean tokens of an answer, input and output"),
     "tokens.total": _Statistic("tokens", sum, "the tokens of all answers, input and output"),
 }
 """Statistics on the time, cost and tokens of answers."""

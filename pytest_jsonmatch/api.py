@@ -148,7 +148,7 @@ def compare_corpus(
         metric=metric,
         options=options,
         signature=comparer.plan.signature,
-        judge=comparer.bench(judge),
+        judge=comparer.get_bench(judge),
         keep=keep or ("all" if is_list else "worst"),
         chunk_size=chunk_size,
         reading=Reading(id_field, repair=comparer.repair),

@@ -100,14 +100,14 @@ def assert_json_match(
     return result
 
 
-def _running_test() -> RunningTest | None:
+def _get_running_test() -> RunningTest | None:
     run = current_run()
     return None if run is None else run.test
 
 
 def _begin() -> None:
     """Notify the running test that a comparison begins, before anything can fail."""
-    test = _running_test()
+    test = _get_running_test()
     if test is not None:
         test.begin()
 
@@ -161,7 +161,7 @@ def make_trial(
     return compare
 
 
-def comparer_of(case: GoldenCase) -> Comparer:
+def make_comparer(case: GoldenCase) -> Comparer:
     """Return the comparer of a golden case; raise JsonMatchError if the case's settings are invalid."""
     from pytest_jsonmatch.comparer import check_judge
 
@@ -189,7 +189,7 @@ def _check(request: ComparisonRequest, locate: Locate | None = None) -> tuple[Ma
     __tracebackhide__ = True
     result, unreadable = _compare(request)
     passed = unreadable is None and _passes(request, result)
-    test = _running_test()
+    test = _get_running_test()
     if test is not None:
         comparison = _make_comparison(request, result, test, passed=passed, unreadable=unreadable)
         test.record(comparison, result, _list_rules(request), is_read=unreadable is None)

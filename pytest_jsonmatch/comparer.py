@@ -129,10 +129,10 @@ class Comparer:
             value = to_json_value(actual)
             return MatchResult(plan, (expected, value), score(plan, expected, value))
         value, warnings = self.read(unwrap_answer(actual), expected)
-        documents = expected, value = self._documents(expected, value)
+        documents = expected, value = self._prepare_documents(expected, value)
         needs_answers = plan.has_batch or plan.prepares
         outcome = (
-            score_with_answers(plan, expected, value, self.bench(judge))
+            score_with_answers(plan, expected, value, self.get_bench(judge))
             if needs_answers
             else score(plan, expected, value)
         )
@@ -146,12 +146,14 @@ class Comparer:
 
         If a pair can't be scored, the error is yielded in its place. An answer may be MISSING.
         """
-        documents = [self._documents(expected, actual) for actual, expected in pairs]
-        outcomes = score_all_with_answers(self.plan, [(None, *pair) for pair in documents], self.bench(judge))
+        documents = [self._prepare_documents(expected, actual) for actual, expected in pairs]
+        outcomes = score_all_with_answers(
+            self.plan, [(None, *pair) for pair in documents], self.get_bench(judge)
+        )
         for pair, outcome in zip(documents, outcomes, strict=True):
             yield outcome if isinstance(outcome, JsonMatchError) else MatchResult(self.plan, pair, outcome)
 
-    def bench(self, judge: object) -> Bench | None:
+    def get_bench(self, judge: object) -> Bench | None:
         """Return the judges of the metric's comparators, `judge` first; None if no comparator asks one."""
         if not self.plan.has_batch:
             return None
@@ -160,9 +162,9 @@ class Comparer:
         if isinstance(judge, Bench):
             return judge
         run = current_run()
-        return Bench(judge) if run is None else run.bench(judge)
+        return Bench(judge) if run is None else run.get_bench(judge)
 
-    def _documents(self, expected: JsonValue, actual: JsonValue) -> tuple[JsonValue, JsonValue]:
+    def _prepare_documents(self, expected: JsonValue, actual: JsonValue) -> tuple[JsonValue, JsonValue]:
         """Return both sides with the JSON text inside them parsed, in the places where a rule requires it."""
         if not self.plan.reads_texts:
             return expected, actual

@@ -15,10 +15,10 @@ MAX_COUNT: Final = 10_000
 """The maximum number of repetitions of a golden case, and of concurrent calls of producers."""
 
 
-def number_reader(fits: Callable[[float], bool], requirement: str) -> Callable[[str], float]:
+def make_number_reader(fits: Callable[[float], bool], requirement: str) -> Callable[[str], float]:
     """Return a function that reads a numeric option; its error is "must be REQUIREMENT, got VALUE".
 
-    >>> number_reader(lambda number: 0 <= number <= 1, "between 0 and 1")("0.9")
+    >>> make_number_reader(lambda number: 0 <= number <= 1, "between 0 and 1")("0.9")
     0.9
     """
 
@@ -37,5 +37,5 @@ def number_reader(fits: Callable[[float], bool], requirement: str) -> Callable[[
     return read
 
 
-read_drop: Final = number_reader(lambda number: 0 <= number < 1, "at least 0 and below 1")
-read_confidence: Final = number_reader(lambda number: 0.5 < number < 1, "above 0.5 and below 1")
+read_drop: Final = make_number_reader(lambda number: 0 <= number < 1, "at least 0 and below 1")
+read_confidence: Final = make_number_reader(lambda number: 0.5 < number < 1, "above 0.5 and below 1")

@@ -79,7 +79,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_plugin_registered(plugin: object, manager: pytest.PytestPluginManager) -> None:
     """Let plugins and conftest.py files loaded during collection register; check them for overrides."""
-    for session in running.runs():
+    for session in running.list_runs():
         if isinstance(session, Session) and session.config.pluginmanager is manager:
             session.open_registry()
             session.note_overrides(plugin)

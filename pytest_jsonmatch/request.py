@@ -87,7 +87,7 @@ def resolve(
     """
     __tracebackhide__ = True
     run = current_run()
-    defaults, from_mark = ({}, ()) if run is None else run.defaults()
+    defaults, from_mark = ({}, ()) if run is None else run.get_defaults()
     given = {key: value for key, value in (("metric", metric), ("threshold", threshold)) if value is not None}
     settings: dict[str, Any] = {"metric": METRIC, "threshold": THRESHOLD, **defaults, **given}
     metric, limits = settings.pop("metric"), _read_limits(settings.pop("threshold"))

@@ -120,14 +120,14 @@ class Run(Protocol):
     def test(self) -> RunningTest | None:
         """The running test."""
 
-    def defaults(self) -> tuple[Mapping[str, Any], Collection[str]]:
+    def get_defaults(self) -> tuple[Mapping[str, Any], Collection[str]]:
         """Return the default `metric`, `threshold` and options, and the names that the own mark gives."""
 
     @property
     def skipped(self) -> Sequence[str]:
         """The patterns of fields that every comparison skips."""
 
-    def bench(self, judge: object) -> Bench:
+    def get_bench(self, judge: object) -> Bench:
         """Return the judges for comparators; `judge` is the comparison's own, or None."""
 
 
@@ -146,7 +146,7 @@ def leave(run: Run) -> None:
         _RUNS.remove(run)
 
 
-def runs() -> tuple[Run, ...]:
+def list_runs() -> tuple[Run, ...]:
     """Return all pytest sessions of this process, the innermost last."""
     return tuple(_RUNS)
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn, final
 
-from pytest_jsonmatch.defaults import METRIC, number_reader, read_confidence
+from pytest_jsonmatch.defaults import METRIC, make_number_reader, read_confidence
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, did_you_mean, find_closest
 
 SUCCESS: Final = 0
@@ -155,7 +155,7 @@ def add_study_options(parser: Parser, *names: str) -> None:
     add_options(parser, *names, "--html", "--json", verbose="show all rows of tables")
 
 
-share: Final = number_reader(lambda found: 0 <= found <= 1, "between 0 and 1")
+share: Final = make_number_reader(lambda found: 0 <= found <= 1, "between 0 and 1")
 
 
 def output_file(argument: str) -> Path:

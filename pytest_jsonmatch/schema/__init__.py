@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_jsonmatch._lazy import lazy_names
+from pytest_jsonmatch._lazy import make_lazy_names
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.api import evaluate as evaluate
@@ -60,4 +60,4 @@ _HOMES = {
 }
 if not TYPE_CHECKING:
     # Hidden from type checkers: with a module `__getattr__` they would accept any misspelt name.
-    __all__, __getattr__, __dir__ = lazy_names(__name__, _HOMES)
+    __all__, __getattr__, __dir__ = make_lazy_names(__name__, _HOMES)

@@ -184,14 +184,14 @@ def _to_fixed_point(rows: NDArray[Any]) -> list[NDArray[np.int32] | None]:
     finite = np.isfinite(rows).all(axis=1)
     rows[~finite] = 0.0
     # Divide by the largest component first, so that squares neither overflow nor underflow.
-    _divide(rows, np.abs(rows).max(axis=1))
-    _divide(rows, np.sqrt((rows * rows).sum(axis=1)))
+    _divide_rows(rows, np.abs(rows).max(axis=1))
+    _divide_rows(rows, np.sqrt((rows * rows).sum(axis=1)))
     rows *= _STEPS
     steps = np.rint(rows, out=rows).astype(np.int32)
     return [row if is_finite else None for row, is_finite in zip(steps, finite)]
 
 
-def _divide(rows: NDArray[Any], divisors: NDArray[Any]) -> None:
+def _divide_rows(rows: NDArray[Any], divisors: NDArray[Any]) -> None:
     """Divide each row by its divisor, except where that is 0."""
     divisors[divisors == 0.0] = 1.0
     rows /= divisors[:, None]

@@ -48,7 +48,7 @@ def case_rules(session: Session) -> CaseRules:
 
 
 def _make_rules(session: Session) -> CaseRules:
-    from pytest_jsonmatch.assertions import check_case, comparer_of
+    from pytest_jsonmatch.assertions import check_case, make_comparer
     from pytest_jsonmatch.golden.collector import CaseRules
 
     settings = session.settings
@@ -76,7 +76,7 @@ def _make_rules(session: Session) -> CaseRules:
 
     return CaseRules(
         check_case,
-        comparer_of,
+        make_comparer,
         session.case_files.folders,
         settings.repeat,
         _updater(session) if settings.writes_cases else None,
@@ -116,12 +116,12 @@ def source_texts(case: GoldenCase, actual: object) -> tuple[str, str]:
 
 def _updater(session: Session) -> Updater:
     """Return the object that decides which golden cases to update."""
-    from pytest_jsonmatch.assertions import comparer_of
+    from pytest_jsonmatch.assertions import make_comparer
     from pytest_jsonmatch.golden.update import Updater
 
     def answer(case: GoldenCase, actual: object) -> JsonValue:
         expected = case.expected if case.has_expected else None
-        return comparer_of(case).read(unwrap_answer(actual), expected)[0]
+        return make_comparer(case).read(unwrap_answer(actual), expected)[0]
 
     def ask(request: Request) -> None:
         test = session.test

@@ -199,7 +199,7 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
     "fail-under": _argument(
         "SCORE",
         "fail the run if the mean score of the cases is below this",
-        type=defaults.number_reader(lambda number: 0 <= number <= 1, "between 0 and 1"),
+        type=defaults.make_number_reader(lambda number: 0 <= number <= 1, "between 0 and 1"),
     ),
     "gate": _argument(
         "GATE", "fail the run unless this gate passes, such as 'f1 >= 0.9'; repeatable", **_REPEATABLE

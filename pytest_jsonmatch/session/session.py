@@ -164,7 +164,7 @@ class Session:
         finally:
             self.test = None
 
-    def defaults(self) -> tuple[dict[str, Any], set[str]]:
+    def get_defaults(self) -> tuple[dict[str, Any], set[str]]:
         """Return the current defaults, and the names of those that a mark of the test itself sets.
 
         Defaults are from the `jsonmatch` marks of the test, closest first, then from the ini options.
@@ -210,7 +210,7 @@ class Session:
 
         return configured_judge(self.settings, self.config.rootpath)
 
-    def bench(self, judge: object) -> Bench:
+    def get_bench(self, judge: object) -> Bench:
         """Return the judges for comparators; `judge` is the comparison's own, or None."""
         from pytest_jsonmatch.semantic.bench import Bench
 

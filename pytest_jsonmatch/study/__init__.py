@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_jsonmatch._lazy import lazy_names
+from pytest_jsonmatch._lazy import make_lazy_names
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.study.agreement import (
@@ -58,4 +58,4 @@ _HOMES = {
 }
 if not TYPE_CHECKING:
     # With this, a type checker would accept any misspelt name.
-    __all__, __getattr__, __dir__ = lazy_names(__name__, _HOMES)
+    __all__, __getattr__, __dir__ = make_lazy_names(__name__, _HOMES)

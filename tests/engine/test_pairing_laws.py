@@ -217,7 +217,7 @@ class Elements(NamedTuple):
         element = self.plan.root.children[ELEMENT]
         grid = GridBuilder(aligner, element, body).build_grid(element, self.expected, self.actual)
         grid.walk = self.walked, range(10**6), range(10**6)
-        grid.compute_worths(aligner.leaf_counts(element, self.expected, self.actual))
+        grid.compute_worths(aligner.make_leaf_counts(element, self.expected, self.actual))
         return grid
 
     def walked(self, at: int, to: int) -> PairScore:

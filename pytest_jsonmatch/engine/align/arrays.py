@@ -78,7 +78,7 @@ class Aligner(PairingContext):
         grid.walk = measure, rows, columns
         if threshold is not None:
             grid.threshold = threshold + ROUNDED_ZERO
-        grid.compute_worths(self.leaf_counts(element, one, other, plain=plain))
+        grid.compute_worths(self.make_leaf_counts(element, one, other, plain=plain))
         best = grid.find_best_pairs(range(len(rows)), range(len(columns)))
         for at, to in best.pairs:
             keep_pairings(grid.parts, at, to)

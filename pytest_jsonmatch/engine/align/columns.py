@@ -16,7 +16,7 @@ This module adds up the numerators, Σ, in a grid: an (n, m) matrix, indexed [i,
 
 `sku` adds [[0], [1]] to the grid and `n` adds [[1], [0]]. E is [2, 2] and A is [2]: both similarities are ½.
 Only distinct values of a column are compared. The arrays at one place inside the elements share a grid. E
-and A come from `PairingContext.leaf_counts`, and `Grid.compute_worths` divides.
+and A come from `PairingContext.make_leaf_counts`, and `Grid.compute_worths` divides.
 
 Some scores are not known here, for example those of a comparator that asks a model. The grid then has an
 upper bound, and a pair that is chosen is scored by the walk (`engine.score.walk`), which scores two values
@@ -297,7 +297,7 @@ class GridBuilder:
         refuse_too_large(node, len(expected), len(actual))
         builder = GridBuilder(self._aligner, element, self._grid_type, self._max_depth)
         grid = builder.build_grid(element, expected, actual)
-        grid.compute_worths(self._aligner.leaf_counts(element, expected, actual))
+        grid.compute_worths(self._aligner.make_leaf_counts(element, expected, actual))
         return grid
 
     # -- alternatives of a schema, matchers, accepted alternatives ---------------------------------------
@@ -340,7 +340,7 @@ class GridBuilder:
             self._add_values(block, node, weight, others, actual)
         grid.add_block(block, matched.others, columns)
         # Every matcher is one leaf, so all have the same row of counts.
-        (counts,) = self._leaf_counts(node, weight, matched.values[:1], actual)
+        (counts,) = self._make_leaf_counts(node, weight, matched.values[:1], actual)
         lines = {
             matcher: [count * score for count, score in zip(counts, _score_by_matcher(matcher, actual))]
             for matcher in dict.fromkeys(matched.values)
@@ -358,15 +358,15 @@ class GridBuilder:
         """Add scalars of actual that are accepted where a container is expected."""
         one, other = sides
         scores = [accept.find_best(node.rules.try_transform(value)).score for value in other.values]
-        leaf_counts = self._leaf_counts(node, weight, one.values, other.values)
+        leaf_counts = self._make_leaf_counts(node, weight, one.values, other.values)
         lines = [[score * count for score, count in zip(scores, counts)] for counts in leaf_counts]
         grid.add_scores(one.positions, other.positions, lines)
 
-    def _leaf_counts(
+    def _make_leaf_counts(
         self, node: PlanNode, weight: float, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
     ) -> list[list[float]]:
         """Return the weighted leaf count of each pair: what it adds to Σ if it matches as a whole."""
-        lines = self._aligner.leaf_counts(node, expected, actual).pairs(len(actual))
+        lines = self._aligner.make_leaf_counts(node, expected, actual).pairs(len(actual))
         return [[weight * count for count in line] for line in lines]
 
     # -- upper bounds --------------------------------------------------------------------------------------
@@ -386,7 +386,7 @@ class GridBuilder:
         grid.needs_walk = True
         block = self._grid_type(self._aligner, len(expected), len(actual))
         self._add_by_kind(block, node, weight, expected, actual)
-        for at, counts in enumerate(self._leaf_counts(node, weight, expected, actual)):
+        for at, counts in enumerate(self._make_leaf_counts(node, weight, expected, actual)):
             bounds = [max(float(score), count) for score, count in zip(block.total_scores[at], counts)]
             grid.add_scores([at], range(len(actual)), [bounds])
 

@@ -126,7 +126,7 @@ class PairingContext:
         """The pairings by the identities of two arrays, which the documents keep alive; by identity, since
         equal elements share a row of a grid, but not the order of their nested arrays."""
 
-    def leaf_counts(
+    def make_leaf_counts(
         self,
         node: PlanNode,
         expected: Sequence[JsonValue],

@@ -167,10 +167,10 @@ class ArrayGrid:
         inner: Any = nested.inner
         exact = None
         if type(inner) is RelatedGrid:
-            bounds = inner.upper_bounds(left, right)
+            bounds = inner.compute_upper_bounds(left, right)
         else:
             exact = None if inner.needs_walk else inner.sum_intersections(nested, left, right)
-            bounds = inner.upper_bounds(nested, left, right) if exact is None else exact
+            bounds = inner.compute_upper_bounds(nested, left, right) if exact is None else exact
         bounds = weight * bounds
         self.total_scores += bounds
         if inner.needs_walk:
@@ -206,7 +206,7 @@ class ArrayGrid:
             total += (one >= occurrence) * scores @ (other >= occurrence).T.astype(np.float64)
         return total
 
-    def upper_bounds(self, nested: NestedArrays, left: Membership, right: Membership) -> Matrix:
+    def compute_upper_bounds(self, nested: NestedArrays, left: Membership, right: Membership) -> Matrix:
         """Return upper bounds of the Σ of nested arrays: each element of a side with its best partner."""
         if nested.is_keyed:
             members = nested.find_key_members()

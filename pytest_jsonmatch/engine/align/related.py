@@ -66,7 +66,7 @@ class RelatedGrid:
         self._scores = scores
         self._lines: dict[int, dict[int, float]] = {}
 
-    def upper_bounds(self, left: Membership, right: Membership) -> Matrix:
+    def compute_upper_bounds(self, left: Membership, right: Membership) -> Matrix:
         """Return upper bounds of the Σ of nested arrays: each element of a side with its best partner."""
         one = _sum_best(self._scores.tocoo(), left, right)
         return np.minimum(one, _sum_best(self._scores.T.tocoo(), right, left).T)

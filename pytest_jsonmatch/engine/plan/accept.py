@@ -125,19 +125,19 @@ def _read_regex(where: str, value: Any) -> Accept:
 
 
 def _read_range(where: str, value: Any) -> Accept:
-    bounds = [_finite_number(bound) for bound in value] if isinstance(value, (list, tuple)) else []
+    bounds = [_get_finite_number(bound) for bound in value] if isinstance(value, (list, tuple)) else []
     if len(bounds) != 2 or None in bounds or bounds[0] > bounds[1]:  # type: ignore[operator] # None is caught
         raise ConfigurationError(f"{where} must be [low, high] (two numbers, both included), got {value!r}")
     low, high = bounds
 
     def holds(actual: JsonValue) -> bool:
-        number = _finite_number(actual)
+        number = _get_finite_number(actual)
         return number is not None and low <= number <= high  # type: ignore[operator]
 
     return Accept(predicates=(Predicate(f"between {value[0]} and {value[1]}", holds),))
 
 
-def _finite_number(value: Any) -> int | float | Decimal | None:
+def _get_finite_number(value: Any) -> int | float | Decimal | None:
     """Return a finite number unchanged; return None for anything else."""
     return value if type(value) in NUMBERS and value - value == 0 else None
 

@@ -214,10 +214,10 @@ class PlanNode:
     def path(self) -> str:
         """The schema path as text."""
         if self._path is None:
-            self._path = format_path(self.segments())
+            self._path = format_path(self.get_segments())
         return self._path
 
-    def segments(self) -> tuple[Segment, ...]:
+    def get_segments(self) -> tuple[Segment, ...]:
         """Return the segments of the schema path."""
         return tuple(node.segment for node in self._iter_upwards())[-2::-1]
 

@@ -150,9 +150,9 @@ class FieldResult(NamedTuple):
     @property
     def sums(self) -> Sums:
         """The sums that this result adds to those of the comparison."""
-        return self.sums_at(self.node.weight)
+        return self.compute_sums_at(self.node.weight)
 
-    def sums_at(self, weight: float) -> Sums:
+    def compute_sums_at(self, weight: float) -> Sums:
         """Return the sums that this result adds if its place has this weight."""
         expected, actual = self.own_weights
         perfect = self.score == 1.0 or not (weight and (expected or actual))

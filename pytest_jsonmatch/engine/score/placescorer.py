@@ -106,7 +106,9 @@ class PlaceScorer:
         if self._plan.weighted:
             base = self._base
             weighted_sums = [
-                finding.sums if base is None else finding.sums_at(get_weight_between(base, finding.node))
+                finding.sums
+                if base is None
+                else finding.compute_sums_at(get_weight_between(base, finding.node))
                 for finding in self.findings
             ]
             return add_sums((*weighted_sums, *self.parts))

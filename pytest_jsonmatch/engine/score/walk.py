@@ -207,7 +207,7 @@ class Walk(PlaceScorer):
         """Add the sums of nested arrays."""
         if self._plan.weighted and self._base is not None:
             weight = get_weight_between(self._base, node)
-            sums, excluded_leaves = sums.times(weight), excluded_leaves * weight
+            sums, excluded_leaves = sums.multiply(weight), excluded_leaves * weight
         self.parts.append(sums)
         self.excluded_leaves += excluded_leaves
         self.questions.update(questions)

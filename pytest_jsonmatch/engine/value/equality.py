@@ -38,10 +38,10 @@ def json_equal(expected: JsonValue, actual: JsonValue, *, strict: bool = False) 
             if not json_equal(one, other, strict=strict):
                 return False
         return True
-    return (kind is type(actual) or not strict) and _scalars_equal(expected, actual)
+    return (kind is type(actual) or not strict) and _are_scalars_equal(expected, actual)
 
 
-def _scalars_equal(left: JsonValue, right: JsonValue) -> bool:
+def _are_scalars_equal(left: JsonValue, right: JsonValue) -> bool:
     kind, other = type(left), type(right)
     if (kind is not other and (kind not in NUMBERS or other not in NUMBERS)) or left != right:
         return False

@@ -170,7 +170,7 @@ class Pattern:
 
     def start(self) -> frozenset[int]:
         """Return the positions in the pattern at which matching can begin."""
-        return self._closure({0})
+        return self._add_skippable({0})
 
     def step(self, states: frozenset[int], segment: Segment) -> frozenset[int]:
         """Return the positions that can follow `states` after one more segment of a schema path.
@@ -184,7 +184,7 @@ class Pattern:
                 reached.add(state)
             elif required == segment or _is_any(required, segment) or _is_any(segment, required):
                 reached.add(state + 1)
-        return self._closure(reached)
+        return self._add_skippable(reached)
 
     def accepts(self, states: frozenset[int]) -> bool:
         """Return whether a path that led to `states` matches the pattern."""
@@ -199,7 +199,7 @@ class Pattern:
                 return False
         return self.accepts(states)
 
-    def _closure(self, states: set[int]) -> frozenset[int]:
+    def _add_skippable(self, states: set[int]) -> frozenset[int]:
         """Add the positions that are reached if `**` matches no segment."""
         for state in sorted(states):
             after = state

@@ -51,7 +51,7 @@ class Sums(NamedTuple):
         """2Σ / (E + A), 1 for 0/0."""
         return divide_leaves(2 * self.score, self.expected + self.actual, perfect=self.perfect)
 
-    def times(self, weight: float) -> Sums:
+    def multiply(self, weight: float) -> Sums:
         """Return the sums with all weights multiplied by `weight`."""
         return Sums(self.score * weight, self.expected * weight, self.actual * weight, self.perfect)
 
