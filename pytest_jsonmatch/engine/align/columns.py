@@ -9,7 +9,7 @@ a column of a table whose rows are the elements. E_i and A_j are the weighted le
 each counted on its own. The divisor is E_i under `reduce: ratio` or `extra: ignore`; a similarity is at most
 1, and 0/0 is 1.
 
-This module adds up the numerators, Σ, in a grid: an (n, m) matrix, indexed [i, j]. Of
+This module adds up the numerators, Σ, in a grid: an (n, m) matrix, indexed [i, j]. For
 
     expected = [{"sku": "a", "n": 1}, {"sku": "b", "n": 2}]
     actual = [{"sku": "b", "n": 1}]
