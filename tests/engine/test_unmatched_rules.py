@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,14 +68,23 @@ def test_each_side_and_the_schema_count():
 
 
 @pytest.mark.parametrize(
-    "element", ["a", {"idd": 1}, {"id": None}, {"id": True}, {"id": [1]}, {"id": {}}, {"id": 1.0}]
+    ("element", "reason"),
+    [
+        ("a", "it is not an object"),
+        ({"idd": 1}, "'id' is missing"),
+        ({"id": None}, "'id' is null"),
+        ({"id": True}, "'id' is a boolean"),
+        ({"id": [1]}, "'id' is an array"),
+        ({"id": {}}, "'id' is an object"),
+        ({"id": 1.0}, "'id' is a duplicate"),
+    ],
 )
-def test_elements_that_cannot_pair_by_their_key_are_told(element):
+def test_elements_that_cannot_pair_by_their_key_are_told(element, reason):
     answer = {"tags": [{"id": 1}, element, element], "empty": []}
     fields = {name: {"align": {"key": "id"}} for name in ("tags", "empty")}
     told = (
-        "tags: elements are paired by their member 'id'; 2 elements of {} can't be paired, the first is tags[1]: "
-        "'id' is missing, null, a boolean, an object, an array, or a duplicate"
+        "tags: elements are paired by their member 'id'; 2 elements of {} can't be paired, "
+        f"the first is tags[1]: {reason}"
     )
     both = told.format("expected"), told.format("actual")
     result = compare_json(answer, answer, fields=fields)
@@ -84,6 +95,14 @@ def test_elements_that_cannot_pair_by_their_key_are_told(element):
         assert compare_json(answer["tags"], answer["tags"], arrays={"key": "id"}).warnings
     fine = {"tags": [{"id": 1}, {"id": "1"}, {"id": 2}]}
     assert compare_json(fine, {"tags": [{"id": 3}]}, fields=fields).warnings == ()
+
+
+def test_an_infinite_key_pairs_no_element():
+    fields = {"tags": {"align": {"key": "id"}}}
+    (warning,) = compare_json({"tags": [{"id": math.inf}]}, {"tags": [{"id": 1}]}, fields=fields).warnings
+    assert warning.endswith(
+        "1 element of actual can't be paired, the first is tags[0]: 'id' is not a finite number"
+    )
 
 
 def test_a_schema_that_holds_itself():

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.align.keys import read_key_value
 from pytest_jsonmatch.engine.plan.options import ByKey, ByMembers
 from pytest_jsonmatch.engine.score.field import Place, format_instance_path, get_instance_keys
-from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.convert import MISSING, json_type
 from pytest_jsonmatch.engine.value.errors import GoldValidationError, UnlistedFieldError, did_you_mean
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.engine.value.text import count
@@ -19,6 +19,16 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.walkstate import AlignedArrays
     from pytest_jsonmatch.engine.value.convert import JsonValue, Side
     from pytest_jsonmatch.engine.value.errors import JsonMatchError
+
+
+_UNUSABLE: Final = {
+    "null": "null",
+    "boolean": "a boolean",
+    "number": "not a finite number",
+    "array": "an array",
+    "object": "an object",
+}
+"""Descriptions of values by which no element can be paired, by JSON type."""
 
 
 def make_unlisted_error(node: PlanNode, where: Place, *, of_expected: bool) -> JsonMatchError:
@@ -92,11 +102,21 @@ def _find_unpaired_keys(arrays: Iterable[AlignedArrays]) -> tuple[str, ...]:
             for at, item in enumerate(values):
                 if (value := read_key_value(member, item, key)) in seen:
                     path = format_instance_path(Place(array.place, at, at), side)
-                    unpaired.setdefault((array.node.path, key, side), []).append(path)
+                    is_usable = value is not MISSING
+                    reason = f"{key!r} is a duplicate" if is_usable else _explain_unusable(member, item, key)
+                    unpaired.setdefault((array.node.path, key, side), []).append(f"{path}: {reason}")
                 seen.add(value)
     return tuple(
         f"{path}: elements are paired by their member {key!r}; {count(len(places), 'element')} of {side} "
-        f"can't be paired, the first is {places[0]}: {key!r} is missing, null, a boolean, an object, an "
-        "array, or a duplicate"
+        f"can't be paired, the first is {places[0]}"
         for (path, key, side), places in unpaired.items()
     )
+
+
+def _explain_unusable(member: PlanNode, item: JsonValue, key: str) -> str:
+    """Return why an element has no value by which it can be paired."""
+    if type(item) is not dict:
+        return "it is not an object"
+    if key not in item:
+        return f"{key!r} is missing"
+    return f"{key!r} is {_UNUSABLE[json_type(member.rules.try_transform(item[key]))]}"
