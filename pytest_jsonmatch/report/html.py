@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -39,6 +40,10 @@ _MAX_NAME: Final = 32
 """The most characters in the name of a heat map's row."""
 _SHORT: Final = 70
 """Expected and actual are shown on one line if they have at most this many characters together."""
+_LONG: Final = re.compile(r"\S{13,}")
+"""A word that a cell of a table may break."""
+_PART: Final = re.compile(r"[^./:_\[\]-]{1,24}[./:_\[\]-]*|[./:_\[\]-]+")
+"""A part of such a word, which ends behind a separator of paths."""
 _FEW_ROWS: Final = 8
 """Tables with at most this many rows have no filters."""
 _TONES: Final = {"passed": "good", "failed": "bad", "undecided": "open"}
@@ -116,7 +121,11 @@ def _environment() -> Any:
         # Markup, a subclass of str, comes only from our own files, and is escaped.
         finalize=lambda value: printable(value) if type(value) is str else value,
     )
-    environment.filters |= {"lines": _lines, "shortened": partial(clip_middle, width=_MAX_NAME)}
+    environment.filters |= {
+        "lines": _lines,
+        "breakable": _breakable,
+        "shortened": partial(clip_middle, width=_MAX_NAME),
+    }
     return environment
 
 
@@ -146,6 +155,20 @@ def _lines(text: str) -> Markup:
     from markupsafe import Markup, escape
 
     return Markup("\n").join(escape(printable(line)) for line in text.split("\n"))
+
+
+def _breakable(text: str) -> Markup:
+    """Return the text of a cell, escaped, with places where its long words may break.
+
+    A column is at least as wide as its longest word, so paths that can break leave room for other columns.
+    """
+    from markupsafe import Markup, escape
+
+    shown = printable(text)
+    # Spaces before an indented name must not break; a printable text has no NUL.
+    shown = shown.replace(" ", "\u00a0", len(shown) - len(shown.lstrip(" ")))
+    parts = _LONG.sub(lambda word: "\0".join(_PART.findall(word[0])), shown).split("\0")
+    return Markup("<wbr>").join(map(escape, parts))
 
 
 def _quoted(text: Text) -> str | Markup:

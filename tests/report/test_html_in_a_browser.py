@@ -18,6 +18,7 @@ from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
 from pytest_jsonmatch.gate.headlines import contest
+from pytest_jsonmatch.report.blocks import AnyCell, Report, Table
 from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.cases_page import CaseText, PageExtra
 from pytest_jsonmatch.report.html import html_page
@@ -355,6 +356,32 @@ def test_nothing_is_wider_than_the_window(browser: Browser, width: int) -> None:
         page_of({"t.py::" + "long" * 60: ({"a" * 300: "b" * 300}, {"a" * 300: "c" * 300})}), width=width
     )
     assert browser.run("return document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("width", [1200, 1100, 420])
+def test_no_column_is_cut_off(browser: Browser, width: int) -> None:
+    numbers = ["n", "match", "mismatch", "missing", "extra", "precision", "recall", "F1", "before", "change"]
+    fields: list[list[AnyCell]] = [
+        [path, *["1,234"] * 9, "-0.001"] for path in ("items[].id", "vendor.address." + "long" * 20)
+    ]
+    texts = "place", "gold", "answers", "who"
+    value = '{"sku": "SKU-002", "name": "paint brush", "qty": 6, "price": 12.41, "note": null}'
+    audit: list[list[AnyCell]] = [["inv30", "vendor.address.zip", '"07540"', value, "3 to 0", "99 %", "a, b"]]
+    blocks = [
+        Table(["field", *numbers], fields),
+        Table(["record", *texts[:3], "votes", "wrong gold", texts[3]], audit, text=texts),
+        Table(["case", "text"], [["  items[0]", "word " * 200]], text={"text"}),
+    ]
+    browser.open(html_page(Report("", "", blocks)), width=width)
+    wide = (
+        "return [...document.querySelectorAll('.wide')].filter((each) => each.scrollWidth > each.clientWidth)"
+    )
+    assert browser.run(f"{wide}.length") == 0
+    # Names of up to twelve characters stay on one line.
+    heights = (
+        "return [...document.querySelectorAll('tbody th code')].map((each) => each.getClientRects().length)"
+    )
+    assert browser.run(heights)[::2] == [1, 1]
 
 
 def test_paper_has_the_details(browser: Browser) -> None:

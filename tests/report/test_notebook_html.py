@@ -17,7 +17,7 @@ HOSTILE = "<script>alert(1)</script>\u202e\x1b[31m"
 
 def shown(result: MatchResult | RunResult) -> str:
     """The text of a result, without markup and style."""
-    html = re.sub(r"<style>.*?</style>", "", result._repr_html_(), flags=re.DOTALL)
+    html = re.sub(r"<style>.*?</style>|<wbr>", "", result._repr_html_(), flags=re.DOTALL)
     return unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html)))
 
 
