@@ -1,4 +1,4 @@
-"""The request for one comparison: what an assertion or a golden case gives, with all defaults resolved."""
+"""The request for one comparison, by an assertion or a golden case, with all defaults resolved."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ class Run(Protocol):
         """The running test."""
 
     def get_defaults(self) -> tuple[Mapping[str, Any], Collection[str]]:
-        """Return the default `metric`, `threshold` and options, and the names that the own mark gives."""
+        """Return the default `metric`, `threshold` and options, and the names set by the test's own mark."""
 
     @property
     def skipped(self) -> Sequence[str]:

@@ -123,7 +123,7 @@ class Judge(Protocol):
 
     @property
     def usage(self) -> JudgeUsage:
-        """What has been done so far."""
+        """The usage so far."""
 
 
 @final
@@ -173,5 +173,5 @@ class CallableJudge:
 
     @property
     def usage(self) -> JudgeUsage:
-        """What has been done so far."""
+        """The usage so far."""
         return self._usage

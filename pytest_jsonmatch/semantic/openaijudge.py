@@ -111,7 +111,7 @@ class OpenAIJudge:
 
     @property
     def usage(self) -> JudgeUsage:
-        """What has been done so far."""
+        """The usage so far."""
         with self._lock:
             return self._usage
 
@@ -322,7 +322,7 @@ class OpenAIJudge:
         if key := os.environ.get(name, "").strip():
             return key
         raise ConfigurationError(
-            f"the judge {self.model!r} has no key: set the environment variable {name}, or take verdicts "
+            f"the judge {self.model!r} has no key: set the environment variable {name}, or use verdicts "
             "from a cache (mode 'cached')"
         )
 

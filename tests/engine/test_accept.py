@@ -236,7 +236,7 @@ def test_patterns_everywhere_take_quadratic_time_at_most():
             {"type": "date"},
             "accept['v'].type must be a JSON type or a list of JSON types (null, boolean",
         ),
-        ([float("nan")], "accept['v'] must hold JSON values"),
+        ([float("nan")], "accept['v'] must contain JSON values"),
     ],
 )
 def test_a_mistake_is_told_with_its_place(accept, message):

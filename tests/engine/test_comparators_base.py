@@ -62,7 +62,7 @@ jaccard {"tokenizer": "words"} comparator 'jaccard': 'tokenizer' must be a funct
 oneof {} comparator 'oneof' needs either 'values' (a list that actual must be in) or 'groups' (lists of synonyms that expected and actual must share), and not both
 oneof {"values": []} comparator 'oneof': 'values' must be a list with at least one value, got []
 oneof {"values": "abc"} comparator 'oneof': 'values' must be a list with at least one value, got 'abc'
-oneof {"values": [NaN]} comparator 'oneof': 'values' must hold JSON values: expected holds nan
+oneof {"values": [NaN]} comparator 'oneof': 'values' must contain JSON values: expected holds nan
 oneof {"groups": ["ab"]} comparator 'oneof': each of 'groups' must be a list with at least one value, got 'ab'
 oneof {"groups": {}} comparator 'oneof': 'groups' must be a list of lists of synonyms
 date {"formats": ["%Y-%q"]} comparator 'date': '%Y-%q' is not a date format; one looks like '%Y-%m-%d'

@@ -231,7 +231,7 @@ def test_other_parameters_beside_a_language():
         ({"languages": [7]}, "unknown language 7; known: af, "),
         (
             {"formats": ["%d"], "order": "dmy"},
-            "'formats' say the order of numbers; give no 'order' with them",
+            "'formats' define the order of numbers; remove 'order'",
         ),
         ({"timezone": 1}, "has no parameter 'timezone'; known: formats, languages, order, precision"),
     ],

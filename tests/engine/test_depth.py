@@ -109,5 +109,5 @@ def test_a_stack_that_is_nearly_used_up_is_an_error_that_says_so():
     def below(levels):
         return compare_json(value, value) if levels == 0 else below(levels - 1)
 
-    with pytest.raises(JsonMatchError, match="does not fit into what is left of Python's stack"):
+    with pytest.raises(JsonMatchError, match="needs more of Python's stack than is left"):
         below(sys.getrecursionlimit() - depth_of(sys._getframe()) - 200)

@@ -402,7 +402,7 @@ def test_no_key(judge, monkeypatch):
     with pytest.raises(ConfigurationError) as caught:
         judge(base_url=None).judge(items(1))
     assert str(caught.value) == (
-        "the judge 'loopback' has no key: set the environment variable OPENAI_API_KEY, or take verdicts from a "
+        "the judge 'loopback' has no key: set the environment variable OPENAI_API_KEY, or use verdicts from a "
         "cache (mode 'cached')"
     )
 

@@ -72,8 +72,8 @@ class ArrayGrid:
     def add_scores(self, rows: Sequence[int], columns: Sequence[int], by: Any) -> None:
         """Add a matrix to the Σ of a block of pairs, or the same numbers to each of its rows."""
         if rows and columns:
-            is_whole_grid = self.shape == (len(rows), len(columns))
-            self.total_scores[slice(None) if is_whole_grid else np.ix_(rows, columns)] += by
+            covers_all = self.shape == (len(rows), len(columns))
+            self.total_scores[slice(None) if covers_all else np.ix_(rows, columns)] += by
 
     def add_column(self, node: PlanNode, weight: float, left: Column, right: Column) -> None:
         """Add the weighted scores of a column; each pair of distinct values is scored once."""

@@ -107,7 +107,7 @@ def make_date_reader(params: Params) -> Callable[[JsonValue], dt.datetime | None
     elif order is None:
         formats = _check_formats(given)
     else:
-        raise ConfigurationError(f"{_OWNER}: 'formats' say the order of numbers; give no 'order' with them")
+        raise ConfigurationError(f"{_OWNER}: 'formats' define the order of numbers; remove 'order'")
     read_in_languages = None if languages is None else _make_language_reader(languages, order, precision)
 
     orders = _ORDERS if order is None else (order, "ymd")

@@ -91,7 +91,7 @@ def read_json_list(owner: str, values: object) -> list[JsonValue]:
     try:
         return [to_json_value(value, side="expected") for value in values]
     except JsonMatchError as error:
-        raise ConfigurationError(f"{owner} must hold JSON values: {error}") from error
+        raise ConfigurationError(f"{owner} must contain JSON values: {error}") from error
 
 
 def make_missing_extra_error(name: str, extra: str) -> ConfigurationError:

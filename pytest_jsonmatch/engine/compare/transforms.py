@@ -268,7 +268,7 @@ BUILTIN: Final[Mapping[str, Transform]] = {
 | `unicode` | `form`: NFC, NFD, NFKC, NFKD | Unicode normal form |
 | `round_digits` | `digits` | rounds a number as Python's `round` does |
 | `type_convert` | `to`: str, float, int, bool | reads or writes a value as another type |
-| `parse_json` | | reads JSON text inside JSON, and compares what it says, leaf by leaf |
+| `parse_json` | | reads JSON text inside JSON, and compares its value leaf by leaf |
 
 `type_convert` to `str` writes numbers and booleans as JSON text; to `float` reads numeric strings; to `int`
 reads strings of digits and cuts off a number's fraction; to `bool` reads true/false, yes/no, 1/0 in any case.

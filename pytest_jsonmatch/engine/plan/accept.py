@@ -173,7 +173,7 @@ ACCEPT_WORDS: Final = tuple(READERS)
 
 @final
 class BestValue(NamedTuple):
-    """The best score at a place with accepted alternatives, and what has it."""
+    """The best score at a place with accepted alternatives, and the value or predicate with that score."""
 
     score: float
     number: int = 0
@@ -200,7 +200,7 @@ class Acceptance:
         """Prepare scoring with accepted alternatives.
 
         Args:
-            accept: what is accepted.
+            accept: the accepted alternatives and predicates.
             values: the values of the alternatives after the place's transforms.
             score: scores two transformed values, with the thresholds of leaves applied if `fast`.
             fast: whether the place's comparators can score two scalars at any time and never raise an error.
@@ -232,7 +232,7 @@ class Acceptance:
     def find_best(
         self, actual: JsonValue, own_score: float = 0.0, score: Callable[[int], float] | None = None
     ) -> BestValue:
-        """Return the best score of a value and what has it; of equal scores the first wins.
+        """Return the best score of a value, with the alternative that has it; of equal scores the first wins.
 
         Args:
             actual: actual's value, transformed.

@@ -306,7 +306,7 @@ register_judge: Final = _layers[0].judge
 
 
 def register(name: str, fn: ComparatorFunction, overwrite: bool = False) -> None:
-    """Register a comparator, as `register_comparator` under the name that source 5 gives it.
+    """Register a comparator, as `register_comparator` does; this is its name in source 5.
 
     Built-in names that source 5 does not have, such as `date`, need no `overwrite` here.
 

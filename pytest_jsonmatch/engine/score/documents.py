@@ -129,8 +129,8 @@ def _run_walk(walk: Walk, scope: _Scope) -> Walk:
             walk.score_place(*scope)
     except RecursionError as error:
         message = (
-            f"the comparison of two values with up to {MAX_DEPTH} levels does not fit into what is left of "
-            "Python's stack: compare them from a function that is called less deeply, or raise the limit "
+            f"the comparison of two values with up to {MAX_DEPTH} levels needs more of Python's stack "
+            "than is left: compare them from a function that is called less deeply, or raise the limit "
             "with sys.setrecursionlimit"
         )
         raise JsonMatchError(message) from error
