@@ -72,6 +72,14 @@ OPERATORS: Final[Mapping[str, Callable[[float, float], bool]]] = {
     ">": operator.gt,
     "<": operator.lt,
 }
+_MISTAKES: Final = {
+    "=>": ">=",
+    "=<": "<=",
+    "\N{GREATER-THAN OR EQUAL TO}": ">=",
+    "\N{LESS-THAN OR EQUAL TO}": "<=",
+    "=": "==",
+}
+"""Operators by what people write instead."""
 EACH_VALUE: Final = "=*"
 """The end of a tag pattern in a gate that must pass for each value of the tag."""
 _TOLERANCE: Final = 1e-12
@@ -210,10 +218,10 @@ def parse_gate(text: str, statistics: Collection[str] = ()) -> Gate:
     statistic = re.sub(r"\s", "", term[0])
     statistic = _STATISTICS_BY_RESULT_NAME.get(statistic, statistic)
     if statistic not in known:
-        raise GateError.at(
-            text, term.start(), f"unknown statistic{where} {statistic!r}{_advice(statistic, known)}"
-        )
-    comparison = _expect(text, term.end(), "|".join(OPERATORS), f"one of {', '.join(OPERATORS)}")
+        may_be_field = not statistics and where != " of fields" and rows is None
+        advice = _advice(statistic, known, may_be_field=may_be_field)
+        raise GateError.at(text, term.start(), f"unknown statistic{where} {statistic!r}{advice}")
+    comparison = _expect(text, term.end(), "|".join(OPERATORS), f"one of {', '.join(OPERATORS)}", _MISTAKES)
     number = _expect(text, comparison.end(), _NUMBER, "a number")
     limit = float(number[0])
     if not statistics and statistic in SHARES and not 0 <= limit <= 1:
@@ -230,19 +238,30 @@ def parse_gate(text: str, statistics: Collection[str] = ()) -> Gate:
     )
 
 
-def _expect(text: str, position: int, pattern: str, expected: str) -> re.Match[str]:
-    """Return the match of a pattern at a position, after any white space; raise GateError without one."""
+def _expect(
+    text: str, position: int, pattern: str, expected: str, mistakes: Mapping[str, str] | None = None
+) -> re.Match[str]:
+    """Return the match of a pattern at a position, after any white space; raise GateError without one.
+
+    `mistakes` maps what people write instead to what they mean.
+    """
     position += len(text[position:]) - len(text[position:].lstrip())
     match = re.compile(pattern).match(text, position)
     if match is None:
+        wrong = next((wrong for wrong in mistakes or () if text.startswith(wrong, position)), None)
         found = re.compile(r"\w+|\S").match(text, position)
         got = "but the gate ends here" if found is None else f"not {found[0]!r}"
+        if mistakes and wrong:
+            got = f"not {wrong!r}; did you mean {mistakes[wrong]!r}?"
         raise GateError.at(text, min(position, len(text.rstrip())), f"expected {expected}, {got}")
     return match
 
 
-def _advice(statistic: str, known: Collection[str]) -> str:
-    """Return a hint that says what to write instead of an unknown statistic."""
+def _advice(statistic: str, known: Collection[str], *, may_be_field: bool) -> str:
+    """Return a hint that says what to write instead of an unknown statistic.
+
+    `may_be_field` is whether a field can be meant, such as in `total >= 0.9`.
+    """
     prefix, *others = statistic.split(".")
     part = find_closest(prefix, _PART_EXAMPLES)
     if part != "fields" and (part is None or others[:-1]) and others and others[-1] in SCORES:
@@ -250,7 +269,13 @@ def _advice(statistic: str, known: Collection[str]) -> str:
     if part == "fields" and others:
         name = others.pop() if others[1:] and others[-1] in SCORES else "recall"
         return f'; for a field write fields["{".".join(others)}"].{name}'
-    return did_you_mean(statistic, known) if part is None else f"; write for example {_PART_EXAMPLES[part]}"
+    if part is not None:
+        return f"; write for example {_PART_EXAMPLES[part]}"
+    # Only a name with a dot is a misspelling of one such as `cost.total`, or the first half of it.
+    alike = [name for name in known if ("." in name) == bool(others) or name.startswith(f"{statistic}.")]
+    if may_be_field and find_closest(statistic, alike) is None:
+        return f'; for a field write fields["{statistic}"].score; known: {", ".join(sorted(known))}'
+    return did_you_mean(statistic, alike or known)
 
 
 def _never_significant(statistic: str, comparison: str) -> str:

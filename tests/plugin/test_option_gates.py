@@ -94,7 +94,7 @@ def test_gates_of_runs_in_which_nothing_runs(suite, option):
     [
         (
             "--jsonmatch-gate=f2 >= 1",
-            ["*--jsonmatch-gate: unknown statistic 'f2'; known: *", "  f2 >= 1", "  ^"],
+            ["*--jsonmatch-gate: unknown statistic 'f2'; for a field *; known: *", "  f2 >= 1", "  ^"],
         ),
         ("--override-ini=jsonmatch_gates=f2 > 1", ["*jsonmatch_gates: *unknown statistic 'f2'*"]),
         ("--jsonmatch-fail-under=2", ["*argument --jsonmatch-fail-under: *"]),
