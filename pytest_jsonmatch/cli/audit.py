@@ -21,7 +21,7 @@ from pytest_jsonmatch.engine.value.convert import MISSING, get_value, replace_va
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.golden.files import is_json_file, is_lines_file
 from pytest_jsonmatch.golden.review import review_on_terminal, update_lines
-from pytest_jsonmatch.golden.update import Request, digest_of, expected_in, plan_updates, write
+from pytest_jsonmatch.golden.update import Request, digest_of, plan_updates, read_value_at, write
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.report.blocks import Report, Table, TableCell, Text
 from pytest_jsonmatch.study.label_errors import GoldAudit, audit_gold
@@ -193,7 +193,7 @@ def _requests(suspects: Iterable[Suspect], gold: Path) -> Iterator[Request]:
         path = gold / places[0].record if gold.is_dir() else gold
         steps = () if gold.is_dir() else (lines[position] if is_lines else position,)
         data = path.read_bytes()
-        value = _corrected(expected_in(data, path, steps), places)
+        value = _corrected(read_value_at(data, path, steps), places)
         name, text = f"{places[0].record} ({summary})", ascii_json(value)
         yield Request("write", str(path), str(path), name, steps, digest_of(data), text)
 

@@ -16,7 +16,7 @@ from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.golden.collector import GoldenFile, golden_case_of
-from pytest_jsonmatch.golden.matchers import data_of, matchers_in
+from pytest_jsonmatch.golden.matchers import iter_matchers, without_matchers
 from pytest_jsonmatch.study.mutate import MutationOutcomes
 
 if TYPE_CHECKING:
@@ -111,8 +111,8 @@ class CollectedSuite:
             self.tried.notes[f"{name}: it has the mark {mark}"] = None
             return True
         try:
-            expected = data_of(case.expected)
-            if any(matchers_in(case.expected)):
+            expected = without_matchers(case.expected)
+            if any(iter_matchers(case.expected)):
                 self.tried.notes[f"{name}: places of matchers"] = None
             if expected is MISSING:
                 return True

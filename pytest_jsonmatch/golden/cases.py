@@ -15,7 +15,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, Unsupported
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError, Position
 from pytest_jsonmatch.golden.files import is_json_file, outside, read_limited
 from pytest_jsonmatch.golden.marks import marks_of
-from pytest_jsonmatch.golden.matchers import check_places, matchers_in, with_matchers
+from pytest_jsonmatch.golden.matchers import check_matcher_places, iter_matchers, with_matchers
 from pytest_jsonmatch.golden.yamlevents import load, parse
 from pytest_jsonmatch.results.tags import read_tags
 from pytest_jsonmatch.running import WrittenRule
@@ -408,9 +408,9 @@ class GoldenCase:
         if self.row is not None or "expected" not in self._given:
             return  # plain data
         expected = self.expected
-        if any(matchers_in(expected)):
+        if any(iter_matchers(expected)):
             try:
-                check_places(plan, expected)
+                check_matcher_places(plan, expected)
             except InvalidValueError as error:
                 raise self.error(f"`expected`{error.reason}", "expected", *error.steps) from None
 

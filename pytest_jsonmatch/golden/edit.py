@@ -1,4 +1,4 @@
-"""New values in the text of golden files: scalars in their place, new members behind the last one."""
+"""Edit values in the text of golden files: replace scalars, and insert new members after the last one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _UNIT: Final = re.compile(r"[\r\n]([ \t]+)\S")
 _COMMENT_BELOW: Final = re.compile(r"\s*#")
-_UNPROVEN: Final = (
+_UNSAFE: Final = (
     "the text around the value can't be edited so that nothing else changes; write the value by hand"
 )
 
@@ -43,7 +43,7 @@ class Edited:
     Args:
         data: the new content of the file; the old one if nothing was changed.
         refused: the reason for each change that can't be made.
-        old: the old value at each trail; MISSING if there was none.
+        old: the old value of each change; MISSING if there was none.
     """
 
     data: bytes
@@ -52,16 +52,16 @@ class Edited:
 
 
 def edit(data: bytes, name: str, changes: Mapping[Steps, JsonValue]) -> Edited:
-    r"""Return a file's content with some of its values changed, and no other value and no comment lost.
+    r"""Return the content of a file with some values changed; no other value and no comment is lost.
 
-    A scalar is replaced in its place, and new members or elements are inserted behind the last one. An object
-    or array that loses some is rewritten as a whole; that is refused if there are comments in it. The result
-    is read again before it is returned: if anything but these values has changed, every change is refused.
+    A scalar is replaced, and new members or elements are inserted after the last one. An object or array that
+    loses some is rewritten completely; that is refused if there are comments in it. The result is read again
+    before it is returned: if it differs in anything but these values, every change is refused.
 
     Args:
-        data: the file's content.
-        name: what errors call the file; by its ending it is JSON or YAML.
-        changes: new values by their trail; a member that an object does not have yet is added.
+        data: the content of the file.
+        name: the name of the file in errors; its suffix decides between JSON and YAML.
+        changes: the new values, by the steps to them; a member that an object does not have yet is added.
 
     Raises:
         GoldenFileError: the file is not valid.
@@ -72,45 +72,45 @@ def edit(data: bytes, name: str, changes: Mapping[Steps, JsonValue]) -> Edited:
     {('b', 'n'): 'b is an alias, *x: ...'}
     """
     source = Source(data, name)
-    old = {trail: get_value(source.value, trail) for trail in changes}
+    old = {steps: get_value(source.value, steps) for steps in changes}
     refused: dict[Steps, str] = {}
     splices: list[_Splice] = []
-    wanted = source.value
-    for trail, new in changes.items():
+    expected = source.value
+    for steps, new in changes.items():
         plan = _Plan(source)
         try:
-            plan.place(trail, new)
+            plan.change_value(steps, new)
         except _RefusedError as refusal:
-            refused[trail] = str(refusal)
+            refused[steps] = str(refusal)
         else:
             splices += plan.splices
-            wanted = replace_value(wanted, trail, new)
+            expected = replace_value(expected, steps, new)
     if not splices:
         return Edited(data, refused, old)
     parts: list[str] = []
     position = 0
-    # At the same place an insertion comes before a removal.
+    # At the same position an insertion comes before a removal.
     for splice in sorted(splices, key=lambda splice: (splice.start, splice.end != splice.start)):
         parts += (source.text[position : splice.start], splice.text)
         position = splice.end
     after = source.with_text("".join([*parts, source.text[position:]]))
     try:
-        found = Source(after, name)
-        is_right = json_equal(found.value, wanted, strict=True) and found.comments == source.comments
+        edited = Source(after, name)
+        is_right = json_equal(edited.value, expected, strict=True) and edited.comments == source.comments
     except GoldenFileError:
         is_right = False
     if not is_right:
-        return Edited(data, dict.fromkeys(changes, _UNPROVEN) | refused, old)
+        return Edited(data, dict.fromkeys(changes, _UNSAFE) | refused, old)
     return Edited(after, refused, old)
 
 
 def edit_lines(data: bytes, name: str, changes: Mapping[Steps, JsonValue]) -> Edited:
-    r"""Return the content of a JSON Lines file with some values changed as `edit` does; other lines stay.
+    r"""Return the content of a JSON Lines file with some values changed, as by `edit`; other lines stay.
 
     Args:
-        data: the file's content.
-        name: what errors call the file; it ends as names of such files do.
-        changes: new values by their trail, whose first step is the line, counted from 0.
+        data: the content of the file.
+        name: the name of the file in errors, with a suffix of JSON Lines.
+        changes: the new values, by the steps to them; the first step is the line, from 0.
 
     Raises:
         GoldenFileError: one of these lines is not valid.
@@ -120,15 +120,15 @@ def edit_lines(data: bytes, name: str, changes: Mapping[Steps, JsonValue]) -> Ed
     """
     lines = data.split(b"\n")
     by_line: dict[Any, dict[Steps, JsonValue]] = {}
-    for (line, *trail), value in changes.items():
-        by_line.setdefault(line, {})[tuple(trail)] = value
+    for (line, *steps), value in changes.items():
+        by_line.setdefault(line, {})[tuple(steps)] = value
     refused: dict[Steps, str] = {}
     old: dict[Steps, JsonValue] = {}
-    for line, wanted in by_line.items():
-        edited = edit(lines[line], f"{name}:{line + 1}", wanted)
+    for line, line_changes in by_line.items():
+        edited = edit(lines[line], f"{name}:{line + 1}", line_changes)
         lines[line] = edited.data
-        refused.update({(line, *trail): reason for trail, reason in edited.refused.items()})
-        old.update({(line, *trail): value for trail, value in edited.old.items()})
+        refused.update({(line, *steps): reason for steps, reason in edited.refused.items()})
+        old.update({(line, *steps): value for steps, value in edited.old.items()})
     return Edited(b"\n".join(lines), refused, old)
 
 
@@ -139,7 +139,7 @@ class _RefusedError(Exception):
 @final
 @dataclass(frozen=True, slots=True)
 class _Splice:
-    """Characters to remove, from `start` to before `end`, and the text to insert there."""
+    """The characters to remove, from `start` to before `end`, and the text to insert there."""
 
     start: int
     end: int
@@ -148,51 +148,51 @@ class _Splice:
 
 @final
 class _Plan:
-    """The splices that make one change of a text."""
+    """The splices for one change of a text."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self.text = source.text
         self.splices: list[_Splice] = []
 
-    def place(self, trail: Steps, new: JsonValue) -> None:
-        """Plan a value at a trail: a change of the value there, or a new member."""
+    def change_value(self, steps: Steps, new: JsonValue) -> None:
+        """Plan a new value: a change of the old value, or a new member."""
         if not self.source.is_json and HALF.search(render(new)):
             raise _RefusedError("the new value contains a lone surrogate, which YAML can't express")
         node, value = self.source.root, self.source.value
-        for depth, step in enumerate(trail):
-            _check_own(node, trail[:depth])
+        for depth, step in enumerate(steps):
+            _check_own(node, steps[:depth])
             if step not in node.items:
-                if type(value) is not dict or depth < len(trail) - 1:
-                    raise _RefusedError(f"{_named(trail)} is not in the file")
+                if type(value) is not dict or depth < len(steps) - 1:
+                    raise _RefusedError(f"{_path_text(steps)} is not in the file")
                 if value:
                     self._append(node, step, new)
                 else:
-                    self._replace(node, {str(step): new}, trail[:depth])
+                    self._replace(node, {str(step): new}, steps[:depth])
                 return
             node, value = node.items[step], get_value(value, (step,))
-        self._change(node, value, new, trail)
+        self._change(node, value, new, steps)
 
-    def _change(self, node: Node, old: Any, new: Any, trail: Steps) -> None:
-        """Plan the change of an old value into a new one: scalar by scalar as long as the structure stays."""
+    def _change(self, node: Node, old: Any, new: Any, steps: Steps) -> None:
+        """Plan the change of an old value to a new one, scalar by scalar where the structure stays."""
         if json_equal(old, new, strict=True):
             return
-        _check_own(node, trail)
+        _check_own(node, steps)
         can_append = self.source.is_json or node.style in {"block", "flow"}
         if type(old) is not type(new) or not node.items or not _is_extended(old, new, can_append=can_append):
-            self._replace(node, new, trail)
+            self._replace(node, new, steps)
             return
         keys: Sequence[Any] = list(new) if type(new) is dict else range(len(new))
         for key in keys[: len(old)]:
-            self._change(node.items[key], old[key], new[key], (*trail, key))
+            self._change(node.items[key], old[key], new[key], (*steps, key))
         for key in keys[len(old) :]:
             self._append(node, key, new[key])
 
-    def _put(self, start: int, end: int, text: str) -> None:
+    def _add_splice(self, start: int, end: int, text: str) -> None:
         self.splices.append(_Splice(start, end, text))
 
     def _append(self, node: Node, key: str | int, new: JsonValue) -> None:
-        """Plan a new member behind the last one of an object, or a new element behind that of an array."""
+        """Plan a new member after the last one of an object, or a new element after that of an array."""
         source, is_element = self.source, type(key) is int
         name = str(key)
         first, last = next(iter(node.items.values())), next(reversed(node.items.values()))
@@ -201,24 +201,24 @@ class _Plan:
             lead = f"{source.newline}{source.indent(begin)}" if source.opens_line(begin) else " "
             unit = self._unit() if source.opens_line(begin) else None
             head = "" if is_element else f"{json_text(name)}: "
-            self._put(last.end, last.end, f",{lead}{head}{json_text(new, lead, unit)}")
+            self._add_splice(last.end, last.end, f",{lead}{head}{json_text(new, lead, unit)}")
         elif node.style == "block":
-            at = source.line_end(last.end)
+            position = source.line_end(last.end)
             head = "-" if is_element else f"{yaml_key(name)}:"
-            lines = yaml_entry(head, new, literal=self._takes_literal(last))
-            self._put(at, at, self._lines(lines, first.column))
+            lines = yaml_entry(head, new, literal=self._can_end_literal(last))
+            self._add_splice(position, position, self._lines(lines, first.column))
         elif node.style == "flow":
             head = "" if is_element else f"{yaml_key(name, flow=True)}: "
-            self._put(last.end, last.end, f", {head}{yaml_flow(new)}")
+            self._add_splice(last.end, last.end, f", {head}{yaml_flow(new)}")
         else:
-            raise _RefusedError(_UNPROVEN)
+            raise _RefusedError(_UNSAFE)
 
-    def _replace(self, node: Node, new: Any, trail: Steps) -> None:
-        """Plan a new value in place of a node's."""
+    def _replace(self, node: Node, new: Any, steps: Steps) -> None:
+        """Plan the replacement of the value of a node."""
         shared = node.shared()
         if shared is not None:
             raise _RefusedError(
-                f"{_named(trail)} holds &{shared.anchor}, and aliases refer to it; "
+                f"{_path_text(steps)} holds &{shared.anchor}, and aliases refer to it; "
                 "write their values themselves there first"
             )
         source, begin, end = self.source, node.start, node.end
@@ -227,16 +227,16 @@ class _Plan:
             is_lined = not node.items or len(self.text[begin:end].splitlines()) > 1
             lead = f"{source.newline}{source.indent(begin)}"
             text = json_text(new, lead, self._unit() if is_lined else None)
-        elif is_block or (type(new) in {dict, list} and new and self._takes_lines(node)):
+        elif is_block or (type(new) in {dict, list} and new and self._can_use_lines(node)):
             is_below = node.style == "block" and source.opens_line(begin)
             in_item = self.text[node.slot - 1 : node.slot] == "-" and not is_below
-            first, *others = yaml_entry("-" if in_item else "", new, literal=self._takes_literal(node))
+            first, *others = yaml_entry("-" if in_item else "", new, literal=self._can_end_literal(node))
             text = first.removeprefix("-") + self._lines(others, node.column)
             end = source.line_end(end)
             if node.column < 0:
                 text = text.lstrip()
             else:
-                # What is below its key leaves the key's line as it is.
+                # A value below its key does not change the line of the key.
                 begin = node.slot if first or not is_below else source.line_end(node.slot)
         else:
             quote = node.style if node.style in {"'", '"'} else ""
@@ -246,24 +246,26 @@ class _Plan:
             elif begin == end and self.text[begin - 1 : begin] not in {" ", "\t"}:
                 text = f" {text}"
         if (node.items or is_block) and source.has_comment(begin, end):
-            raise _RefusedError(f"rewriting {_named(trail)} would lose the comments in it; move them first")
-        self._put(begin, end, text)
+            raise _RefusedError(
+                f"rewriting {_path_text(steps)} would lose the comments in it; move them first"
+            )
+        self._add_splice(begin, end, text)
 
     def _unit(self) -> str | None:
-        """Return what a level adds to the indentation of JSON; None if everything is on one line."""
+        """Return the additional indentation of each level of JSON; None if everything is on one line."""
         found = _UNIT.search(self.text)
         if found is not None:
             return found[1]
-        # (A line of JSON Lines comes without its end.)
+        # (A line of JSON Lines has no line break here.)
         return None if self.source.root.items or not self.text.endswith("\n") else "  "
 
-    def _takes_literal(self, node: Node) -> bool:
-        """Tell whether a literal scalar may end here: no comment below would become a part of it."""
+    def _can_end_literal(self, node: Node) -> bool:
+        """Return whether a literal scalar may end here, so that no comment below becomes a part of it."""
         rest = self.text[self.source.line_end(node.end) :]
         return bool(rest) and _COMMENT_BELOW.match(rest) is None
 
-    def _takes_lines(self, node: Node) -> bool:
-        """Tell whether an object or array may get lines of its own in place of what is on one line."""
+    def _can_use_lines(self, node: Node) -> bool:
+        """Return whether an object or array may be written on several lines instead of one."""
         if node.in_flow or (node.style in {"flow", "pair"} and node.items):
             return False
         rest = self.text[node.end : self.source.line_end(node.end)]
@@ -271,16 +273,16 @@ class _Plan:
         return is_placed and not rest.strip() and not self.source.has_comment(node.slot, node.end)
 
     def _lines(self, lines: Sequence[str], column: int) -> str:
-        """Return lines with their breaks, indented to a column; below 0, less indented than they are."""
+        """Return lines with line breaks, indented to a column; below 0, with less indentation than now."""
         return "".join(
             f"{self.source.newline}{' ' * column if line else ''}{line[max(-column, 0) :]}" for line in lines
         )
 
 
 def _is_extended(old: Any, new: Any, *, can_append: bool) -> bool:
-    """Return whether a new object or array has all keys of the old one, in their order, and perhaps more.
+    """Return whether a new object or array has all keys of the old one, in the same order, and maybe more.
 
-    An array whose elements have moved has not: their comments would stay with other elements.
+    An array whose elements have moved does not count: their comments would stay with other elements.
     """
     if len(new) < len(old) or (len(new) > len(old) and not can_append):
         return False
@@ -292,23 +294,23 @@ def _is_extended(old: Any, new: Any, *, can_append: bool) -> bool:
     )
 
 
-def _check_own(node: Node, trail: Steps) -> None:
-    """Refuse to change an alias, or a value that has aliases."""
+def _check_own(node: Node, steps: Steps) -> None:
+    """Raise _RefusedError for an alias, or for a value with aliases."""
     if node.style == "alias":
         raise _RefusedError(
-            f"{_named(trail)} is an alias, *{node.anchor}: a change would also change the other places; "
+            f"{_path_text(steps)} is an alias, *{node.anchor}: a change would also change the other places; "
             "write the value itself there first"
         )
     if node.is_shared:
         raise _RefusedError(
-            f"{_named(trail)} is anchored as &{node.anchor}, and aliases refer to it: a change would "
+            f"{_path_text(steps)} is anchored as &{node.anchor}, and aliases refer to it: a change would "
             "change them too; write the value itself there first"
         )
 
 
-def _named(trail: Steps) -> str:
-    """Return a trail as text, from `expected` on if it leads through that."""
-    steps = list(trail)
-    if "expected" in steps and steps[0] in {"cases", "expected"}:
-        steps = steps[steps.index("expected") :]
-    return format_path(steps) if steps else "the value"
+def _path_text(steps: Steps) -> str:
+    """Return steps as a path, from `expected` on if they lead through it."""
+    path = list(steps)
+    if "expected" in path and path[0] in {"cases", "expected"}:
+        path = path[path.index("expected") :]
+    return format_path(path) if path else "the value"

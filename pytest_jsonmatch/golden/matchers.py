@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     Accepts = Callable[[JsonValue], object]
 
 _LITERAL: Final = "$literal"
-_ALIKE: Final = 0.8
-"""How similar to a word a key must be to be a mistake: `$regx` is, `$ref` and `$and` are data."""
+_MIN_SIMILARITY: Final = 0.8
+"""The similarity from which a key counts as a misspelt word: `$regx` does, `$ref` and `$and` are data."""
 
 
-def with_matchers(value: JsonValue, at: Steps = ()) -> JsonValue:
-    """Return a copy of an expected value in which the objects that are matchers have become matchers.
+def with_matchers(value: JsonValue, steps: Steps = ()) -> JsonValue:
+    """Return a copy of an expected value in which objects such as `{$any: true}` are matchers.
 
     Raises:
         InvalidValueError: a matcher is not valid, or its word is misspelt.
@@ -44,67 +44,67 @@ def with_matchers(value: JsonValue, at: Steps = ()) -> JsonValue:
     {'n': {"$range": [1, 5]}, 'data': {'$any': True}}
     """
     if type(value) is list:
-        return [with_matchers(item, (*at, index)) for index, item in enumerate(value)]
+        return [with_matchers(item, (*steps, index)) for index, item in enumerate(value)]
     if type(value) is not dict:
         return value
     word = _word(value)
     if word is None:
-        return {key: with_matchers(item, (*at, key)) for key, item in value.items()}
-    ((key, said),) = value.items()
+        return {key: with_matchers(item, (*steps, key)) for key, item in value.items()}
+    ((key, argument),) = value.items()
     if key != word:
         reason = (
             f": unknown matcher {key!r}; did you mean {word!r}? Write data as {{{_LITERAL}: {{{key}: …}}}}"
         )
-        raise InvalidValueError(reason, *at, key)
+        raise InvalidValueError(reason, *steps, key)
     if word == _LITERAL:
-        return said
+        return argument
     try:
-        return Matcher(value, render(value), _MAKERS[word](said))
+        return Matcher(value, render(value), _MAKERS[word](argument))
     except ConfigurationError as error:
-        raise InvalidValueError(f": {error}", *at, key) from None
+        raise InvalidValueError(f": {error}", *steps, key) from None
 
 
 def _word(value: dict[str, JsonValue]) -> str | None:
-    """Return the word that the only key of an object is, or resembles; None for all other objects."""
+    """Return the word that is equal or similar to the only key of an object; None for other objects."""
     key = next(iter(value)) if len(value) == 1 else ""
-    near = get_close_matches(key.lower(), MATCHER_WORDS, 1, _ALIKE) if key.startswith("$") else ()
+    near = get_close_matches(key.lower(), MATCHER_WORDS, 1, _MIN_SIMILARITY) if key.startswith("$") else ()
     return next(iter(near), None)
 
 
 def is_matcher(value: JsonValue) -> bool:
-    """Tell whether a value of a golden file reads as a matcher; `$literal` is none."""
+    """Return whether a value of a golden file is read as a matcher; `$literal` is not a matcher."""
     return type(value) is dict and len(value) == 1 and not _MAKERS.keys().isdisjoint(value)
 
 
-def as_written(value: JsonValue) -> JsonValue:
-    """Return an expected value as a golden file has it; data that looks like a matcher gets `$literal`.
+def to_file_form(value: JsonValue) -> JsonValue:
+    """Return an expected value in the form of a golden file; data that looks like a matcher gets `$literal`.
 
-    >>> as_written({"n": {"$any": True}}), as_written(with_matchers([{"$any": True}]))
+    >>> to_file_form({"n": {"$any": True}}), to_file_form(with_matchers([{"$any": True}]))
     ({'n': {'$literal': {'$any': True}}}, [{'$any': True}])
     """
     if type(value) is Matcher:
         return value.form
     if type(value) is list:
-        return list(map(as_written, value))
+        return list(map(to_file_form, value))
     if type(value) is not dict:
         return value
-    return {_LITERAL: value} if _word(value) else {key: as_written(item) for key, item in value.items()}
+    return {_LITERAL: value} if _word(value) else {key: to_file_form(item) for key, item in value.items()}
 
 
-def check_places(plan: Plan, expected: JsonValue) -> None:
-    """Check that the plan asks for no value where expected has a matcher.
+def check_matcher_places(plan: Plan, expected: JsonValue) -> None:
+    """Check that expected has no matchers where the plan needs values.
 
     Raises:
-        InvalidValueError: a matcher is the key of an element, or inside a value that is compared as a whole.
+        InvalidValueError: a matcher is the key of an element, or part of a value that is compared as a unit.
     """
-    node, at = plan.root, plan.target
-    for step in at:
+    node, steps = plan.root, plan.target
+    for step in steps:
         node = node.choose(expected, MISSING).children[ELEMENT if type(step) is int else step]
         expected = get_value(expected, (step,))
-    _check_places(node, expected, at)
+    _check_matcher_places(node, expected, steps)
 
 
-def _check_places(node: PlanNode, value: JsonValue, at: Steps) -> None:
+def _check_matcher_places(node: PlanNode, value: JsonValue, steps: Steps) -> None:
     if type(value) not in {dict, list}:
         return
     node = node.choose(value, MISSING)
@@ -118,70 +118,75 @@ def _check_places(node: PlanNode, value: JsonValue, at: Steps) -> None:
             member = node.children[ELEMENT].children[key]
             for index, item in enumerate(value):
                 if type(item) is dict and type(item.get(key)) is Matcher:
-                    at = (*at, index)
+                    steps = (*steps, index)
                     read_key_value(member, item, key)
         if type(value) is list and isinstance(node.rules.align, ByMembers):
             for index, item in enumerate(value):
                 if type(item) is Matcher:
-                    at = (*at, index)
+                    steps = (*steps, index)
                     check_compared_by_members(node.children[ELEMENT], [item])
     except ConfigurationError as error:
-        raise InvalidValueError(f": {error}", *at) from None
+        raise InvalidValueError(f": {error}", *steps) from None
     for step, item in value.items() if type(value) is dict else enumerate(value):
-        _check_places(node.children[ELEMENT if type(step) is int else step], item, (*at, step))
+        _check_matcher_places(node.children[ELEMENT if type(step) is int else step], item, (*steps, step))
 
 
-def data_of(value: JsonValue) -> JsonValue:
-    """Return an expected value without the members and elements that are matchers; MISSING if it is one.
+def without_matchers(value: JsonValue) -> JsonValue:
+    """Return an expected value without members and elements that are matchers; MISSING for a matcher.
 
-    >>> data_of(with_matchers({"id": {"$any": True}, "n": [1, {"$range": [1, 2]}]}))
+    >>> without_matchers(with_matchers({"id": {"$any": True}, "n": [1, {"$range": [1, 2]}]}))
     {'n': [1]}
     """
     if type(value) is dict:
-        members = {key: data_of(item) for key, item in value.items()}
+        members = {key: without_matchers(item) for key, item in value.items()}
         return {key: item for key, item in members.items() if item is not MISSING}
     if type(value) is list:
-        return [item for item in map(data_of, value) if item is not MISSING]
+        return [item for item in map(without_matchers, value) if item is not MISSING]
     return MISSING if type(value) is Matcher else value
 
 
-def matchers_in(value: JsonValue) -> Iterator[Matcher]:
+def iter_matchers(value: JsonValue) -> Iterator[Matcher]:
     """Yield the matchers in an expected value."""
     if type(value) is Matcher:
         yield value
     elif type(value) in {dict, list}:
         for item in value.values() if type(value) is dict else value:
-            yield from matchers_in(item)
+            yield from iter_matchers(item)
 
 
-def _one_of(said: Any) -> Accepts:
-    keys = {make_json_key(each.value) for each in READERS["values"]("$one_of", said).alternatives}
+def _one_of(argument: Any) -> Accepts:
+    keys = {
+        make_json_key(alternative.value)
+        for alternative in READERS["values"]("$one_of", argument).alternatives
+    }
     return lambda actual: make_json_key(actual) in keys
 
 
-def _approx(said: Any) -> Accepts:
+def _approx(argument: Any) -> Accepts:
     import pytest
 
-    given = said if type(said) is dict else {"value": said}
-    check_names("$approx", given, ("value", "rel", "abs"))
-    value = get_required("$approx", given, "value", "{value: 9.99, abs: 0.01}")
+    parameters = argument if type(argument) is dict else {"value": argument}
+    check_names("$approx", parameters, ("value", "rel", "abs"))
+    value = get_required("$approx", parameters, "value", "{value: 9.99, abs: 0.01}")
     if type(value) not in NUMBERS:
         raise ConfigurationError(f"$approx: 'value' must be a number, got {format_value(value)}")
-    limits: Any = {name: read_number("$approx", name, given[name]) for name in given if name != "value"}
+    limits: Any = {
+        name: read_number("$approx", name, parameters[name]) for name in parameters if name != "value"
+    }
     matcher: Any = to_matcher(pytest.approx(value, **limits))
     return lambda actual: matcher.score(None, actual)
 
 
 def _predicate(word: str, name: str) -> Callable[[Any], Accepts]:
-    return lambda said: READERS[word](name, said).predicates[0].holds
+    return lambda argument: READERS[word](name, argument).predicates[0].holds
 
 
 _MAKERS: Final[Mapping[str, Callable[[Any], Accepts]]] = {
     "$regex": _predicate("regex", "$regex"),
     "$range": _predicate("range", "$range"),
-    "$any": lambda said: _predicate("any" if said is True else "type", "$any")(said),
+    "$any": lambda argument: _predicate("any" if argument is True else "type", "$any")(argument),
     "$one_of": _one_of,
     "$approx": _approx,
 }
 MATCHER_WORDS: Final = (*_MAKERS, _LITERAL)
-"""The keys of objects that are matchers, or data that looks like one."""
+"""The keys of objects that are matchers, or data that looks like a matcher."""

@@ -1,4 +1,4 @@
-"""Review on the terminal: a person decides about each difference; what was written is shown."""
+"""Review on the terminal: a person decides about each difference; then the updates are shown."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.golden.errors import InvalidValueError
-from pytest_jsonmatch.golden.matchers import as_written, with_matchers
+from pytest_jsonmatch.golden.matchers import to_file_form, with_matchers
 from pytest_jsonmatch.golden.merge import merge
-from pytest_jsonmatch.golden.update import expected_in
+from pytest_jsonmatch.golden.update import read_value_at
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.report.escape import printable
@@ -46,52 +46,52 @@ def review(
 ) -> list[Request]:
     """Ask about each difference between expected and actual; return the requests to carry out.
 
-    The actual value replaces the expected one, or is added as an alternative: to the case's `accept`; or in
-    an array to the element at hand, as `$one_of`, since `accept` would allow it in every element.
+    The actual value replaces the expected one, or is added as an alternative: to the `accept` of the case or,
+    in an array, to the element itself, as `$one_of`, since `accept` would allow it in every element.
 
     Args:
         requests: the requests of failed cases.
         show: shows some lines.
         ask: asks a question and returns the answer; empty text, without a line break, is the end of input,
             and ends the review.
-        no_alternatives: why there can be none where there is no `accept`.
+        no_alternatives: the reason why alternatives can't be added where there is no `accept`.
 
-    Nothing is written for a case that is skipped, whatever was chosen before. After a quit, what was chosen
-    until then is written.
+    Nothing is written for a case that is skipped, even after other choices. After a quit, the choices made so
+    far are written.
     """
-    # Ask only once about runs of a case that want the same value.
+    # Ask only once about runs of a case with the same new value.
     writes = list(dict.fromkeys(request for request in requests if request.action == "write"))
     answered: list[Request] = []
     for number, request in enumerate(writes, start=1):
-        # An expected value in a golden file may have matchers, and has `accept` beside it.
-        taker = request if request.trail[-1:] == ("expected",) else None
-        old, new = _now(request, request.trail), parse_json(request.value)
-        if taker is not None:
+        # An expected value in a golden file may have matchers, and its case can have `accept`.
+        case_request = request if request.steps[-1:] == ("expected",) else None
+        old, new = _current_value(request, request.steps), parse_json(request.value)
+        if case_request is not None:
             try:
                 old, new = with_matchers(old), with_matchers(new)
             except InvalidValueError:
                 old = MISSING
         if old is MISSING:
-            answered.append(request)  # the file has changed: planning the edit will say so
+            answered.append(request)  # the file has changed: planning the edit will report that
             continue
         show(f"\n{request.case} ({number} of {len(writes)} to review)")
-        asker = _Asker(show, ask, taker, no_alternatives)
-        new = merge(old, new, asker.choose)
-        if not asker.has_skipped:
+        reviewer = _CaseReviewer(show, ask, case_request, no_alternatives)
+        new = merge(old, new, reviewer.choose)
+        if not reviewer.has_skipped:
             if not json_equal(old, new, strict=True):
-                text = ascii_json(new if taker is None else as_written(new))
+                text = ascii_json(new if case_request is None else to_file_form(new))
                 answered.append(replace(request, value=text))
             elif request.reason:
                 answered.append(replace(request, action="refused"))
-            if asker.accepted:
-                answered.append(_accepting(request, asker.accepted))
-        if asker.has_quit:
+            if reviewer.accepted:
+                answered.append(_make_accept_request(request, reviewer.accepted))
+        if reviewer.has_quit:
             break
     return [*answered, *(request for request in requests if request.action != "write")]
 
 
 def review_on_terminal(requests: Sequence[Request], no_alternatives: str = _NO_ALTERNATIVES) -> list[Request]:
-    """Do what `review` does on standard input and output."""
+    """Run `review` on standard input and output."""
 
     def show(text: str) -> None:
         sys.stdout.write("".join(f"{printable(line)}\n" for line in text.splitlines()))
@@ -104,116 +104,116 @@ def review_on_terminal(requests: Sequence[Request], no_alternatives: str = _NO_A
     return review(requests, show=show, ask=ask, no_alternatives=no_alternatives)
 
 
-def _now(request: Request, trail: Steps) -> JsonValue:
-    """Return the current value at a place in a request's file; MISSING if there is none."""
+def _current_value(request: Request, steps: Steps) -> JsonValue:
+    """Return the current value in the file of a request; MISSING if there is none."""
     path = Path(request.path)
     try:
-        return expected_in(path.read_bytes(), path, trail)
+        return read_value_at(path.read_bytes(), path, steps)
     except OSError:
         return MISSING
 
 
-def _accept_trail(request: Request) -> Steps:
-    return (*request.trail[:-1], "accept")
+def _accept_steps(request: Request) -> Steps:
+    return (*request.steps[:-1], "accept")
 
 
-def _accepting(request: Request, accepted: Mapping[str, JsonValue]) -> Request:
-    """Return the request that adds to what a case accepts."""
-    trail = _accept_trail(request)
-    own = _now(request, trail)
-    return replace(request, trail=trail, value=ascii_json({**(own if type(own) is dict else {}), **accepted}))
+def _make_accept_request(request: Request, accepted: Mapping[str, JsonValue]) -> Request:
+    """Return the request that adds accepted alternatives to a case."""
+    steps = _accept_steps(request)
+    own = _current_value(request, steps)
+    return replace(request, steps=steps, value=ascii_json({**(own if type(own) is dict else {}), **accepted}))
 
 
-def _with_more(said: JsonValue, more: JsonValue) -> JsonValue:
-    """Return what is accepted at a path with one more value; MISSING makes it optional.
+def _with_more(accepted: JsonValue, more: JsonValue) -> JsonValue:
+    """Return the accepted alternatives of a path with one more value; MISSING makes the path optional.
 
     >>> _with_more(["a"], "b"), _with_more({"regex": "x", "values": ["b"]}, MISSING), _with_more([], MISSING)
     (['a', 'b'], {'regex': 'x', 'values': ['b'], 'optional': True}, {'optional': True})
     """
-    words = dict(said) if isinstance(said, dict) else {"values": said} if said else {}
+    words = dict(accepted) if isinstance(accepted, dict) else {"values": accepted} if accepted else {}
     if more is MISSING:
         words["optional"] = True
-    elif not any(json_equal(more, each, strict=True) for each in words.get("values", [])):
+    elif not any(json_equal(more, value, strict=True) for value in words.get("values", [])):
         words["values"] = [*words.get("values", []), more]
     return words["values"] if list(words) == ["values"] else words
 
 
 @final
 @dataclass(slots=True)
-class _Asker:
-    """Asks about the differences of one case until it is skipped or the review is ended.
+class _CaseReviewer:
+    """Asks about the differences of one case until it is skipped or the review ends.
 
     Args:
         show: shows some lines.
         ask: asks a question.
-        taker: the request for the golden file that takes alternatives; None if there is none.
-        no_alternatives: why there is none.
-        accepted: the alternatives for the case's `accept` so far, by path pattern.
+        case_request: the request for the golden file whose case can have alternatives; None without one.
+        no_alternatives: the reason why there is none.
+        accepted: the alternatives for the `accept` of the case so far, by path pattern.
     """
 
     show: Callable[[str], None]
     ask: Callable[[str], str]
-    taker: Request | None
+    case_request: Request | None
     no_alternatives: str
     accepted: dict[str, JsonValue] = field(default_factory=dict)
     has_quit: bool = False
     has_skipped: bool = False
 
-    def choose(self, trail: Steps, old: JsonValue, new: JsonValue) -> JsonValue:
+    def choose(self, steps: Steps, old: JsonValue, new: JsonValue) -> JsonValue:
         """Ask about a difference, and return the value to expect."""
         if self.has_quit or self.has_skipped:
             return old
-        self.show(f"  {_named(trail)}")
+        self.show(f"  {_path_text(steps)}")
         self.show(f"    expected {_shown(old, _WIDTH)}")
         self.show(f"    actual   {_shown(new, _WIDTH)}")
         while True:
             answer = self.ask(QUESTION)
-            meant = "quit" if not answer else _ANSWERS.get(answer.strip().lower())
-            if meant == "add":
-                problem = self._why_no_alternative(trail, old, new)
+            choice = "quit" if not answer else _ANSWERS.get(answer.strip().lower())
+            if choice == "add":
+                problem = self._why_no_alternative(steps, old, new)
                 if not problem:
-                    return self._with_alternative(trail, old, new)
+                    return self._with_alternative(steps, old, new)
                 self.show(f"  {problem}")
-            elif meant is not None:
+            elif choice is not None:
                 break
-        self.has_quit = meant == "quit"
-        self.has_skipped = meant == "skip"
-        return new if meant == "replace" else old
+        self.has_quit = choice == "quit"
+        self.has_skipped = choice == "skip"
+        return new if choice == "replace" else old
 
-    def _why_no_alternative(self, trail: Steps, old: JsonValue, new: JsonValue) -> str:
-        """Return why the actual value can't be an alternative; empty if it can."""
-        if self.taker is None:
+    def _why_no_alternative(self, steps: Steps, old: JsonValue, new: JsonValue) -> str:
+        """Return the reason why the actual value can't be an alternative; empty if it can."""
+        if self.case_request is None:
             return self.no_alternatives
         if old is MISSING:
             return "nothing is expected there: replace it, or keep it"
-        if _is_in_array(trail) and new is MISSING:
+        if _is_in_array(steps) and new is MISSING:
             return "`$one_of` can't make it optional in this element alone: replace it, or keep it"
         return ""
 
-    def _with_alternative(self, trail: Steps, old: JsonValue, new: JsonValue) -> JsonValue:
+    def _with_alternative(self, steps: Steps, old: JsonValue, new: JsonValue) -> JsonValue:
         """Add the actual value as an alternative; return the value to expect."""
-        if _is_in_array(trail):
+        if _is_in_array(steps):
             return with_matchers({_ONE_OF: [old, new]})
-        assert self.taker is not None  # noqa: S101 - for the type checker
-        pattern = format_path(trail)
+        assert self.case_request is not None  # noqa: S101 - for the type checker
+        pattern = format_path(steps)
         if pattern not in self.accepted:
             # The case's own entry for a path replaces that of its file.
-            places = (_accept_trail(self.taker), ("accept",))
-            found = (_now(self.taker, (*place, pattern)) for place in places)
-            self.accepted[pattern] = next((each for each in found if each is not MISSING), [])
+            locations = (_accept_steps(self.case_request), ("accept",))
+            found = (_current_value(self.case_request, (*location, pattern)) for location in locations)
+            self.accepted[pattern] = next((entry for entry in found if entry is not MISSING), [])
         self.accepted[pattern] = _with_more(self.accepted[pattern], new)
         return old
 
 
-def _is_in_array(trail: Steps) -> bool:
-    return any(isinstance(step, int) for step in trail)
+def _is_in_array(steps: Steps) -> bool:
+    return any(isinstance(step, int) for step in steps)
 
 
-# -- what was written --------------------------------------------------------------------------------------
+# -- the updates -------------------------------------------------------------------------------------------
 
 
 def update_lines(updates: Sequence[FileUpdate], style: TerminalStyle, *, dry_run: bool) -> list[StyledLine]:
-    """Return the lines about updates: how many cases of each file, and what changes in each.
+    """Return the lines about updates: the number of cases of each file, and the changes of each case.
 
     >>> from pathlib import Path
     >>> from pytest_jsonmatch.golden.update import FileUpdate
@@ -227,35 +227,35 @@ def update_lines(updates: Sequence[FileUpdate], style: TerminalStyle, *, dry_run
         n[0]  1 → 2
     """
     lines: list[StyledLine] = []
-    for each in updates:
-        cases = count(len(each.updated), "case")
-        if each.updated and dry_run:
-            lines.append([(f"would update {cases} in {each.name} (dry run: nothing was written)", PLAIN)])
-        elif each.updated:
-            lines.append([(f"updated {cases} in {style.printable(each.name)}", GREEN)])
-        for case, changes in each.updated.items():
+    for update in updates:
+        cases = count(len(update.updated), "case")
+        if update.updated and dry_run:
+            lines.append([(f"would update {cases} in {update.name} (dry run: nothing was written)", PLAIN)])
+        elif update.updated:
+            lines.append([(f"updated {cases} in {style.printable(update.name)}", GREEN)])
+        for case, changes in update.updated.items():
             lines += _case_lines(case, changes, style)
-    for each in updates:
-        for case, reason in each.refused.items():
+    for update in updates:
+        for case, reason in update.refused.items():
             lines.append([(style.printable(f"not updated: {case}: {reason}"), RED)])
     return lines or [[("no case to update", PLAIN)]]
 
 
 def _case_lines(case: str, changes: Sequence[ValueChange], style: TerminalStyle) -> list[StyledLine]:
-    """Return a line for each place of a case that changes."""
+    """Return a line for each changed value of a case."""
     if not changes:
         return []
     shown, more = style.cut(changes, _MOST_CHANGES, "change", indent="    ")
     lines: list[StyledLine] = [[(f"  {style.printable(case)}", PLAIN)]]
-    for trail, old, new in shown:
+    for steps, old, new in shown:
         before, after = (_shown(value, style.width // 3) for value in (old, new))
-        lead = style.middle(_named(trail), style.width // 3)
+        lead = style.middle(_path_text(steps), style.width // 3)
         lines.append([(f"    {lead}  ", BOLD), (style.printable(f"{before} {style.arrow} {after}"), PLAIN)])
     return lines + more
 
 
-def _named(trail: Steps) -> str:
-    return format_path(trail) if trail else "the whole value"
+def _path_text(steps: Steps) -> str:
+    return format_path(steps) if steps else "the whole value"
 
 
 def _shown(value: JsonValue, limit: int) -> str:

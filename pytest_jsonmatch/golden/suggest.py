@@ -1,8 +1,8 @@
-"""Suggestions: changes that would let a failing case pass, each tried before it is shown.
+"""Suggest changes that let a failing case pass; each is tried before it is shown.
 
-Only common ways to loosen a comparison are tried: spelling and white space, tolerances, the order of arrays,
-nulls. A rule keeps its comparator, with more tolerance. Skipping a field or lowering the threshold is never
-suggested.
+Only common ways to relax a comparison are tried: spelling and white space, tolerances, the order of arrays,
+nulls. A rule keeps its comparator, with a larger tolerance. Skipping a field or lowering the threshold is
+never suggested.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Rule: TypeAlias = "str | dict[str, Any]"
 Suggested: TypeAlias = "dict[str, dict[str, Any]]"
-"""What to add to a case: `fields` (rules by pattern) and `options`."""
+"""The keys to add to a case: `fields` (rules by pattern) and `options`."""
 
 _MOST: Final = 3
 _MOST_PATHS: Final = 12
@@ -44,7 +44,7 @@ _SPELLINGS: Final[tuple[Rule, ...]] = (
 
 @final
 class Trial(NamedTuple):
-    """How to compare again with other options (None if that raises), and whether a result passes."""
+    """Functions that compare with other options (None if that raises), and check whether a result passes."""
 
     compare: Callable[[Mapping[str, Any]], MatchResult | None]
     passes: Callable[[MatchResult], bool]
@@ -54,39 +54,39 @@ def suggestions(result: MatchResult, options: Mapping[str, Any], trial: Trial) -
     """Return up to three changes that let a failing comparison pass, the smallest first.
 
     Args:
-        result: the comparison as it is.
-        options: its options.
-        trial: how to compare again.
+        result: the result of the comparison.
+        options: the options of the comparison.
+        trial: the functions to compare again.
     """
     differing = _by_path(result)
     if sum(result.counts.values()) > _MOST_LEAVES or not 0 < len(differing) <= _MOST_PATHS:
         return []
 
-    def tried(change: Suggested) -> MatchResult | None:
+    def compare(change: Suggested) -> MatchResult | None:
         return trial.compare(with_change(options, change))
 
-    def works(change: Suggested) -> bool:
-        again = tried(change)
+    def passes(change: Suggested) -> bool:
+        again = compare(change)
         return again is not None and trial.passes(again)
 
     single: list[Suggested] = [{"fields": {path: rule}} for path, rule in _likely_rules(differing).items()]
     wide = [*_array_changes(differing), *_general_changes(differing)]
-    found = list(itertools.islice(filter(works, [*single, *wide]), _MOST))
+    found = list(itertools.islice(filter(passes, [*single, *wide]), _MOST))
     if found:
         return found
     for change in ({}, *wide):
-        # With that change, try for each field the rule that is likely to resolve the rest.
-        again = tried(change) if change else result
+        # With this change, try for each field the rule that is likely to resolve the remaining differences.
+        again = compare(change) if change else result
         likely = {} if again is None else _likely_rules(_by_path(again))
         both = {"fields": {}, **change}
         both["fields"] = {**both["fields"], **likely}
-        if likely and works(both):
+        if likely and passes(both):
             return [both]
     return []
 
 
 def with_change(options: Mapping[str, Any], change: Suggested) -> dict[str, Any]:
-    """Return options with a change; an existing rule for the same pattern is extended.
+    """Return options with a change; a rule that exists for the same pattern is extended.
 
     >>> with_change({"fields": {"a": {"weight": 2}}}, {"fields": {"a": "date"}})
     {'fields': {'a': {'weight': 2, 'compare': 'date'}}}
@@ -157,7 +157,7 @@ def _usual_rules(fields: list[FieldResult]) -> Iterator[Rule]:
 
 
 def _likely_rules(differing: Mapping[str, list[FieldResult]]) -> dict[str, Rule]:
-    """Return for each path the first rule under which all its values match, if there is one."""
+    """Return, by path, the first rule with which all its values match, if there is one."""
     from pytest_jsonmatch.comparer import Comparer
     from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
@@ -177,12 +177,12 @@ def _is_number(value: JsonValue) -> bool:
 
 
 def _tolerance(pairs: list[tuple[Any, Any]]) -> dict[str, float] | None:
-    """Return the smallest of the usual tolerances that covers all pairs; None if none does."""
+    """Return the smallest of the common tolerances that covers all pairs; None if none does."""
     try:
-        worst = max(abs(one - other) / abs(one) if one else float("inf") for one, other in pairs)
+        largest = max(abs(one - other) / abs(one) if one else float("inf") for one, other in pairs)
     except OverflowError:
         return None
-    return next(({"rel": limit} for limit in _TOLERANCES if worst <= limit), None)
+    return next(({"rel": limit} for limit in _TOLERANCES if largest <= limit), None)
 
 
 def _array_changes(differing: Mapping[str, list[FieldResult]]) -> Iterator[Suggested]:

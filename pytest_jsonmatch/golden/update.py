@@ -1,4 +1,4 @@
-"""Answers become expected values: what tests request, and what the controller plans and writes."""
+"""Write answers as expected values: tests make requests, and the controller plans and writes updates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pytest_jsonmatch.engine.value.errors import JsonMatchError, JsonParseError
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.golden.edit import edit, edit_lines
 from pytest_jsonmatch.golden.files import is_lines_file
-from pytest_jsonmatch.golden.matchers import as_written, matchers_in
+from pytest_jsonmatch.golden.matchers import iter_matchers, to_file_form
 from pytest_jsonmatch.golden.merge import merge
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.golden.yamlevents import parse
@@ -42,34 +42,34 @@ _CHANGED_ON_DISK: Final = "the file has changed since it was read; run again"
 @final
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What one run of a case requests for the file that holds its expected value.
+    """The request of one run of a case for the file with its expected value.
 
     Args:
-        action: "write" the value, "keep" what is there, or nothing, since it was "refused".
+        action: "write" the value, "keep" the old one, or nothing, since the change was "refused".
         path: the file.
-        name: the file as a person would name it.
+        name: the display name of the file.
         case: the case, as FILE::ID.
-        trail: where the expected value is in the file.
-        digest: the digest of the file's content when it was read.
+        steps: the steps to the expected value in the file.
+        digest: the digest of the content of the file when it was read.
         value: the new value, as JSON text.
-        reason: why it, or a part of the value, was refused.
+        reason: the reason why the change of the value, or of a part of it, was refused.
     """
 
     action: Action
     path: str
     name: str
     case: str
-    trail: Steps = ()
+    steps: Steps = ()
     digest: str = ""
     value: str = "null"
     reason: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "trail", tuple(self.trail))  # a list, if it came from another process
+        object.__setattr__(self, "steps", tuple(self.steps))  # a list, if it came from another process
 
 
 def digest_of(data: bytes | None) -> str:
-    """Return the digest of a file's content; empty if there is no file.
+    """Return the digest of the content of a file; empty if there is no file.
 
     >>> digest_of(b"a") == digest_of(b"b"), digest_of(None)
     (False, '')
@@ -80,14 +80,14 @@ def digest_of(data: bytes | None) -> str:
 @final
 @dataclass(frozen=True, slots=True)
 class Updater:
-    """Decides for each case that ran whether its expected value is rewritten, and requests it.
+    """Decides for each case that ran whether to update its expected value, and requests that.
 
     Args:
-        mode: "new": cases that have none; "failed": those below their threshold; "all": every case.
-        dry_run: whether nothing is written: tests fail as they would without an update.
-        answer: returns a case's answer as JSON; it raises what comparing would raise.
-        ask: takes each request of the running test.
-        is_exempt: tells whether the running test is expected to fail, and so has nothing to write.
+        mode: "new": cases without expected value; "failed": cases below their threshold; "all": all cases.
+        dry_run: whether nothing is written: then tests fail as without an update.
+        answer: returns the answer of a case as JSON; it raises the same errors as a comparison.
+        ask: called with each request of the running test.
+        is_exempt: returns whether the running test is expected to fail, and so has nothing to write.
     """
 
     mode: UpdateMode
@@ -107,7 +107,7 @@ class Updater:
         self._digests[path] = digest_of(data)
 
     def fresh(self, case: GoldenCase, actual: object) -> str | None:
-        """Request the first expected value of a case; return why its test still fails, or None.
+        """Request the first expected value of a case; return the reason why its test still fails, or None.
 
         Raises JsonMatchError if the answer is not JSON.
         """
@@ -117,9 +117,9 @@ class Updater:
         return refusal
 
     def failed(self, case: GoldenCase, result: MatchResult) -> str | None:
-        """Request a new value for a case that failed; return what to add to the failure.
+        """Request a new value for a case that failed; return a text to add to the failure.
 
-        None means that the test passes: its answer is about to be its expected value.
+        None means that the test passes: its answer will be its expected value.
         """
         if self.mode == "new" or self.is_exempt():
             return ""
@@ -130,19 +130,19 @@ class Updater:
         return "" if refusal is None and self.dry_run else refusal
 
     def passed(self, case: GoldenCase, result: MatchResult) -> None:
-        """Request the new value in mode "all", else that the old one stays."""
+        """Request the new value in mode "all"; in other modes, request that the old one stays."""
         if self.mode == "new" or self.is_exempt():
             return
         new = updated(result) if self.mode == "all" else None
         if new is not None and (new.refused or not json_equal(case.expected, new.value, strict=True)):
             self._write(case, new)
-        elif _no_place_in(case) is None:
+        elif _reason_not_writable(case) is None:
             self._request(case, "keep")
 
     def _write(self, case: GoldenCase, new: Updated) -> str | None:
-        """Request that a value is written in place of the old one; return why it, or a part, can't be."""
-        text = ascii_json(new.value if case.expected_file else as_written(new.value))
-        reason = _no_place_in(case)
+        """Request that a value replaces the old one; return the reason why all or a part of it can't."""
+        text = ascii_json(new.value if case.expected_file else to_file_form(new.value))
+        reason = _reason_not_writable(case)
         action: Action = "refused"
         if reason is None:
             reason = "; ".join(new.refused)
@@ -157,7 +157,7 @@ class Updater:
 
     def _request(self, case: GoldenCase, action: Action, *, value: str = "null", reason: str = "") -> None:
         path = case.expected_file
-        digest = self._digests.get(case.path, "") if path is None else digest_of(_content_of(path))
+        digest = self._digests.get(case.path, "") if path is None else digest_of(_read_content(path))
         self.ask(
             Request(
                 action,
@@ -172,35 +172,35 @@ class Updater:
         )
 
 
-def _no_place_in(case: GoldenCase) -> str | None:
-    """Return why the expected value can't be written in its place; None if it can."""
+def _reason_not_writable(case: GoldenCase) -> str | None:
+    """Return the reason why the expected value can't be replaced in its file; None if it can."""
     if case.expected_file is None:
         if case.row is not None:
             return case.row.remedy
         if case.has_key("parametrize"):
-            return "it is one of several that `parametrize` makes; its places `${name}` would be lost"
+            return "it is one of several that `parametrize` makes; its placeholders `${name}` would be lost"
     real = case.outside(case.expected_file or case.path)
     return None if real is None else f"a link leads to {real}, outside of the rootdir"
 
 
-# -- what is kept of the expected value --------------------------------------------------------------------
+# -- the new expected value --------------------------------------------------------------------------------
 
 _RIGHT: Final = frozenset({"match", "skipped", "batch_error"})
 
 
 @final
 class Updated(NamedTuple):
-    """An expected value as it should be, and why parts of it can't be replaced."""
+    """A new expected value, and the reasons why parts of it can't be replaced."""
 
     value: JsonValue
     refused: Sequence[str] = ()
 
 
 def updated(result: MatchResult) -> Updated:
-    """Return expected with whatever is wrong replaced by the answer.
+    """Return the expected value with all differing parts replaced by those of the answer.
 
-    The order of members and of unordered arrays stays; additional items of actual are appended. A value that
-    holds a matcher stays, too.
+    The order of members and of unordered arrays stays; additional items of actual are appended. A value with
+    a matcher stays, too.
 
     >>> from pytest_jsonmatch import compare_json
     >>> expected = {"name": "ANN", "tags": ["x", "y"], "age": 3}
@@ -209,9 +209,13 @@ def updated(result: MatchResult) -> Updated:
     >>> updated(result).value
     {'name': 'ANN', 'tags': ['x', 'y', 'z'], 'age': 4}
     """
-    wrong = [leaf for field in result.field_results if field.status not in _RIGHT for leaf in _leaves(field)]
-    pairs = {each.expected_path: {i: j for i, j, _ in each.pairs} for each in result.alignments}
-    merge = _Merge(_around(wrong, "expected"), _around(wrong, "actual"), pairs)
+    differing = [
+        leaf for field in result.field_results if field.status not in _RIGHT for leaf in _leaves(field)
+    ]
+    pairs = {
+        alignment.expected_path: {i: j for i, j, _ in alignment.pairs} for alignment in result.alignments
+    }
+    merge = _Merge(_enclosing_steps(differing, "expected"), _enclosing_steps(differing, "actual"), pairs)
     return Updated(merge.of(*result.documents, (), ()), merge.refused)
 
 
@@ -219,18 +223,18 @@ def _leaves(field: FieldResult) -> Iterator[FieldResult]:
     yield from field.differences or (field,)
 
 
-def _around(wrong: list[FieldResult], side: Side) -> set[Steps]:
-    """Return the places on one side at or below which something is wrong."""
-    places: set[Steps] = set()
-    for leaf in wrong:
-        trail = get_instance_keys(leaf.place, side)
-        if MISSING in trail:
-            trail = trail[: trail.index(MISSING)]
-        # From the leaf upwards, until a known place.
-        while trail not in places:
-            places.add(trail)
-            trail = trail[:-1]
-    return places
+def _enclosing_steps(differing: list[FieldResult], side: Side) -> set[Steps]:
+    """Return the steps, on one side, to all differences and to all values that contain one."""
+    found: set[Steps] = set()
+    for leaf in differing:
+        steps = get_instance_keys(leaf.place, side)
+        if MISSING in steps:
+            steps = steps[: steps.index(MISSING)]
+        # From the leaf to the root, until known steps.
+        while steps not in found:
+            found.add(steps)
+            steps = steps[:-1]
+    return found
 
 
 @final
@@ -239,10 +243,10 @@ class _Merge:
     """Builds the new expected value from both sides.
 
     Args:
-        expected: the places in expected at or below which something is wrong.
-        actual: the same in actual.
+        expected: the steps, in expected, to all differences and to all values that contain one.
+        actual: the steps, in actual, to all differences and to all values that contain one.
         pairs: the partners in actual, by the path of each array that is not compared by position.
-        refused: why values stay that should be replaced.
+        refused: the reasons why values stay that should be replaced.
     """
 
     expected: set[Steps]
@@ -251,7 +255,7 @@ class _Merge:
     refused: list[str] = field(default_factory=list)
 
     def of(self, old: JsonValue, new: JsonValue, at: Steps, to: Steps) -> JsonValue:
-        """Return the value for a place, which is `at` in expected and `to` in actual."""
+        """Return the merged value; `at` are the steps to it in expected, `to` those in actual."""
         if at not in self.expected and to not in self.actual:
             return old
         if type(old) is type(new) is dict:
@@ -274,8 +278,8 @@ class _Merge:
         return dict(items) if type(old) is dict else [value for _, value in items]
 
     def _has_matcher(self, old: JsonValue, at: Steps) -> bool:
-        """Return whether a value holds a matcher, and so stays, which is noted."""
-        matcher = next(matchers_in(old), None)
+        """Return whether a value contains a matcher; if so it stays, and the reason is added to `refused`."""
+        matcher = next(iter_matchers(old), None)
         if matcher is not None:
             self.refused.append(f"{format_path(at)}: the matcher {matcher} would be lost; change it by hand")
         return matcher is not None
@@ -295,12 +299,12 @@ class FileUpdate:
 
     Args:
         path: the file.
-        name: the file as a person would name it.
-        before: its content now, None if there is no such file.
-        after: the content it gets.
-        updated: the cases that get a new expected value, each with the places that change: the trail, the old
-            value there and the new one. (If several cases share a value, the first has them.)
-        refused: why other cases don't get one, by case.
+        name: the display name of the file.
+        before: the current content of the file; None if it does not exist.
+        after: the new content of the file.
+        updated: the changes of each case with a new expected value: steps, old value and new value. (If
+            several cases share a value, the first one has the changes.)
+        refused: the reason why other cases don't get a new value, by case.
     """
 
     path: Path
@@ -312,51 +316,51 @@ class FileUpdate:
 
     @property
     def is_changed(self) -> bool:
-        """Whether there is something to write."""
+        """Whether the content of the file changes."""
         return self.after is not None and self.after != self.before
 
     def refuse(self, reason: str) -> None:
-        """Give up on everything that was to be written."""
+        """Refuse all changes of the file."""
         self.refused.update(dict.fromkeys(self.updated, reason))
         self.updated.clear()
         self.after = None
 
 
 def plan_updates(requests: Iterable[Request]) -> list[FileUpdate]:
-    """Plan the update of each file, in the order of their names; nothing is written yet.
+    """Plan the update of each file, sorted by name; nothing is written yet.
 
-    Runs of one case, or cases of one file of expected values, that want different values are refused.
+    Different values for runs of one case, or for cases with one file of expected values, are refused.
     """
     by_file: dict[str, list[Request]] = {}
     for request in requests:
         by_file.setdefault(os.path.realpath(request.path), []).append(request)
-    updates = [_plan_file(Path(path), wanted) for path, wanted in by_file.items()]
+    updates = [_plan_file(Path(path), file_requests) for path, file_requests in by_file.items()]
     return sorted(updates, key=lambda update: update.name)
 
 
 def _plan_file(path: Path, requests: Sequence[Request]) -> FileUpdate:
     update = FileUpdate(path, requests[0].name)
-    by_trail: dict[Steps, list[Request]] = {}
+    by_steps: dict[Steps, list[Request]] = {}
     for request in requests:
         if request.reason:
             update.refused[request.case] = request.reason
-        by_trail.setdefault(request.trail, []).append(request)
+        by_steps.setdefault(request.steps, []).append(request)
     changes: dict[Steps, JsonValue] = {}
     cases: dict[Steps, list[str]] = {}
-    for trail, wanted in sorted(by_trail.items()):  # in the order of the file
-        names = list(dict.fromkeys(request.case for request in wanted))
-        writes = [request for request in wanted if request.action == "write"]
-        if len({(request.action, request.value) for request in wanted}) == 1 and writes:
-            changes[trail], cases[trail] = parse_json(writes[0].value), names
+    for steps, step_requests in sorted(by_steps.items()):  # in the order of the file
+        names = list(dict.fromkeys(request.case for request in step_requests))
+        writes = [request for request in step_requests if request.action == "write"]
+        if len({(request.action, request.value) for request in step_requests}) == 1 and writes:
+            changes[steps], cases[steps] = parse_json(writes[0].value), names
         elif writes:
-            what = "its runs need" if len(names) == 1 else f"{' and '.join(names)} need"
+            subject = "its runs need" if len(names) == 1 else f"{' and '.join(names)} need"
             for name in names:
-                update.refused.setdefault(name, f"{what} different values")
+                update.refused.setdefault(name, f"{subject} different values")
     if not changes:
         return update
     update.updated = {name: [] for names in cases.values() for name in names}
     try:
-        update.before = _content_of(path)
+        update.before = _read_content(path)
         if {request.digest for request in requests} != {digest_of(update.before)}:
             update.refuse(_CHANGED_ON_DISK)
         else:
@@ -371,46 +375,48 @@ def _plan_file(path: Path, requests: Sequence[Request]) -> FileUpdate:
 def _edit(update: FileUpdate, changes: dict[Steps, JsonValue], cases: dict[Steps, list[str]]) -> None:
     before = b"null\n" if update.before is None else update.before
     edited = (edit_lines if is_lines_file(str(update.path)) else edit)(before, update.name, changes)
-    for trail, new in changes.items():
-        if trail in edited.refused:
-            for name in cases[trail]:
+    for steps, new in changes.items():
+        if steps in edited.refused:
+            for name in cases[steps]:
                 update.updated.pop(name, None)
-                update.refused[name] = edited.refused[trail]
+                update.refused[name] = edited.refused[steps]
             continue
-        old = MISSING if update.before is None else edited.old[trail]
-        at = trail[-1:] if trail[-1:] == ("accept",) else ()  # the path of what is accepted as well begins so
-        update.updated.get(cases[trail][0], []).extend(_changes(old, new, at))
+        old = MISSING if update.before is None else edited.old[steps]
+        prefix = (
+            steps[-1:] if steps[-1:] == ("accept",) else ()
+        )  # paths of accepted alternatives begin with it
+        update.updated.get(cases[steps][0], []).extend(_changes(old, new, prefix))
     update.after = edited.data
 
 
 def _changes(old: JsonValue, new: JsonValue, at: Steps) -> list[ValueChange]:
-    if type(new) is dict and (old is MISSING or not old):  # each key by name, since one may be misspelt
+    if type(new) is dict and (old is MISSING or not old):  # each key separately, since one may be misspelt
         return [((*at, key), MISSING, value) for key, value in new.items()]
     found: list[ValueChange] = []
 
-    def take(trail: Steps, before: JsonValue, after: JsonValue) -> JsonValue:
-        found.append((trail, before, after))
+    def note(steps: Steps, before: JsonValue, after: JsonValue) -> JsonValue:
+        found.append((steps, before, after))
         return after
 
-    merge(old, new, take, at)
+    merge(old, new, note, at)
     return found
 
 
-def expected_in(data: bytes, path: Path, trail: Steps) -> JsonValue:
-    """Return the value at a place in a file; MISSING if there is none, or the file is not valid.
+def read_value_at(data: bytes, path: Path, steps: Steps) -> JsonValue:
+    """Return the value in a file; MISSING if there is none, or the file is not valid.
 
-    The first step into JSON Lines is the line, counted from 0.
+    In JSON Lines, the first step is the line, from 0.
     """
     try:
         if is_lines_file(str(path)):
-            line, *below = trail
-            data, trail = data.split(b"\n")[int(line)], tuple(below)
-        return get_value(parse(data, str(path), holds_cases=True), trail)
+            line, *inner_steps = steps
+            data, steps = data.split(b"\n")[int(line)], tuple(inner_steps)
+        return get_value(parse(data, str(path), holds_cases=True), steps)
     except (JsonMatchError, LookupError):
         return MISSING
 
 
-def _content_of(path: Path) -> bytes | None:
+def _read_content(path: Path) -> bytes | None:
     try:
         return path.read_bytes()
     except FileNotFoundError:
@@ -418,17 +424,17 @@ def _content_of(path: Path) -> bytes | None:
 
 
 def write(update: FileUpdate) -> None:
-    """Write one file, completely or not at all; updates that can't be written become refused.
+    """Write one file, completely or not at all; updates that can't be written are refused.
 
-    The new content is written beside the file and put in its place in one step; its permissions stay.
+    The new content is written to another file, which then replaces the old one in one step; permissions stay.
     """
     if update.after is None or not update.is_changed:
         return
     try:
-        now = _content_of(update.path)
-        if now != update.before:
+        current = _read_content(update.path)
+        if current != update.before:
             update.refuse(_CHANGED_ON_DISK)
-        elif now is not None and not os.access(update.path, os.W_OK):
+        elif current is not None and not os.access(update.path, os.W_OK):
             update.refuse("the file is read-only")
         else:
             write_file(update.path, update.after)

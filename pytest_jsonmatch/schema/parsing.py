@@ -1,4 +1,4 @@
-"""`parse_eval_schema`: check a JSON Schema with `x-eval-*` keys, and make it a tree for plans."""
+"""`parse_eval_schema`: check a JSON Schema with `x-eval-*` keys, and turn it into a tree for plans."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.schema.defaults import changed_defaults, fitted_defaults
 from pytest_jsonmatch.schema.documents import Documents, Violations, is_validatable, model_schema
-from pytest_jsonmatch.schema.places import AllOf, AnyOf, SchemaReader
+from pytest_jsonmatch.schema.flattening import AllOf, AnyOf, SchemaReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_jsonmatch.engine.value.paths import Segment
     from pytest_jsonmatch.schema.documents import SchemaSource
-    from pytest_jsonmatch.schema.places import Branch, FlatSchema, SchemaPlace
+    from pytest_jsonmatch.schema.flattening import Branch, FlatSchema, Subschema
 
-_MAX_KEPT: Final = 128
+_MAX_CACHED: Final = 128
 
 
 @final
@@ -34,31 +34,31 @@ class _Parsed:
     state: int
     contents: dict[Path, bytes]
 
-    def holds(self) -> bool:
-        """Tell whether everything it was made from is unchanged."""
+    def is_current(self) -> bool:
+        """Return whether the registry and the files are unchanged."""
         return self.state == get_registry_state() and all(
             _content(path) == content for path, content in self.contents.items()
         )
 
 
-_kept: Final[dict[Any, _Parsed]] = {}
+_cache: Final[dict[Any, _Parsed]] = {}
 
 
 def parse_eval_schema(
     schema: SchemaSource | SchemaNode, *, folders: tuple[str, ...] | None = None
 ) -> SchemaNode:
-    """Check an eval schema and return it as a tree of nodes, one for each place.
+    """Check an eval schema and return it as a tree of nodes.
 
-    Everything that is wrong with the schema is reported here, not while scoring.
+    All errors of the schema are raised here, not while scoring.
 
     Args:
         schema: a JSON Schema (draft-07 to 2020-12) with `x-eval-*` keys, as a dict, the path of a JSON file,
             or a pydantic model class; it is not changed. A tree is returned unchanged.
-        folders: the folders in or below which files must be that a `$ref` leads to; None for anywhere.
+        folders: the folders that must contain, at any depth, the files of `$ref`s; None for no limit.
 
     Returns:
-        The root. The same schema gives the same tree, until something is registered. The root's `digest` is a
-        hash of the content, including files that it refers to; the signatures of results contain it.
+        The root. The same schema gives the same tree, until something is registered. The `digest` of the root
+        is a hash of the schema and the files that it refers to; the signatures of results contain it.
 
     Raises:
         ConfigurationError: (a ValueError) the schema is invalid, a `$ref` does not resolve, or a rule has an
@@ -76,8 +76,8 @@ def parse_eval_schema(
     key = _key(schema)
     if key is not None:
         key = key, folders
-    kept = _kept.get(key) if key is not None else None
-    if kept is not None and kept.holds():
+    kept = _cache.get(key) if key is not None else None
+    if kept is not None and kept.is_current():
         return kept.node
     state = get_registry_state()
     documents = Documents.open(schema, folders)
@@ -86,16 +86,16 @@ def parse_eval_schema(
     node.digest = documents.digest()
     node.violations = Violations(documents.root, documents.path, folders)
     if key is not None:
-        if len(_kept) >= _MAX_KEPT:
-            _kept.clear()
-        _kept[key] = _Parsed(node, state, documents.contents)
+        if len(_cache) >= _MAX_CACHED:
+            _cache.clear()
+        _cache[key] = _Parsed(node, state, documents.contents)
     return node
 
 
 def _key(source: object) -> Any:
-    """Return a key that identical schemas share; None if there is no cheap one.
+    """Return a cache key that identical schemas share; None if there is no cheap one.
 
-    It is made for every comparison, so by C code: the hash in signatures would be too slow.
+    It is computed for every comparison, so by C code: the hash in signatures would be too slow.
     """
     if isinstance(source, type) and callable(getattr(source, "model_json_schema", None)):
         source = model_schema(source)
@@ -115,64 +115,69 @@ def _content(path: Path) -> bytes | None:
 
 
 def walk(reader: SchemaReader) -> dict[FlatSchema, tuple[Segment, ...]]:
-    """Return what a schema says of every place, each with the first path found to it, the root first.
+    """Return the flat schemas of all subschemas, each with the first path to it, the root first.
 
     Raises:
-        ConfigurationError: something in the schema is not valid; the message begins with the path.
+        ConfigurationError: the schema is not valid; the message begins with the path.
     """
-    trails: dict[FlatSchema, tuple[Segment, ...]] = {}
-    waiting: list[tuple[SchemaPlace, tuple[Segment, ...]]] = [(reader.root, ())]
-    for place, trail in waiting:
+    paths: dict[FlatSchema, tuple[Segment, ...]] = {}
+    queue: list[tuple[Subschema, tuple[Segment, ...]]] = [(reader.root, ())]
+    for subschema, path in queue:
         try:
-            flat = reader.flat(place)
+            flat = reader.flat(subschema)
         except ConfigurationError as error:
-            raise named(error, trail) from None
+            raise with_path(error, path) from None
         except RecursionError:
             message = "too many combined schemas (allOf, anyOf, $ref) inside each other"
-            raise named(ConfigurationError(message), trail) from None
-        if flat not in trails:
-            trails[flat] = trail
-            waiting += [(child, trail if step is None else (*trail, step)) for step, child in flat.children()]
-    return trails
+            raise with_path(ConfigurationError(message), path) from None
+        if flat not in paths:
+            paths[flat] = path
+            queue += [(child, path if step is None else (*path, step)) for step, child in flat.children()]
+    return paths
 
 
 def _node_tree(reader: SchemaReader) -> SchemaNode:
-    trails = walk(reader)
+    paths = walk(reader)
     registry = get_active_registry()
     for json_type, comparator in changed_defaults().items():
         bind_comparator(comparator, registry, f"default of type {json_type!r}")
-    nodes = {flat: _node(flat) for flat in trails}
+    nodes = {flat: _node(flat) for flat in paths}
 
-    def at(place: SchemaPlace) -> SchemaNode:
-        return nodes[reader.flat(place)]
+    def node_of(subschema: Subschema) -> SchemaNode:
+        return nodes[reader.flat(subschema)]
 
-    for flat, trail in trails.items():
+    for flat, path in paths.items():
         node = nodes[flat]
         if "compare" in flat.rules:
-            bound = bind_comparator(flat.rules["compare"], registry, format_path(trail))
-            warn_about_full_enum(bound, node.enum, format_path(trail))
+            bound = bind_comparator(flat.rules["compare"], registry, format_path(path))
+            warn_about_full_enum(bound, node.enum, format_path(path))
         if "transform" in flat.rules:
-            bind_transforms(flat.rules["transform"], registry, format_path(trail))
+            bind_transforms(flat.rules["transform"], registry, format_path(path))
         try:
             _check_alignment(reader, flat)
             node.branches = tuple(
-                (_branch_test(one, reader.flat(one.node).kinds, reader.documents), at(one.node))
-                for one in flat.alternatives
+                (_branch_test(branch, reader.flat(branch.node).kinds, reader.documents), node_of(branch.node))
+                for branch in flat.alternatives
             )
         except ConfigurationError as error:
-            raise named(error, trail) from None
+            raise with_path(error, path) from None
         if flat.properties is not None:
-            node.properties = {name: at(member) for name, member in flat.properties.items()}
-        node.rest = None if flat.rest is None else at(flat.rest)
-        node.items = None if flat.items is None else at(flat.items)
-    return at(reader.root)
+            node.properties = {name: node_of(member) for name, member in flat.properties.items()}
+        node.rest = None if flat.rest is None else node_of(flat.rest)
+        node.items = None if flat.items is None else node_of(flat.items)
+    return node_of(reader.root)
 
 
 def _branch_test(alternative: Branch, kinds: frozenset[str], documents: Documents) -> Callable[[Any], bool]:
-    """Return the test of one alternative: of the value's type alone if that is enough; `kinds` are its types.
+    """Return the test of an alternative; only the type of the value is tested if that is enough.
+
+    Args:
+        alternative: the alternative.
+        kinds: the types of the alternative.
+        documents: the documents of the schema.
 
     Raises:
-        ConfigurationError: the validator refuses the schema.
+        ConfigurationError: the validator does not accept the schema.
     """
     if alternative.by_type:
         return lambda value: fits_types(value, kinds)
@@ -180,15 +185,15 @@ def _branch_test(alternative: Branch, kinds: frozenset[str], documents: Document
     return lambda value: accepts(value) if is_validatable(value) else fits_types(value, kinds)
 
 
-def _accepts(place: SchemaPlace, documents: Documents) -> Callable[[Any], bool]:
-    if isinstance(place, (AllOf, AnyOf)):
-        together, parts = (all, place.parts) if isinstance(place, AllOf) else (any, place.branches)
+def _accepts(subschema: Subschema, documents: Documents) -> Callable[[Any], bool]:
+    if isinstance(subschema, (AllOf, AnyOf)):
+        combine, parts = (all, subschema.parts) if isinstance(subschema, AllOf) else (any, subschema.branches)
         tests = [_accepts(part, documents) for part in parts]
-        return lambda value: together(accepts(value) for accepts in tests)
-    schema = place.schema
+        return lambda value: combine(accepts(value) for accepts in tests)
+    schema = subschema.schema
     if isinstance(schema, bool):
         return lambda _: schema
-    # By its address, to which its references are relative.
+    # By its address, since references are relative to that.
     is_valid: Callable[[Any], bool] = documents.validator(documents.location(schema)).is_valid
     return is_valid
 
@@ -200,14 +205,14 @@ def _node(flat: FlatSchema) -> SchemaNode:
         rules=flat.rules,
         enum=None if flat.enum is None else tuple(flat.enum),
         type_default=fitted_defaults(flat.kinds),
-        description=_described(flat.notes),
+        description=_describe(flat.notes),
     )
 
 
-def _described(notes: dict[str, Any]) -> str | None:
-    """Return the title and the description of a place as one text; None if it has neither."""
-    said = [notes[key] for key in ("title", "description") if isinstance(notes.get(key), str) and notes[key]]
-    return ": ".join(said) or None
+def _describe(notes: dict[str, Any]) -> str | None:
+    """Return the title and the description of a schema as one text; None without both."""
+    texts = [notes[key] for key in ("title", "description") if isinstance(notes.get(key), str) and notes[key]]
+    return ": ".join(texts) or None
 
 
 def _check_alignment(reader: SchemaReader, flat: FlatSchema) -> None:
@@ -227,6 +232,6 @@ def _check_alignment(reader: SchemaReader, flat: FlatSchema) -> None:
         )
 
 
-def named(error: ConfigurationError, trail: tuple[Segment, ...]) -> ConfigurationError:
-    """Return an error whose message begins with the path of its place."""
-    return ConfigurationError(f"{format_path(trail)}: {error}")
+def with_path(error: ConfigurationError, path: tuple[Segment, ...]) -> ConfigurationError:
+    """Return an error whose message begins with a path."""
+    return ConfigurationError(f"{format_path(path)}: {error}")

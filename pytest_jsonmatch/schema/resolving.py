@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, Final, final
 from pytest_jsonmatch.engine.value.convert import MAX_DEPTH, SCHEMA_TYPES, TOO_DEEP
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.schema.documents import Documents, plain_copy
+from pytest_jsonmatch.schema.flattening import SchemaReader
 from pytest_jsonmatch.schema.keywords import PREFIX
 from pytest_jsonmatch.schema.parsing import walk
-from pytest_jsonmatch.schema.places import SchemaReader
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.schema.documents import SchemaSource
-    from pytest_jsonmatch.schema.places import FlatSchema, SchemaPlace
+    from pytest_jsonmatch.schema.flattening import FlatSchema, Subschema
 
 # Definitions that use each other twice double the size with every level: raise before memory runs out.
-_MAX_PLACES: Final = 200_000
+_MAX_SUBSCHEMAS: Final = 200_000
 
 
 def resolve_schema_references(schema: SchemaSource) -> dict[str, Any]:
@@ -73,9 +73,9 @@ class _Writer:
     def _body(self, flat: FlatSchema, depth: int = 1) -> dict[str, Any]:
         """Return a schema at a depth, which is 1 for the root."""
         self._count += 1
-        if self._count > _MAX_PLACES:
+        if self._count > _MAX_SUBSCHEMAS:
             raise ConfigurationError(
-                f"the schema has more than {_MAX_PLACES:,} places when it is written out; "
+                f"the schema has more than {_MAX_SUBSCHEMAS:,} subschemas when it is written out; "
                 "use it unresolved: comparing and parsing do not need a resolved schema"
             )
         if depth > MAX_DEPTH:
@@ -83,8 +83,8 @@ class _Writer:
                 f"the schema has {TOO_DEEP} when it is written out; use it as it is, with its references"
             )
 
-        def child_schema(place: SchemaPlace) -> dict[str, Any]:
-            child = self._reader.flat(place)
+        def child_schema(subschema: Subschema) -> dict[str, Any]:
+            child = self._reader.flat(subschema)
             if child is self._root and child in self._open:
                 return {"$ref": "#"}
             if child in self._open or child in self._names:

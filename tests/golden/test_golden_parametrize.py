@@ -144,5 +144,5 @@ def test_an_update_leaves_places_alone(pytester, golden):
     golden(text)
     outcome = pytester.runpytest("--jsonmatch-update=all")
     outcome.assert_outcomes(passed=1, failed=1)
-    outcome.stdout.fnmatch_lines(["*a.golden.yaml::a-2*its places `${name}` would be lost*"])
+    outcome.stdout.fnmatch_lines(["*a.golden.yaml::a-2*its placeholders `${name}` would be lost*"])
     assert (pytester.path / "a.golden.yaml").read_text() == text

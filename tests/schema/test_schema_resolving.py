@@ -146,7 +146,7 @@ def test_what_cannot_be_written_out_is_an_error() -> None:
     for level in range(1, 40):
         below = {"$ref": f"#/$defs/d{level - 1}"}
         definitions[f"d{level}"] = {"properties": {"l": below, "r": below}}
-    with pytest.raises(ConfigurationError, match="more than 200,000 places when it is written out"):
+    with pytest.raises(ConfigurationError, match="more than 200,000 subschemas when it is written out"):
         resolve_schema_references({"$ref": "#/$defs/d39", "$defs": definitions})
 
 

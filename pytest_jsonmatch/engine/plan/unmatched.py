@@ -36,7 +36,7 @@ def matches_somewhere(
 
 
 def _matches_below(segments: tuple[Segment, ...], place: Any, seen: set[tuple[SchemaNode, int]]) -> bool:
-    """Return whether the rest of a pattern matches at or below a place; `seen` has visited schema places."""
+    """Return whether the rest of a pattern matches at or below a place; `seen` has visited schema nodes."""
     if not segments:
         return True
     if isinstance(place, SchemaNode):

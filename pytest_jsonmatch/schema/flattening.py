@@ -64,7 +64,7 @@ class WrittenSchema:
 class AllOf:
     """All parts apply; later ones take precedence."""
 
-    parts: tuple[SchemaPlace, ...]
+    parts: tuple[Subschema, ...]
 
 
 @final
@@ -72,10 +72,10 @@ class AllOf:
 class AnyOf:
     """The first branch that accepts the value applies."""
 
-    branches: tuple[SchemaPlace, ...]
+    branches: tuple[Subschema, ...]
 
 
-SchemaPlace: TypeAlias = "WrittenSchema | AllOf | AnyOf"
+Subschema: TypeAlias = "WrittenSchema | AllOf | AnyOf"
 
 
 @final
@@ -83,9 +83,9 @@ SchemaPlace: TypeAlias = "WrittenSchema | AllOf | AnyOf"
 class Branch:
     """One of several schemas that may apply to a value."""
 
-    test: SchemaPlace
+    test: Subschema
     """The schema that the value is tested against."""
-    node: SchemaPlace
+    node: Subschema
     """The schema that applies if the test passes."""
     by_type: bool
     """Whether the value's type decides, since no other alternative has its types."""
@@ -97,12 +97,12 @@ class FlatSchema:
     """A schema without references and combinations."""
 
     types: frozenset[str] = _ANY
-    properties: dict[str, SchemaPlace] | None = None
+    properties: dict[str, Subschema] | None = None
     required: tuple[str, ...] | None = None
-    rest: SchemaPlace | None = None
+    rest: Subschema | None = None
     """The schema of members that are not listed (`additionalProperties` or `patternProperties`)."""
     additional: bool | None = None
-    items: SchemaPlace | None = None
+    items: Subschema | None = None
     enum: list[Any] | None = None
     rules: dict[str, Any] = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict)
@@ -122,7 +122,7 @@ class FlatSchema:
         described = ("object", self.of_objects), ("array", self.items is not None)
         return frozenset(name for name, is_described in described if is_described)
 
-    def children(self) -> Iterator[tuple[Segment | None, SchemaPlace]]:
+    def children(self) -> Iterator[tuple[Segment | None, Subschema]]:
         """Yield the direct subschemas, each with the path segment to it; None for alternatives."""
         yield from (self.properties or {}).items()
         if self.rest is not None:
@@ -143,19 +143,19 @@ class SchemaReader:
 
     def __init__(self, documents: Documents) -> None:
         self.documents = documents
-        self._interned: dict[Any, SchemaPlace] = {}
-        self._flats: dict[SchemaPlace, FlatSchema] = {}
-        self._open: set[SchemaPlace] = set()
-        self.root: SchemaPlace = self.source(documents.root)
+        self._interned: dict[Any, Subschema] = {}
+        self._flats: dict[Subschema, FlatSchema] = {}
+        self._open: set[Subschema] = set()
+        self.root: Subschema = self.source(documents.root)
 
-    def source(self, schema: Schema, *, own: bool = False) -> SchemaPlace:
+    def source(self, schema: Schema, *, own: bool = False) -> Subschema:
         """Return a schema as a subschema; with `own`, without its references and combinations."""
         key = (id(schema), own) if type(schema) is dict else (schema, own)
         return self._interned.setdefault(key, WrittenSchema(schema, own))
 
-    def all_of(self, parts: Iterable[SchemaPlace]) -> SchemaPlace:
+    def all_of(self, parts: Iterable[Subschema]) -> Subschema:
         """Return the subschema that all parts must match; of duplicates, the last one counts."""
-        flat: dict[SchemaPlace, None] = {}
+        flat: dict[Subschema, None] = {}
         for part in parts:
             for single_part in part.parts if isinstance(part, AllOf) else (part,):
                 flat.pop(single_part, None)
@@ -163,34 +163,34 @@ class SchemaReader:
         distinct = tuple(flat)
         return distinct[0] if len(distinct) == 1 else self._interned.setdefault(distinct, AllOf(distinct))
 
-    def any_of(self, branches: Iterable[SchemaPlace]) -> SchemaPlace:
+    def any_of(self, branches: Iterable[Subschema]) -> Subschema:
         """Return the subschema where the first branch that accepts the value applies."""
         distinct = tuple(dict.fromkeys(branches))
         if len(distinct) == 1:
             return distinct[0]
         return self._interned.setdefault(("any", *distinct), AnyOf(distinct))
 
-    def flat(self, place: SchemaPlace) -> FlatSchema:
+    def flat(self, subschema: Subschema) -> FlatSchema:
         """Return the flat schema of a subschema; for a plain reference, the same object as for its target.
 
         Raises:
             ConfigurationError: the schema is invalid; the message does not contain the path.
         """
-        flat = self._flats.get(place)
+        flat = self._flats.get(subschema)
         if flat is None:
-            if place in self._open:
+            if subschema in self._open:
                 raise ConfigurationError(_ENDLESS)
-            self._open.add(place)
+            self._open.add(subschema)
             try:
-                if isinstance(place, AllOf):
-                    flat = self._merge(place.parts)
-                elif isinstance(place, AnyOf):
-                    flat = self._unite(place.branches)
+                if isinstance(subschema, AllOf):
+                    flat = self._merge(subschema.parts)
+                elif isinstance(subschema, AnyOf):
+                    flat = self._unite(subschema.branches)
                 else:
-                    flat = self._read(place)
+                    flat = self._read(subschema)
             finally:
-                self._open.discard(place)
-            self._flats[place] = flat
+                self._open.discard(subschema)
+            self._flats[subschema] = flat
         return flat
 
     # A single schema.
@@ -204,12 +204,12 @@ class SchemaReader:
         parts = self.parts(source)
         return self.flat(parts[0]) if len(parts) == 1 else self._merge(parts)
 
-    def parts(self, source: WrittenSchema) -> tuple[SchemaPlace, ...]:
+    def parts(self, source: WrittenSchema) -> tuple[Subschema, ...]:
         """Return the subschemas that a schema combines: its references, branches, and own keywords."""
         schema = source.schema
         if type(schema) is bool or source.own:
             return (source,)
-        parts: list[SchemaPlace] = []
+        parts: list[Subschema] = []
         if "$ref" in schema:
             parts.append(self.source(self.documents.target(schema)))
         if "allOf" in schema:
@@ -279,7 +279,7 @@ class SchemaReader:
 
     # Several schemas that all apply.
 
-    def _merge(self, parts: Sequence[SchemaPlace]) -> FlatSchema:
+    def _merge(self, parts: Sequence[Subschema]) -> FlatSchema:
         flats = [self.flat(part) for part in parts]
         merged = FlatSchema()
         for flat in flats:
@@ -315,23 +315,23 @@ class SchemaReader:
         if flat.properties is not None:
             known = merged.properties or {}
             merged.properties = known | {
-                name: self.all_of((known[name], place)) if name in known else place
-                for name, place in flat.properties.items()
+                name: self.all_of((known[name], subschema)) if name in known else subschema
+                for name, subschema in flat.properties.items()
             }
 
-    def _merge_optional(self, left: SchemaPlace | None, right: SchemaPlace | None) -> SchemaPlace | None:
+    def _merge_optional(self, left: Subschema | None, right: Subschema | None) -> Subschema | None:
         if left is None or right is None:
             return left or right
         return self.all_of((left, right))
 
     def _distribute(
-        self, parts: Sequence[SchemaPlace], flats: list[FlatSchema]
-    ) -> list[tuple[SchemaPlace, SchemaPlace]]:
+        self, parts: Sequence[Subschema], flats: list[FlatSchema]
+    ) -> list[tuple[Subschema, Subschema]]:
         """Combine each alternative of one part with all other parts, and drop contradictory ones."""
         union, *others = (index for index, flat in enumerate(flats) if flat.alternatives)
         if others:
             raise ConfigurationError("only one union (anyOf, oneOf) is allowed here; write them as one")
-        combinations: list[tuple[SchemaPlace, SchemaPlace]] = []
+        combinations: list[tuple[Subschema, Subschema]] = []
         for branch in flats[union].alternatives:
             node = self.all_of((*parts[:union], branch.node, *parts[union + 1 :]))
             with suppress(_ContradictionError):
@@ -341,8 +341,8 @@ class SchemaReader:
 
     # Alternatives: several schemas, only one of which applies.
 
-    def _unite(self, branches: Sequence[SchemaPlace]) -> FlatSchema:
-        entries: list[tuple[SchemaPlace, SchemaPlace]] = []
+    def _unite(self, branches: Sequence[Subschema]) -> FlatSchema:
+        entries: list[tuple[Subschema, Subschema]] = []
         for branch in branches:
             if isinstance(branch, WrittenSchema) and branch.schema is False:
                 continue
@@ -353,9 +353,9 @@ class SchemaReader:
                 entries.append((branch, branch))
         return self._choose(entries)
 
-    def _choose(self, entries: list[tuple[SchemaPlace, SchemaPlace]]) -> FlatSchema:
+    def _choose(self, entries: list[tuple[Subschema, Subschema]]) -> FlatSchema:
         """Return the flat schema of several alternatives, each given as (test, schema)."""
-        tests: dict[SchemaPlace, list[SchemaPlace]] = {}
+        tests: dict[Subschema, list[Subschema]] = {}
         for test, node in entries:
             tests.setdefault(node, []).append(test)
         entries = [(self.any_of(tried), node) for node, tried in tests.items()]
