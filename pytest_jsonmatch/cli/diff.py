@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from argparse import Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -91,10 +92,29 @@ def _contests(runs: Sequence[_Run], paths: Sequence[Path], options: Namespace) -
                 f"{where} has {join_names(list(map(repr, side)), _FIRST) or 'no case'}"
                 for where, side in zip((paths[0], path), ids, strict=True)
             )
-            raise CommandError(f"no case is in both runs; cases are paired by their ids: {sides}")
+            hint = _explain_parameters(*ids)
+            raise CommandError(f"no case is in both runs; cases are paired by their ids: {sides}{hint}")
         if pair.diff.mismatches:
             first, *others = pair.diff.mismatches
             more = f" (and {len(others):,} more)" if others else ""
             where = f"{path}: " if len(contests) > 1 else ""
             raise CommandError(f"{where}not scored in the same way: {first.case}: {first.difference}{more}")
     return contests
+
+
+def _explain_parameters(before: Sequence[str], after: Sequence[str]) -> str:
+    """Return a hint about ids that differ only in the parameters of a fixture; empty if they differ more.
+
+    >>> _explain_parameters(["a.yaml::one[v1]", "a.yaml::two[v1]"], ["a.yaml::one[v2]"])
+    "; the ids differ only in '[v1]' and '[v2]': one run with both parameters compares them"
+    """
+    labels: list[set[str]] = []
+    cases: list[set[str]] = []
+    for ids in (before, after):
+        parts = [re.fullmatch(r"(.+?)(\[.*\])", case_id, re.DOTALL) for case_id in ids]
+        cases.append({part[1] for part in parts if part is not None})
+        labels.append({part[2] for part in parts if part is not None})
+    if cases[0].isdisjoint(cases[1]):
+        return ""
+    names = (join_names([repr(label) for label in sorted(side)], _FIRST) for side in labels)
+    return f"; the ids differ only in {' and '.join(names)}: one run with both parameters compares them"

@@ -69,6 +69,23 @@ def test_without_a_common_case_there_is_no_comparison(write, command, refused):
     )
 
 
+def test_two_runs_with_one_parameter_each_have_no_common_case(refused, pytester):
+    pytester.makeconftest(
+        "import pytest\n\n@pytest.fixture(params=['v1', 'v2'])\ndef prompt(request):\n    return request.param\n\n"
+        "@pytest.fixture\ndef jsonmatch_actual(jsonmatch_case, prompt):\n    return {'n': 1}\n"
+    )
+    pytester.makefile(
+        ".golden.yaml", a="cases:\n- {id: one, expected: {n: 1}}\n- {id: two, expected: {n: 2}}\n"
+    )
+    pytester.chdir()
+    for name in ("v1", "v2"):
+        pytester.runpytest("-k", name, f"--jsonmatch-json={name}.jsonl")
+    assert refused("diff v1.jsonl v2.jsonl").endswith(
+        "v2.jsonl has 'a.golden.yaml::one[v2]', 'a.golden.yaml::two[v2]'; "
+        "the ids differ only in '[v1]' and '[v2]': one run with both parameters compares them"
+    )
+
+
 def test_one_kept_in_part_names_nothing_new(saved, command):
     saved("a", GOLD)
     saved("b", GOLD, "--keep", "all")
