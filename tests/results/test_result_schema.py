@@ -52,7 +52,13 @@ FULL = run_of_records(
                             threshold={"score": 1.0, "F2": 0.5, "fields": {"items[].*": 0.5}},
                             fields={"items[].price": FIELD, '["a b"]': FieldAggregation(skipped=1)},
                             rows={"items": RowCounts(5, 4, 6)},
-                            differences={"items[].price": (Difference("1", "2", 3, 0.5, "items[].price.n"),)},
+                            differences={
+                                "items[].price": (
+                                    Difference(
+                                        "1", "2", 3, 0.5, "items[].price.n", ("items[0]",), ("items[0]",)
+                                    ),
+                                )
+                            },
                             counts={"match": 1},
                             errors=("numeric at a: it failed",),
                             warnings=("a note",),
