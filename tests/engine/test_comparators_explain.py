@@ -10,7 +10,7 @@ from pytest_jsonmatch.engine.compare.explain import explain, explain_match
 from pytest_jsonmatch.engine.value.convert import MISSING
 
 NAN, INF = float("nan"), float("inf")
-_TWO_READINGS = "{} is compared as text: it has two readings; set '{}'"
+_TWO_READINGS = "set '{1}': {0} has two readings, compared as text"
 _NEITHER = "neither is a phone number with a country code; "
 
 
@@ -135,8 +135,8 @@ def test_long_texts_are_not_searched_for_edits():
         ("date", {}, "2026-01-31", "31 Jan 2026", None),
         ("date", {}, "soon", "soon", "equal, though not a date"),
         ("date", {}, None, None, None),
-        ("date", {}, "03/04/2026", "03/04/2026", "equal, though it has two readings; set 'order'"),
-        ("amount", {}, "1,234", "1,234", "equal, though it has two readings; set 'decimal'"),
+        ("date", {}, "03/04/2026", "03/04/2026", "equal as text; set 'order': it has two readings"),
+        ("amount", {}, "1,234", "1,234", "equal as text; set 'decimal': it has two readings"),
         ("amount", {}, "n/a", "n/a", "equal, though not an amount"),
         ("phone", {}, "030 1", "030 1", "equal, though not a phone number with a country code"),
         ("identifier", {"kind": "isbn"}, "0-306-40615-3", "0-306-40615-3", "equal, though not a valid isbn"),

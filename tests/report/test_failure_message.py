@@ -122,6 +122,16 @@ def test_the_layout_is_the_same_in_any_terminal():
     assert [" ".join(line.split()) for line in shown(120)] == [" ".join(line.split()) for line in shown(80)]
 
 
+def test_a_reason_that_is_cut_begins_with_what_to_do():
+    fields = {"issued": {"compare": "date"}, "total": {"compare": "amount"}}
+    expected = {"issued": "2026-04-03", "total": "1234"}
+    actual = {"issued": "03/04/2026", "total": "1,234"}
+    text = message(actual, expected, metric="leaf_f1", options={"fields": fields}, width=45)
+    assert "  set 'order': actual has two" in text
+    assert "  set 'decimal': actual has two" in text
+    assert text.count("…") == 2
+
+
 def test_every_figure_that_is_too_low_is_named():
     failures = [
         ScoreCheck("recall", 0.949_96, 0.95),

@@ -77,9 +77,10 @@ def explain_match(name: str | None, params: Params, expected: JsonValue, actual:
     try:
         if _READERS[name](params)(expected) is not None:
             return None
-        return (
-            f"equal, though {_explain_ambiguity(name, params, expected) or f'not {_get_noun(name, params)}'}"
-        )
+        parameter = _find_deciding_parameter(name, params, expected)
+        if parameter is not None:
+            return f"equal as text; set '{parameter}': it has two readings"
+        return f"equal, though not {_get_noun(name, params)}"
     except ConfigurationError:
         return None
 
@@ -207,14 +208,14 @@ def _get_noun(name: str, params: Params) -> str:
     return _NOUNS.get(name, f"a valid {params.get('kind')}")
 
 
-def _explain_ambiguity(name: str, params: Params, value: JsonValue) -> str | None:
-    """Return a text that names the parameter that decides between two readings; None if there is only one."""
+def _find_deciding_parameter(name: str, params: Params, value: JsonValue) -> str | None:
+    """Return the parameter that decides between two readings of a value; None if there is only one."""
     parameter, choices = _DECIDING_PARAMETERS.get(name, ("", ()))
     if not choices or params.get(parameter) is not None or params.get("formats") is not None:
         return None
     if any(_READERS[name]({parameter: choice})(value) is None for choice in choices):
         return None
-    return f"it has two readings; set '{parameter}'"
+    return parameter
 
 
 def _explain_form(name: str, params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
@@ -224,8 +225,9 @@ def _explain_form(name: str, params: Params, expected: JsonValue, actual: JsonVa
         return _explain_texts(left, right) if explain_pair is None else explain_pair(params, left, right)
     noun = _get_noun(name, params)
     for side, value, form in (("expected", expected, left), ("actual", actual, right)):
-        if form is None and (ambiguity := _explain_ambiguity(name, params, value)):
-            return f"{side} is compared as text: {ambiguity}"
+        if form is None and (parameter := _find_deciding_parameter(name, params, value)):
+            # What to do comes first: reports cut long reasons.
+            return f"set '{parameter}': {side} has two readings, compared as text"
     if left is None and right is None:
         are_texts = json_type(expected) == json_type(actual) == "string"
         return f"neither is {noun}; {_explain_texts(expected, actual)}" if are_texts else None
