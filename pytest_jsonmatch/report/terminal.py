@@ -169,7 +169,8 @@ def _table_lines(block: Table, style: TerminalStyle, *, shows_all: bool) -> list
     spare = [at for at, title in places if title in block.spare]
     spare.sort(key=lambda at: -block.spare[block.columns[at]])
     room = replace(style, width=10_000) if block.uncut else style
-    lines = table_lines(lines, room, texts=texts, spare=spare, indent="" if has_header else "  ")
+    indent = "" if has_header else "  "
+    lines = table_lines(lines, room, texts=texts, spare=spare, node_ids=block.node_ids, indent=indent)
     rule: StyledLine = [(("─" if style.unicode else "-") * max(map(line_width, lines)), DIM)]
     below = [rule, lines.pop()] if block.total else []
     hidden = block.hidden + len(rows) - len(shown)
@@ -223,7 +224,9 @@ def _differences(block: Table, style: TerminalStyle, *, shows_all: bool) -> list
     ]
     title = f"differences, expected {style.arrow} actual{block.details_of}:"
     lines = table_lines(rows, style, texts={0: 0.5, 1: 1.0}, indent="  ")
-    return [[], *_text_lines(title, style, BOLD), *lines]
+    hidden = len(with_any[number:]) if number else 0
+    more = [style.more(count(hidden, f"more {block.noun}"))] if hidden else []
+    return [[], *_text_lines(title, style, BOLD), *lines, *more]
 
 
 def difference_text(difference: ShownDifference, style: TerminalStyle, room: int) -> str:

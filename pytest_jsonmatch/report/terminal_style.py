@@ -77,6 +77,20 @@ class TerminalStyle:
         """Return text in at most `width` columns, cut in its middle."""
         return clip_middle(text, width, unicode=self.unicode)
 
+    def name(self, node_id: str, width: int) -> str:
+        """Return a node id in at most `width` columns; its file is cut first, at its start.
+
+        >>> TerminalStyle().name("invoices.golden.yaml::bread", 17)
+        '…lden.yaml::bread'
+        """
+        path, separator, case = self.printable(node_id).partition("::")
+        if not separator or display_width(node_id) <= width:
+            return self.middle(node_id, width)
+        room = width - display_width(f"{separator}{case}")
+        if room < len(self.mark):
+            return self.middle(case, width)
+        return f"{self.clip(path, room, head=0)}{separator}{case}"
+
     def score(self, value: float | None, min_decimals: int = 2) -> str:
         """Return a score with at least `min_decimals` decimals, and as many as `score_text` needs."""
         return score_text(value, min_decimals, unicode=self.unicode)
@@ -154,6 +168,7 @@ def table_lines(
     *,
     texts: Mapping[int, float],
     spare: Sequence[int] = (),
+    node_ids: bool = False,
     indent: str = "",
 ) -> list[StyledLine]:
     """Return rows as lines, with their cells aligned in columns.
@@ -167,6 +182,7 @@ def table_lines(
         texts: the columns of text, which are left-aligned and may be cut, with the `head` of `clip` for each.
             All other columns hold numbers, which are right-aligned.
         spare: the columns that may be left out, in the order in which they are.
+        node_ids: whether the first column has node ids, whose files are cut first.
         indent: the text before each line.
     """
     columns = {at: list(cells) for at, cells in enumerate(zip(*rows, strict=True))}
@@ -195,8 +211,10 @@ def table_lines(
     for row in zip(*(columns[at] for at in widths), strict=True):
         line: StyledLine = []
         for (at, width), (text, markup) in zip(widths.items(), row, strict=True):
-            shown = style.clip(text, width, texts[at]) if at in texts else text
-            line.append(((" " * gap if line else indent) + pad(shown, width, right=at not in texts), markup))
+            if at in texts:
+                is_name = node_ids and not at
+                text = style.name(text, width) if is_name else style.clip(text, width, texts[at])  # noqa: PLW2901
+            line.append(((" " * gap if line else indent) + pad(text, width, right=at not in texts), markup))
         # Empty cells at the end must not leave trailing white space.
         while len(line) > 1 and not line[-1][0].strip():
             line.pop()

@@ -57,6 +57,7 @@ all fields  7      3         1        2      1   0.43       0.60    0.50  0.55
 differences, expected → actual:
   a  2 missing
      3 → 4
+  … 2 more fields (-v)
 
 mean over records: score 0.47, precision 0.44, recall 0.50, pass rate 0.33
 all fields: score 0.43, precision 0.60, recall 0.50, F1 0.55

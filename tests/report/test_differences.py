@@ -49,6 +49,7 @@ def test_the_most_frequent_differences_of_the_worst_field() -> None:
         '  vendor  "Acme" → "ACME Inc"  ×4',
         '          "Acme" missing  ×2',
         '          "Acme" → "Acm"',
+        "  … 1 more field (-v)",
     ]
 
 

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
+from pytest_jsonmatch.report.blocks import RowDetail, ShownDifference, Table
 from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.styled import line_text, line_width
-from pytest_jsonmatch.report.terminal import blocks_lines
+from pytest_jsonmatch.report.terminal import block_lines, blocks_lines
 from pytest_jsonmatch.report.terminal_style import TerminalStyle
 from pytest_jsonmatch.results.comparison import Case, Comparison
 from pytest_jsonmatch.results.run import RunResult
@@ -72,6 +73,7 @@ all fields     29     23         4        2   0.85       0.91    0.77  0.83
 
 differences, expected → actual:
   items  [{"sku": "A-113", "price": 10.0}, {"sku": "B-7", "price": 20.… → "none"
+  … 5 more fields (-v)
 
 mean over cases: score 0.77, precision 0.90, recall 0.77, F1 0.82, pass rate
 0.50
@@ -142,7 +144,7 @@ def test_many_rows_and_cases_are_capped_and_the_worst_of_them_shown():
     assert [line.split()[0] for line in table[at + 4 : at + 7]] == ["bad1", "bad2", "good0"]
     assert table[at + 4 + 30] == "  … 972 more fields (-v)"
     assert len(shown(session, mode="all")) == (2 + 30) + (1 + 2 + 1002 + 2) + (2 + 2) + (1 + 2)
-    assert len(shown(session, mode="failed")) == (2 + 20 + 1) + (1 + 2 + 2 + 2) + (2 + 1) + (1 + 2)
+    assert len(shown(session, mode="failed")) == (2 + 20 + 1) + (1 + 2 + 2 + 2) + (2 + 2) + (1 + 2)
 
 
 def test_notes_stand_below():
@@ -249,3 +251,25 @@ def test_a_run_in_which_all_pass_has_a_line_for_each_metric():
     ]
     assert brief(session, mode="all") == shown(session, mode="all")
     assert brief([*session, compared("wrong", {"a": 1}, {"a": 2})])[4].startswith("fields of")
+
+
+def test_a_long_node_id_loses_its_file_before_its_case():
+    rows = [
+        ["tests/receipts/docs.golden.yaml::corner shop (run 2 of 4) and 1 more", "0.00"],
+        ["a.py::b", "0.5"],
+    ]
+    block = Table(["case", "score"], rows, node_ids=True)
+    assert [line_text(line) for line in block_lines(block, TerminalStyle(width=60))][1:] == [
+        "…ocs.golden.yaml::corner shop (run 2 of 4) and 1 more   0.00",
+        "a.py::b                                                  0.5",
+    ]
+    for width, name in ((9, "…::corner"), (8, "corner"), (5, "co…er")):
+        assert TerminalStyle().name("docs.golden.yaml::corner", width) == name
+
+
+def test_fields_whose_differences_are_not_shown_are_counted():
+    difference = [RowDetail(differences=[ShownDifference("a", "mismatch", "1", "2")])]
+    block = Table(["field"], [["a"], ["b"], ["c"], ["d"]], details=[difference, difference, [], difference])
+    lines = [line_text(line) for line in block_lines(block, TerminalStyle())]
+    assert lines[-3:] == ["differences, expected → actual:", "  a  1 → 2", "  … 2 more fields (-v)"]
+    assert "more" not in str(block_lines(block, TerminalStyle(mode="all")))
