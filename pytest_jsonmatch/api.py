@@ -44,7 +44,9 @@ def compare_json(
             a registered judge.
 
     Returns:
-        The scores, the result of every leaf, and aggregates per field.
+        The scores, the result of every leaf, and aggregates per field. Patterns of `fields` or `accept` that
+        match nothing are no warning, since other documents may have these fields: `result.unmatched(fields)`
+        lists them.
 
     Raises:
         ConfigurationError: an unknown metric, option, comparator, transform or pattern.

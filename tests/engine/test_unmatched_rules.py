@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_jsonmatch import compare_corpus, compare_json
+from pytest_jsonmatch import JsonMatchWarning, compare_corpus, compare_json
 from pytest_jsonmatch.engine.plan.unmatched import matches_somewhere
 from pytest_jsonmatch.engine.value.paths import ELEMENT, parse_pattern
 from pytest_jsonmatch.schema import parse_eval_schema
@@ -51,6 +51,14 @@ def test_patterns_that_fit_no_place(pattern, near):
     result = compare_json(ANSWER, ANSWER)
     assert result.unmatched([pattern]) == [pattern]
     assert result.nearest_path(pattern) == near
+
+
+def test_only_a_corpus_warns_of_a_pattern_without_a_match():
+    document, fields = {"items": [{"a": 1}]}, {"items.a": {"weight": 2}}
+    result = compare_json(document, document, fields=fields)
+    assert (result.warnings, result.unmatched(fields)) == ((), ["items.a"])
+    with pytest.warns(JsonMatchWarning, match=r"^fields: 'items\.a' matches nothing .*'items\[\]\.a'\?$"):
+        compare_corpus([document], [document], fields=fields)
 
 
 def test_each_side_and_the_schema_count():
