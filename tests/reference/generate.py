@@ -374,7 +374,10 @@ def some_rule(rng: random.Random, value: Any) -> dict[str, Any]:
         rule["transform"] = some_transforms(rng)
     if isinstance(value, list) and rng.random() < 0.6:
         aligns: list[Any] = [{"ordered": True}, {"match_by": "key_field", "key": rng.choice(("id", "name"))}]
-        rule["align"] = rng.choice(aligns + [{"match_by": "hungarian"}] * 2)
+        by: dict[str, Any] = {"by": rng.sample(("id", "name", "tags"), rng.choice((1, 1, 2)))}
+        if rng.random() < 0.4:
+            by["threshold"] = rng.choice((0, 0.3, 0.6))
+        rule["align"] = rng.choice([*aligns, by, *[{"match_by": "hungarian"}] * 2])
     if isinstance(value, (dict, list)):
         if rng.random() < 0.05:
             rule["compare"] = "exact"

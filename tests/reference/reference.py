@@ -16,7 +16,7 @@ import random
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import astuple, dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -421,6 +421,7 @@ class Plan:
     accept: list = field(default_factory=list)
     similarities: dict = field(default_factory=dict)
     optima: dict = field(default_factory=dict)
+    parts: dict = field(default_factory=dict)
     pairs: list = field(default_factory=list)
     containers: dict = field(default_factory=dict)
     nodes: dict = field(default_factory=dict)
@@ -472,6 +473,16 @@ class Plan:
     def two_sided(self) -> bool:
         """Whether the leaves of both sides count in the similarity of two elements."""
         return (self.reduce, self.extra) == ("f1", "count")
+
+    def part(self, value: object, names: list[str]) -> dict | None:
+        """Some members of an object; None if it has only nulls there. The same object for the same value."""
+        if not isinstance(value, Mapping):
+            return None
+        key = id(value), tuple(names)
+        if key not in self.parts:
+            self.parts[key] = {name: value[name] for name in names if name in value}, value
+        part = self.parts[key][0]
+        return part if any(item is not None for item in part.values()) else None
 
     def accepted(self, place: Place) -> Accepted:
         """What is right here beside the expected value: what a rule says, then what the option adds."""
@@ -719,7 +730,8 @@ def has_key_without_objects(schema: object) -> bool:
     if not isinstance(schema, Mapping):
         return False
     align, items = schema.get("x-eval-align"), schema.get("items")
-    values = listed_values(items) if isinstance(align, Mapping) and "key" in align and items else []
+    by_member = isinstance(align, Mapping) and ("key" in align or "by" in align)
+    values = listed_values(items) if by_member and items else []
     here = bool(values) and not any(isinstance(value, Mapping) for value in values)
     return here or any(map(has_key_without_objects, schema.values()))
 
@@ -1233,11 +1245,13 @@ def walk_array(plan: Plan, place: Place, expected: list, actual: list) -> list[R
 
 
 def alignment(plan: Plan, place: Place, expected: list, actual: list) -> str | Mapping:
-    """ "ordered", "unordered", or {"key": NAME} for this array."""
+    """ "ordered", "unordered", {"key": NAME} or {"by": NAMES, "threshold": N} for this array."""
     rule = plan.rule(place, "align")
     if rule is not None:
         if rule.get("match_by") == "key_field":
             return {"key": rule["key"]}
+        if "by" in rule:
+            return rule
         return "unordered" if rule.get("match_by") == "hungarian" else "ordered"
     if isinstance(plan.arrays, Mapping) and not all(isinstance(item, dict) for item in expected + actual):
         # Reading 13: "elements are all objects" is asked of both sides.
@@ -1248,6 +1262,8 @@ def alignment(plan: Plan, place: Place, expected: list, actual: list) -> str | M
 def pair_elements(plan: Plan, place: Place, expected: list, actual: list) -> list[tuple[int, int]]:
     how = alignment(plan, place, expected, actual)
     if isinstance(how, Mapping):
+        if "by" in how:
+            return pair_by_members(plan, place, expected, actual, how["by"], how.get("threshold"))
         return pair_by_key(plan, place, expected, actual, how["key"])
     if how == "ordered":
         return list(zip(range(len(expected)), range(len(actual)), strict=False))
@@ -1267,6 +1283,58 @@ def pair_by_key(plan: Plan, place: Place, expected: list, actual: list, name: st
 
     theirs = first_with_each_key(actual)
     return [(i, theirs[key]) for key, i in first_with_each_key(expected).items() if key in theirs]
+
+
+def pair_by_members(
+    plan: Plan, place: Place, expected: list, actual: list, names: list[str], threshold: float | None
+) -> list[tuple[int, int]]:
+    """The pairs of objects by the similarity of some members only.
+
+    Objects that agree in all of these come first. Which of several is decided by all their members.
+    """
+    if not expected or not actual:
+        return []
+    sides = (expected, actual)
+    elements = [place.element(plan, i, i, item) for side in sides for i, item in enumerate(side)]
+    if all(plan.rule(there, "skip") for there in elements):
+        return list(zip(range(len(expected)), range(len(actual)), strict=False))
+    accepted = [plan.accepted(there) for there in elements]
+    whole = any(plan.rule(there, "compare") for there in elements)
+    whole |= any(each.values or each.predicates or each.optional for each in accepted)
+    if whole or any(isinstance(item, DirtyEquals) for item in expected):
+        raise RefusedError("ConfigurationError", doubts=["elements that are compared as a whole"])
+    parts = [[plan.part(item, names) for item in side] for side in sides]
+    groups: dict[str, tuple[list[int], list[int]]] = {}
+    for number, side in enumerate(parts):
+        for i, part in enumerate(side):
+            there = place.element(plan, i, i, part)
+            if part and not has_nonfinite(plan, there, part):
+                groups.setdefault(canonical(plan, there, part), ([], []))[number].append(i)
+    given = None
+    if plan.pairings is not None and not place.alone:
+        given = plan.pairings.get((path_text(place.expected), path_text(place.actual)), [])
+    pairs: list[tuple[int, int]] = []
+
+    def choose(one: list, other: list, rows: list[int], columns: list[int], least: float) -> None:
+        twins, best, admissible = optimum(plan, place, one, other, rows, columns, least)
+        if place.alone and not place.pairing and is_tied(best, admissible):
+            plan.doubts.append("a tie inside an accepted value")
+        found = twins + best
+        if given is not None:
+            found = [(i, j) for i, j in given if i in rows and j in columns]
+            where = path_text(place.expected), path_text(place.actual)
+            plan.objections.extend(f"{where}: {text}" for text in objections(found, twins, best, admissible))
+        pairs.extend(found)
+
+    for rows, columns in groups.values():
+        if rows and columns:
+            choose(expected, actual, rows, columns, -1.0)  # they agree, whatever the others are
+    rows = [i for i, part in enumerate(parts[0]) if part and i not in {i for i, _ in pairs}]
+    columns = [j for j, part in enumerate(parts[1]) if part and j not in {j for _, j in pairs}]
+    choose(*parts, rows, columns, plan.array_threshold if threshold is None else threshold)
+    if given is not None and set(given) != set(pairs):
+        plan.objections.append("a row without the members is paired")
+    return sorted(pairs)
 
 
 def scalar_text(value: object) -> str:
@@ -1348,7 +1416,8 @@ def pair_unordered(plan: Plan, place: Place, expected: list, actual: list) -> li
     """The pairs of an unordered array: those that are to be followed, where there are any."""
     where = place.expected, place.actual, id(expected), id(actual), plan.extra
     if where not in plan.optima:
-        plan.optima[where] = optimum(plan, place, expected, actual)
+        rows, columns = range(len(expected)), range(len(actual))
+        plan.optima[where] = optimum(plan, place, expected, actual, rows, columns, plan.array_threshold)
     twins, best, admissible = plan.optima[where]
     if place.alone and not place.pairing and is_tied(best, admissible):
         # Only the scores of accepted values are taken so. The specification does not say which of the pairings that
@@ -1366,28 +1435,39 @@ def pair_unordered(plan: Plan, place: Place, expected: list, actual: list) -> li
     return sorted(given)
 
 
-def optimum(plan: Plan, place: Place, expected: list, actual: list) -> tuple:
+def optimum(
+    plan: Plan,
+    place: Place,
+    expected: list,
+    actual: list,
+    rows: Iterable[int],
+    columns: Iterable[int],
+    threshold: float,
+) -> tuple:
     """The twins, the best pairs of the rest, and the figures of all pairs of the rest that are admissible."""
-    twins = twins_of(plan, place, expected, actual)
-    left = set(range(len(expected))) - {i for i, _ in twins}
-    right = set(range(len(actual))) - {j for _, j in twins}
+    twins = twins_of(plan, place, expected, actual, rows, columns)
+    left = set(rows) - {i for i, _ in twins}
+    right = set(columns) - {j for _, j in twins}
     # Reading 16: "greater" than the threshold means by more than rounding.
     admissible = {
         (i, j): alone
         for i in left
         for j in right
-        if (alone := similarity(plan, place, expected, actual, i, j)).score > plan.array_threshold + 1e-12
+        if (alone := similarity(plan, place, expected, actual, i, j)).score > threshold + 1e-12
     }
     return twins, best_pairs(admissible), admissible
 
 
-def twins_of(plan: Plan, place: Place, expected: list, actual: list) -> list[tuple[int, int]]:
-    """Equal elements, in order of position."""
-    theirs = [place.element(plan, j, j, item) for j, item in enumerate(actual)]
-    texts = [canonical(plan, there, item) for there, item in zip(theirs, actual, strict=True)]
-    free = [j for j, item in enumerate(actual) if not has_nonfinite(plan, theirs[j], item)]
+def twins_of(
+    plan: Plan, place: Place, expected: list, actual: list, rows: Iterable[int], columns: Iterable[int]
+) -> list[tuple[int, int]]:
+    """Equal elements at some indices, in order of position."""
+    theirs = {j: place.element(plan, j, j, actual[j]) for j in columns}
+    texts = {j: canonical(plan, there, actual[j]) for j, there in theirs.items()}
+    free = [j for j, there in theirs.items() if not has_nonfinite(plan, there, actual[j])]
     twins: list[tuple[int, int]] = []
-    for i, item in enumerate(expected):
+    for i in rows:
+        item = expected[i]
         text = canonical(plan, place.element(plan, i, i, item), item)
         twin = next((j for j in free if texts[j] == text), None)
         if twin is not None:
@@ -1509,7 +1589,9 @@ def shuffled(plan: Plan, place: Place, value: object, rng: random.Random) -> obj
     if not isinstance(value, list):
         return value
     items = [shuffled(plan, place.element(plan, i, i, item), item, rng) for i, item in enumerate(value)]
-    return rng.sample(items, len(items)) if alignment(plan, place, value, value) == "unordered" else items
+    how = alignment(plan, place, value, value)
+    by_contents = how == "unordered" or (isinstance(how, Mapping) and "by" in how)
+    return rng.sample(items, len(items)) if by_contents else items
 
 
 # --------------------------------------------------------------------------------------------- fields

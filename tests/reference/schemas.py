@@ -172,9 +172,10 @@ class Draft:
         """Whether the elements can have the key: a schema of which it is known that they have not is an error."""
         items = made.get("items", {})
         told_apart = items.keys() & {"$ref", "anyOf", "oneOf"}
-        listed = items.get("properties") or {align.get("key"): {}}
+        names = [align["key"]] if "key" in align else align.get("by", ())
+        listed = items.get("properties") or dict.fromkeys(names)
         of_objects = "object" in items.get("type", "array" if "items" in items else "object")
-        return "key" not in align or (of_objects and not told_apart and align["key"] in listed)
+        return not names or (of_objects and not told_apart and listed.keys() >= set(names))
 
     def add_rules(self, made: dict[str, Any], types: list[str], values: list[Any]) -> None:
         if not values or not self.chance(0.25):
