@@ -117,10 +117,17 @@ class Change:
 
     @property
     def signed(self) -> tuple[str, str]:
-        """The difference and the ends of its interval; empty without a case."""
+        """The difference and the ends of its interval; empty without a case.
+
+        The interval of a significant change excludes 0, also if its end is 0.
+        """
         if self.interval is None:
             return "", ""
         delta, low, high = _format_differences(self.interval.estimate, self.interval.low, self.interval.high)
+        if self.kind == "better" and not float(low):
+            low = "above 0"
+        if self.kind == "worse" and not float(high):
+            high = "below 0"
         return delta, f"{low} to {high}"
 
     @property

@@ -32,6 +32,7 @@ _MIN_ROWS: Final = 6
 """The least number of rows of each run if several runs are compared."""
 THIS: Final = "this run"
 """The name of the current run in a comparison with its baseline."""
+_CORRECTED: Final = "intervals below the mean score are corrected for their number: they are wider"
 _INDEX: Final = re.compile(r"\[(\d+)\]")
 _TONES: Final = {"worse": "bad", "better": "good", "no worse": "good"}
 
@@ -203,7 +204,8 @@ def _statistic_table(contest: Contest) -> Table:
         tone = _TONES.get(change.kind, "")
         cells = (TableCell(text, tone) for text in (*change.signed, change.verdict))
         rows.append([name, score_text(change.baseline), score_text(change.current), *cells])
-    return Table(columns, rows, title, "statistic", names=names, text={"verdict"})
+    note = _CORRECTED if len(rows) > 1 else ""
+    return Table(columns, rows, title, "statistic", names=names, text={"verdict"}, note=note)
 
 
 # -- cases that changed ------------------------------------------------------------------------------------

@@ -100,18 +100,19 @@ def test_what_became_of_each_case(suite, workers, monkeypatch):
     assert run.ret == pytest.ExitCode.OK  # whether that is too much is for gates to say
     lines = [line for line in baseline_lines(run) if line]
     assert lines[1].startswith("this run against main (20")
-    assert [lines[0], *lines[2:9]] == [
+    assert [lines[0], *lines[2:10]] == [
         "no significant change from `main`; 2 cases cannot be tested, it takes at least 5",
         "statistic   main  this run  difference     90 % interval  verdict",
         "mean score  1.00      0.75      -0.250  -0.844 to +0.730  not enough cases",
         "y           1.00      0.50      -0.500  -0.999 to +0.936  not enough cases",
+        "intervals below the mean score are corrected for their number: they are wider",
         "cases that changed from main to this run",
         "case                    change  expected  main  this run",
         "test_it.py::test_it[b]   -0.50            1.00  0.50",
         "  y                             1         1     2",
     ]
     new, vanished = "  test_it.py::test_it[d]", "  test_it.py::test_it[c]"
-    assert lines[9:] == ["new cases:", new, "cases vanished:", vanished]
+    assert lines[10:] == ["new cases:", new, "cases vanished:", vanished]
 
 
 def test_a_path_and_a_folder_of_ones_own(suite):

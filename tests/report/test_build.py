@@ -213,10 +213,10 @@ def test_what_is_shown_of_a_baseline():
         "on `a` (-0.75), no other significant change; 8 cases",
         "",
         "this run against main, mean of 8 cases in both",
-        "statistic   main  this run  difference     90 % interval  verdict",
-        "mean score  1.00      0.62      -0.375  -0.596 to -0.145  significantly worse",
-        "pass rate   1.00      0.25      -0.750  -0.975 to +0.000  significantly worse",
-        "a           1.00      0.25      -0.750  -0.975 to +0.000  significantly worse",
+        "statistic   main  this run  difference      90 % interval  verdict",
+        "mean score  1.00      0.62      -0.375   -0.596 to -0.145  significantly worse",
+        "pass rate   1.00      0.25      -0.750  -0.975 to below 0  significantly worse",
+        "a           1.00      0.25      -0.750  -0.975 to below 0  significantly worse",
     ]
 
 
