@@ -275,6 +275,6 @@ def test_reports(suite, monkeypatch):
     assert "### Answers by model, means and totals\n" in markdown
     assert "\n| `small` | 3 | 0.00 | 1 | 1 | 0.5 (of 2) | 1 (of 2) | 1,000 | 3,000 |\n" in markdown
     page = suite.path.joinpath("o.html").read_text(encoding="utf-8")
-    assert '<code>small</code></th><td class="number ">3</td>' in page
+    assert '<code>small</code></th><td class="number " data-label="answers">3</td>' in page
     shown = suite.run(sys.executable, "-m", "pytest_jsonmatch", "report", "o.json").stdout
     shown.fnmatch_lines("small * 3 * 0.00 * 1,000 * 3,000")
