@@ -172,7 +172,7 @@ def clusters_for_precision(sample: Sample, precision: float, confidence: float =
     The half-width is the median over 25 samples. None if it takes more than 50,000.
     """
     if not 0 < precision < 1:
-        raise ConfigurationError(f"the precision must be between 0 and 1, got {precision:.12g}")
+        raise ConfigurationError(f"the precision must be above 0 and below 1, got {precision:.12g}")
     return _least(lambda number: half_width(sample, number, confidence) <= precision)
 
 

@@ -90,7 +90,7 @@ def test_a_page(saved, command, folder):
         ("--pass-rate --drop 0.1", "nothing to plan from: give RUN (a result file) or --pass-rate RATE"),
         ("main.json --pass-rate 0.9", "--pass-rate 0.9: RUN has the rate; leave one of them out"),
         ("main.json --drop 0", "the drop must be above 0 and at most the mean,"),
-        ("main.json --precision 0", "the precision must be between 0 and 1, got 0"),
+        ("main.json --precision 0", "the precision must be above 0 and below 1, got 0"),
         ("main.json --drop 5", "argument --drop: must be between 0 and 1, got 5 (for 5 % write 0.05)"),
         ("no.json --drop 0.1", "no.json can't be read: no such file or directory"),
         ("part.json --drop 0.1", "part.json does not have every record: save it with --keep all"),

@@ -151,7 +151,7 @@ def test_in_a_corpus():
     [
         (
             {"fields": {"a": {"transform": ["strip", "parse_json"]}}},
-            "fields['a'].transform: 'parse_json' reads a whole text, so it comes first",
+            "fields['a'].transform: 'parse_json' must be the first transform",
         ),
         (
             {"transform": "parse_json"},
@@ -163,7 +163,7 @@ def test_in_a_corpus():
         ),
         (
             {"schema": {"properties": {"a": {"x-eval-transform": ["strip", "parse_json"]}}}},
-            "a: 'parse_json' reads a whole text, so it comes first",
+            "a: 'parse_json' must be the first transform",
         ),
     ],
 )

@@ -115,7 +115,7 @@ def test_a_drop_that_there_cant_be(drop):
 def test_nothing_to_plan_from():
     with pytest.raises(ConfigurationError, match=r"^no case to plan from$"):
         sample_of({})
-    with pytest.raises(ConfigurationError, match=r"^the precision must be between 0 and 1, got 0$"):
+    with pytest.raises(ConfigurationError, match=r"^the precision must be above 0 and below 1, got 0$"):
         clusters_for_precision(assumed_sample(0.5), 0)
 
 

@@ -355,7 +355,7 @@ def test_members_that_are_not_listed() -> None:
                 ({"x-eval-comapre": "exact"}, "unknown key 'x-eval-comapre'; did you mean 'x-eval-compare'?"),
                 (
                     {"x-override-evaluator": {"evaluation_typ": "binary"}},
-                    "x-override-evaluator has the key 'evaluation_typ'; did you mean 'evaluation_type'?",
+                    "x-override-evaluator: unknown key 'evaluation_typ'; did you mean 'evaluation_type'?",
                 ),
                 (
                     {"x-override-evaluator": "binary"},

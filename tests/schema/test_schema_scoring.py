@@ -165,7 +165,7 @@ def test_field_match_takes_a_schema_too() -> None:
         ),
         (
             {"string_evaluation_type": {"evaluation_typ": "binary"}},
-            "string_evaluation_type has the key 'evaluation_typ'; did you mean 'evaluation_type'?",
+            "string_evaluation_type: unknown key 'evaluation_typ'; did you mean 'evaluation_type'?",
         ),
         (
             {"compare": "exact", "string_evaluation_type": {"evaluation_type": "binary"}},

@@ -43,7 +43,7 @@ class Aligner(PairingContext):
         """Pair the elements of two arrays by their contents: equal ones first.
 
         Args:
-            arrays: the two arrays. They must outlive the comparison, since the pairing is kept for the walk.
+            arrays: the two arrays. They must outlive the comparison, since pairings are found by `id()`.
             measure: scores two elements, given their indices.
             threshold: pair only elements with a greater similarity; None for the option `array_threshold`.
         """
@@ -116,7 +116,7 @@ class Aligner(PairingContext):
         questions: list[Any] = []
 
         def pair(one: list[Any], other: list[Any], threshold: float | None) -> None:
-            """Pair the elements at `rows` and `columns`."""
+            """Pair the elements at the current `rows` and `columns`."""
             measure = make_measure(one, other)
             sides = [one[at] for at in rows], [other[to] for to in columns]
             self.sides_by_members += [one, other, *sides]
@@ -144,7 +144,7 @@ class Aligner(PairingContext):
 
 
 def check_compared_by_members(element: PlanNode, expected: list[JsonValue]) -> None:
-    """Check that elements are objects whose members are compared separately.
+    """Check that elements are neither matchers nor compared as a whole.
 
     Raises:
         ConfigurationError: an element is compared as a whole, or expected has a matcher for one.
@@ -173,7 +173,8 @@ def _select_members(item: JsonValue, names: Iterable[str]) -> dict[str, JsonValu
 def count_cells(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> int | None:
     """Return the number of pairs of elements of two arrays, including those of nested arrays.
 
-    None if arrays are nested too deeply for one grid; the walk then pairs them level by level.
+    Counting ends with the first level at which there are more than `_SMALL_CELLS`. None if arrays are nested
+    too deeply for one grid; the walk then pairs them level by level.
     """
     total = 0
     for _ in range(_MAX_LEVELS):

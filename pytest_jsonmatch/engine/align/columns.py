@@ -71,9 +71,9 @@ _RARE: Final = 4
 class GridBuilder:
     """Builds the grid of the elements of two arrays.
 
-    All methods that add to a grid have these arguments: the grid, the node of the values (their schema path
-    with its rules), their weight relative to the element, and n values of expected and m values of actual for
-    its rows and columns.
+    Methods that add to a grid take the grid, the node of the values (their schema path with its rules), their
+    weight relative to the element (for a single member, that of its object), and n values of expected and m
+    values of actual for its rows and columns.
     """
 
     def __init__(
@@ -207,7 +207,7 @@ class GridBuilder:
     def _add_arrays(
         self, grid: Grid, node: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
     ) -> None:
-        """Add the elements of arrays: index by index, or as each pair of arrays is aligned."""
+        """Add the elements of arrays: index by index, or paired by key or contents."""
         align = node.rules.align
         if isinstance(align, ByMembers):
             # Only the walk pairs them.
@@ -229,7 +229,7 @@ class GridBuilder:
         expected: Sequence[dict[Any, JsonValue]],
         actual: Sequence[dict[Any, JsonValue]],
     ) -> None:
-        """Add the members under each key that both sides have; `child_of` returns the node of a key."""
+        """Add the members under each key that both sides have; `get_child` returns the node of a key."""
         counts, others = [Counter(chain.from_iterable(values)) for values in (expected, actual)]
         keys = [key for key in counts if key in others]
         pairs = len(expected) * len(actual)

@@ -57,7 +57,7 @@ def bind_transforms(specs: Any, registry: Registry, where: str) -> Transforms:
     except ConfigurationError as error:
         raise ConfigurationError(f"{where}: {error}") from None
     if read_as_json in transforms[1:]:
-        raise ConfigurationError(f"{where}: 'parse_json' reads a whole text, so it comes first")
+        raise ConfigurationError(f"{where}: 'parse_json' must be the first transform")
     return transforms
 
 

@@ -88,7 +88,7 @@ def read_evaluation(where: str, value: Any) -> Spec:
     known = ("evaluation_type", "evaluation_params")
     if isinstance(value, Mapping):
         for key in (key for key in value if key not in known):
-            raise ConfigurationError(f"{where} has the key {key!r}{did_you_mean(str(key), known)}")
+            raise ConfigurationError(f"{where}: unknown key {key!r}{did_you_mean(str(key), known)}")
         kind, params = map(value.get, known)
         if isinstance(kind, str) and (params is None or isinstance(params, Mapping)):
             return {kind: params} if params else kind
@@ -440,7 +440,7 @@ def _read_compare(name: str, value: Any) -> Mapping[str, Spec]:
         value = dict.fromkeys(COMPARED_TYPES, value)
     elif unknown:
         raise ConfigurationError(
-            f"{name} has the key {unknown[0]!r}{did_you_mean(str(unknown[0]), COMPARED_TYPES)}"
+            f"{name}: unknown key {unknown[0]!r}{did_you_mean(str(unknown[0]), COMPARED_TYPES)}"
         )
     for kind, spec in value.items():
         read_spec(f"{name}[{kind!r}]", spec)

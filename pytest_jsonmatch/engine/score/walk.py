@@ -47,7 +47,7 @@ class Walk(PlaceScorer):
 
     It is recursive. 128 levels must fit into Python's stack, so a level of objects or of arrays takes two
     calls, and a level of nested unordered arrays six: `score_place`, `_score_array`, the aligner's `pair`,
-    the grid's `find_best_pairs` and `measure`, and `measure` below. tests/engine/test_depth.py counts them.
+    the grid's `find_best_pairs`, `pair_by_bounds`, and `measure` below; tests/engine/test_depth.py counts.
     """
 
     __slots__ = ()
@@ -180,8 +180,8 @@ class Walk(PlaceScorer):
             for question in pairing.questions:
                 walk.questions.setdefault(question.place, question)
         element = node.children[ELEMENT]
-        has_key = pairs is None and type(node.rules.align) is not str
-        if has_key and (key := find_key(node, expected, actual)) is not None:
+        is_keyed = pairs is None and type(node.rules.align) is not str
+        if is_keyed and (key := find_key(node, expected, actual)) is not None:
             pairs = pair_by_key(element, key, expected, actual)
         if pairs is not None and walk._base is None:
             state.pairs[where] = pairs
@@ -253,7 +253,7 @@ class Walk(PlaceScorer):
     def _score_accepting(
         self, undecided: PlanNode, where: Place, expected: JsonValue, actual: JsonValue
     ) -> None:
-        """Score a place with accepted alternatives, each value in a separate walk."""
+        """Choose among the accepted values in separate walks, then score the place."""
         node = undecided if undecided.rules.accept is not None else undecided.choose(expected, actual)
         accept = node.rules.accept
         applies = accept is not None and (actual is not MISSING or accept.optional)
