@@ -54,7 +54,7 @@ def parse_eval_schema(
     Args:
         schema: a JSON Schema (draft-07 to 2020-12) with `x-eval-*` keys, as a dict, the path of a JSON file,
             or a pydantic model class; it is not changed. A tree is returned unchanged.
-        folders: the folders that must contain, at any depth, the files of `$ref`s; None for no limit.
+        folders: the folders that must contain, at any depth, the files of each `$ref`; None for no limit.
 
     Returns:
         The root. The same schema gives the same tree, until something is registered. The `digest` of the root
