@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.text import count
@@ -16,6 +17,7 @@ from pytest_jsonmatch.report.case_tables import (
     named_fields,
 )
 from pytest_jsonmatch.report.details import detail_from
+from pytest_jsonmatch.report.fields import show_differences
 from pytest_jsonmatch.report.formatting import dash, score_text
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, collect_tags, mean_of
 
@@ -164,7 +166,12 @@ class _DetailBudget:
         text = self._extra.details.get((comparison.nodeid, comparison.id), "")
         if not self._reserve(text):
             text = text.partition("\n")[0] if self._remaining > -_MAX_CHARACTERS else ""
-        return detail_from(text, title, (*comparison.errors, *comparison.warnings, *comparison.violations))
+        detail = detail_from(text, title, (*comparison.errors, *comparison.warnings, *comparison.violations))
+        if text:
+            return detail
+        # A result file has no documents, but the most frequent differences of each field.
+        kept = (show_differences(path, found) for path, found in comparison.differences.items())
+        return replace(detail, differences=list(chain.from_iterable(kept)))
 
     def _reserve(self, text: str) -> bool:
         self._remaining -= len(text)

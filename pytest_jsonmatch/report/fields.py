@@ -222,7 +222,10 @@ def _table(
         bars=("score",),
         total=row(TableCell(ALL_FIELDS, "strong"), metric.total),
         perfect_rows=sum(map(is_perfect, metric.fields.values())),
-        details=[[_detail(path, differences[path])] if path in differences else [] for path in metric.fields],
+        details=[
+            [RowDetail(differences=show_differences(path, differences[path]))] if path in differences else []
+            for path in metric.fields
+        ],
         details_of=details_of,
         note=absence_note(metric.total),
         brief=brief,
@@ -263,20 +266,19 @@ def _change(now: float | None, before: float | None) -> TableCell:
     return TableCell(change_text(change), "good" if change > 0 else "bad" if change < 0 else "faint", change)
 
 
-def _detail(path: str, differences: Sequence[Difference]) -> RowDetail:
-    return RowDetail(
-        differences=[
-            ShownDifference(
-                difference.at or path,
-                STATUS_WORDS[difference.status],
-                difference.expected,
-                difference.actual,
-                difference.times,
-                difference.score,
-            )
-            for difference in differences
-        ]
-    )
+def show_differences(path: str, differences: Iterable[Difference]) -> list[ShownDifference]:
+    """Return the kept differences of a field as a page shows them."""
+    return [
+        ShownDifference(
+            difference.at or path,
+            STATUS_WORDS[difference.status],
+            difference.expected,
+            difference.actual,
+            difference.times,
+            difference.score,
+        )
+        for difference in differences
+    ]
 
 
 def _brief(metric: MetricFields, results: RunResult, cases: Sequence[Case]) -> Text:

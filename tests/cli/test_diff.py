@@ -311,3 +311,11 @@ def test_records_of_one_document_count_as_one(write, command):
     )
     shown = command("report b.json").out
     assert "(40 records in 8 clusters):" in shown
+
+
+def test_an_opened_record_of_a_file_shows_its_kept_differences(saved, written):
+    saved("main", GOLD, "--keep", "all")
+    saved("b", [{**each, "a": "odd one"} if each["a"] == 7 else each for each in GOLD], "--keep", "all")
+    page = written("diff main.json b.json")
+    records = page.partition("Records, the lowest scores first")[2].partition("Fields of")[0]
+    assert records.count("odd one") == 1
