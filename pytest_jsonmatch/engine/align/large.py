@@ -92,8 +92,7 @@ class ArrayGrid:
             accepted = [accept.find_best(value).score for value in right.values]
             np.maximum(table, accepted, out=table)
         thresholds = node.rules.thresholds
-        table[table < thresholds.lowest] = 0.0
-        table[table >= thresholds.match] = 1.0
+        thresholds.apply_to(table)
         if weight != 1.0:
             table *= weight
         if costly is not None:

@@ -58,9 +58,7 @@ class RelatedGrid:
     parts: Final = ()
 
     def __init__(self, aligner: PairingContext, element: PlanNode, scores: Any) -> None:
-        thresholds = element.rules.thresholds
-        scores.data[scores.data < thresholds.lowest] = 0.0
-        scores.data[scores.data >= thresholds.match] = 1.0
+        element.rules.thresholds.apply_to(scores.data)
         scores.data[scores.data <= aligner.threshold] = 0.0
         scores.eliminate_zeros()
         self._scores = scores

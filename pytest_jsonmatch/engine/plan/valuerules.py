@@ -53,6 +53,12 @@ class Thresholds(NamedTuple):
             return 0.0
         return 1.0 if score >= self.match else score
 
+    def apply_to(self, scores: Any) -> None:
+        """Replace the scores in a numpy array by those that count."""
+        if self != NO_THRESHOLDS:
+            scores[scores < self.lowest] = 0.0
+            scores[scores >= self.match] = 1.0
+
     def wrap(self, score: UserScore) -> UserScore:
         """Return a function that scores two values and applies the thresholds."""
         return (
