@@ -140,7 +140,9 @@ def verdict(contest: Contest) -> Text:
     if scores.kind == "no worse":
         parts.append(f"{scores.verdict} in mean score")
     if not parts:
-        parts, names = ["no significant change from {}"], [*names, contest.before]
+        is_tested = scores.kind != "too few"
+        parts = ["no significant change from {}" if is_tested else "the change from {} is not tested"]
+        names = [*names, contest.before]
     elif any(named.change.kind in {"not shown", "too few"} for named in changes):
         parts.append("no other significant change")
     text = ("" if parts_by_kind or who == THIS else "{}: ") + ", ".join(parts)
@@ -148,7 +150,7 @@ def verdict(contest: Contest) -> Text:
     if scores.clusters < scores.cases:
         number += f" in {count(scores.clusters, 'cluster')}"
     if scores.kind == "too few":
-        text += f"; {number} cannot be tested, it takes at least {scores.gate.least_to_test}"
+        text += f"; {number}, it takes at least {scores.gate.least_to_test}"
     elif scores.kind == "not shown" and scores.interval is not None:
         undetected = round_up(max(-scores.interval.low, scores.interval.high))
         text += f"; with {number}, changes of the mean score up to {undetected} could go undetected"

@@ -54,7 +54,7 @@ def test_cases_that_come_and_go(write, command):
         line = f"evaluate gold.jsonl gold.jsonl --id-field id --json {name}.json"
         command(line, "--keep", "all")
     out = command("diff a.json b.json").out
-    told = "`b`: no significant change from `a`; 1 case cannot be tested, it takes at least 6"
+    told = "`b`: the change from `a` is not tested; 1 case, it takes at least 6"
     assert out.startswith(told)
     assert out.endswith("\nnew cases:\n  r2\n\ncases vanished:\n  r0\n")
 

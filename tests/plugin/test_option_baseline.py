@@ -30,7 +30,9 @@ def suite(pytester, monkeypatch):
 def baseline_lines(run):
     lines = run.outlines
     start = next(
-        at for at, line in enumerate(lines) if line.startswith(("this run is", "no significant change"))
+        at
+        for at, line in enumerate(lines)
+        if line.startswith(("this run is", "no significant change", "the change from"))
     )
     end = next(at for at in range(start, len(lines)) if lines[at].startswith(("=", "mean over", "1 case")))
     return lines[start:end]
@@ -101,7 +103,7 @@ def test_what_became_of_each_case(suite, workers, monkeypatch):
     lines = [line for line in baseline_lines(run) if line]
     assert lines[1].startswith("this run against main (20")
     assert [lines[0], *lines[2:10]] == [
-        "no significant change from `main`; 2 cases cannot be tested, it takes at least 5",
+        "the change from `main` is not tested; 2 cases, it takes at least 5",
         "statistic   main  this run  difference     90 % interval  verdict",
         "mean score  1.00      0.75      -0.250  -0.844 to +0.730  not enough cases",
         "y           1.00      0.50      -0.500  -0.999 to +0.936  not enough cases",

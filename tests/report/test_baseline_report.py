@@ -78,7 +78,7 @@ def test_the_verdict_comes_first(before, after, told, undetected):
 
 def test_few_cases_and_none():
     (told, *_) = shown(mixed(3, 0), mixed(3, 3), width=400)
-    assert told == "`v2`: no significant change from `v1`; 3 cases cannot be tested, it takes at least 5"
+    assert told == "`v2`: the change from `v1` is not tested; 3 cases, it takes at least 5"
     assert shown(run(), mixed(2, 0)) == [
         "no case is in both `v1` and `v2`: cases are paired by their ids",
         "",

@@ -63,7 +63,7 @@ def test_verdict_failing_cases_fields_and_statistics_in_this_order() -> None:
             "failed b 0.90 &lt; 1.00 n 0.90",
             "mismatch 0.90 1 edit &#34;completed&#34; → &#34;complet t ed&#34;",
             "Fields of 2 cases by json_similarity",
-            "no significant change from main",
+            "the change from main is not tested",
             "Mean over cases, with 95 % confidence intervals",
             "Scores of cases",
             "Fields × cases",

@@ -72,8 +72,8 @@ class GridBuilder:
     """Builds the grid of the elements of two arrays.
 
     Methods that add to a grid take the grid, the node of the values (their schema path with its rules), their
-    weight relative to the element (for a single member, that of its object), and n values of expected and m
-    values of actual for its rows and columns.
+    weight relative to the element (with a `child`, that of its parent), and n values of expected and m values
+    of actual for the axes i and j.
     """
 
     def __init__(

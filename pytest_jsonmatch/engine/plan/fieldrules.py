@@ -212,7 +212,7 @@ class PlanBase:
 
     def __reduce__(self) -> Any:
         if self.recipe is None:
-            raise TypeError("plans are compiled where they are used; send options instead")
+            raise TypeError("this plan cannot be pickled; pickle its options instead")
         return self.recipe, ()
 
     def _make_tables(self, place: SchemaNode, compare: dict[str, Spec]) -> dict[str, TypeTable]:

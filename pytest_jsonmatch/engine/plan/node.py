@@ -338,7 +338,7 @@ def get_chosen_weight(node: PlanNode, chosen: PlanNode) -> float:
 
 
 def upper_bound(node: PlanNode, value: JsonValue, cache: dict[tuple[PlanNode, int], float]) -> float:
-    """Return the greatest weighted score that a value of actual can get against any expected value.
+    """Return the share of a value of actual in the upper bound of a pair's weighted score.
 
     Every match is a leaf of the value, or a container that matches as a whole.
 

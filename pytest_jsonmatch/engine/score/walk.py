@@ -224,7 +224,7 @@ class Walk(PlaceScorer):
         is_outermost = where.expected_key is not MISSING and where.actual_key is not MISSING
         if_absent = empties == "if_absent" and is_outermost
         if if_absent and not count_leaves(node, value, state.leaves, of_expected=is_missing).number:
-            # The value counts as one leaf, its empty containers as none; its members may be skipped.
+            # The value counts as one leaf, its empty containers as none. Go on for members with `skip`.
             self.add_one_sided(node, where, expected, actual)
             if not value:
                 return
