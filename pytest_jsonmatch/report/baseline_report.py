@@ -292,7 +292,7 @@ def _row_lines(sides: Sequence[_Wrong], incomplete: Sequence[bool]) -> Iterator[
     for number, (own, other) in enumerate((texts, texts[::-1])):
         for text, row in own.items():
             if text not in other:
-                cells = [TableCell(dash(True), "good"), TableCell(dash(True), "good")]
+                cells = [TableCell("" if may_be_wrong else dash(True), "good") for may_be_wrong in incomplete]
                 cells[number] = TableCell(text, "bad")
                 yield [f"  extra {row}", "", dash(True), *cells]
 

@@ -170,6 +170,18 @@ def test_rows_that_both_answers_lack_or_add_are_left_out():
     assert lines_of_rows(before, after, expected, arrays={"key": "sku"}) == ["items[0].n | 1 | 1 | 5"]
 
 
+def test_an_answer_that_failed_is_not_called_right_about_extra_rows():
+    made = compare_json(
+        {"items": [{"sku": "A"}, {"sku": "Z"}]}, {"items": [{"sku": "A"}]}, arrays={"key": "sku"}
+    )
+    kept = Comparison.of(made, id="a.yaml::c00", nodeid="a.yaml::c00", threshold={}, passed=True)
+    answered = Case("a.yaml::c00", (CaseRun(1, passed=True, comparisons=(kept,)),))
+    failed = Case("a.yaml::c00", (CaseRun(1, passed=False, error="ValueError: no"),))
+    lines = shown(RunResult.of_cases((answered,)), RunResult.of_cases((failed,)), width=120)
+    line = next(line for line in lines if "extra items[1]" in line)
+    assert line.split() == ["extra", "items[1]", "–", "sku", '"Z"']
+
+
 def test_values_of_rows_come_in_the_order_of_expected():
     expected = [{"sku": str(at), "tags": ["x"], "n": 1} for at in range(11)]
     wrong = [{**row, "n": 2} if row["sku"] in {"2", "10"} else row for row in expected]
