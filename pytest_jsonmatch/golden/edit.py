@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.value.convert import get_value, replace_value
-from pytest_jsonmatch.engine.value.equality import json_equal
+from pytest_jsonmatch.engine.value.equality import json_equal, make_json_key
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.errors import GoldenFileError
@@ -288,10 +288,11 @@ def _is_extended(old: Any, new: Any, *, can_append: bool) -> bool:
         return False
     if type(old) is dict:
         return old.keys() == new.keys() if len(new) == len(old) else list(new)[: len(old)] == list(old)
-    return len(new) == len(old) or not any(
-        not json_equal(one, other, strict=True) and any(json_equal(one, item, strict=True) for item in new)
-        for one, other in zip(old, new)
-    )
+    if len(new) == len(old):
+        return True
+    keys = {make_json_key(item, strict=True) for item in new}
+    changed = (one for one, other in zip(old, new) if not json_equal(one, other, strict=True))
+    return not any(make_json_key(one, strict=True) in keys for one in changed)
 
 
 def _check_own(node: Node, steps: Steps) -> None:

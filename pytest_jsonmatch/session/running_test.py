@@ -175,9 +175,8 @@ class CurrentTest:
             self._compared += 1
             if comparison.has_figures:
                 self._scores.append([getattr(comparison, name) for name in _SCORES])
-        if (
-            self.item.config.hook.pytest_jsonmatch_compared.get_hookimpls()
-        ):  # looking up the hooks of an item is slow
+        # Looking up the hooks of an item is slow.
+        if self.item.config.hook.pytest_jsonmatch_compared.get_hookimpls():
             self.item.ihook.pytest_jsonmatch_compared(result=result, item=self.item)
         if rules and not is_ignored():
             found = list(check_rules(result if is_read else None, rules, self.item, self._rules))
