@@ -74,7 +74,7 @@ def compare_corpus(
     *,
     schema: SchemaSource | SchemaNode | None = None,
     metric: str = defaults.METRIC,
-    id_field: str | None = None,
+    id: str | None = None,
     post_process: PostProcess | Sequence[PostProcess] | None = None,
     executor: Executor | None = None,
     keep: Keep | None = None,
@@ -94,7 +94,7 @@ def compare_corpus(
             strict JSON.
         schema: an eval schema: a dict, the path of a JSON file, or a pydantic model class.
         metric: a metric's name; by default "leaf_f1".
-        id_field: the top-level member by which gold records and answers are matched; without one they are
+        id: the top-level member by which gold records and answers are matched; without one they are
             matched by position. It is not scored, unless the schema lists it.
         post_process: one or several functions that take a record's field results and return changed ones,
             such as `reclassify_nulls`; they run in the order given, before scores are computed.
@@ -122,7 +122,7 @@ def compare_corpus(
     Raises:
         ConfigurationError: an unknown metric or option, an invalid schema, an argument of the wrong type.
         GoldValidationError: a gold record is not JSON, has no id, or has a member that the schema does not
-            list; it has `record_id` (without `id_field`, the record's number from 1) and `path`.
+            list; it has `record_id` (without `id`, the record's number from 1) and `path`.
 
     Issues a JsonMatchWarning for each pattern of `fields` or `accept` that matches nothing in any record or
     in the schema.
@@ -153,7 +153,7 @@ def compare_corpus(
         judge=comparer.get_bench(judge),
         keep=keep or ("all" if is_list else "worst"),
         chunk_size=chunk_size,
-        reading=Reading(id_field, repair=comparer.repair),
+        reading=Reading(id, repair=comparer.repair),
         post_process=check_processors(post_process),
         tagger=None if tags is None else Tagger(tags),
         validate=comparer.validate,
@@ -174,7 +174,11 @@ def _check_arguments(options: Mapping[str, Any]) -> None:
     """Raise an error for an option that is almost the name of an argument of `compare_corpus`."""
     arguments = set(inspect.signature(compare_corpus).parameters) - {"options"}
     for name in options.keys() - OPTION_ALIASES.keys() - EVALUATION_TYPES.keys():
-        completions = (argument for argument in sorted(arguments) if argument.startswith(f"{name}_"))
+        completions = (
+            argument
+            for argument in sorted(arguments)
+            if argument.startswith(f"{name}_") or name.startswith(f"{argument}_")
+        )
         suggestion = next(completions, None) or find_closest(name, [*arguments, *OPTION_NAMES])
         if suggestion in arguments:
             raise ConfigurationError(f"unknown argument {name!r}; did you mean {suggestion!r}?")

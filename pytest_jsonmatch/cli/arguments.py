@@ -184,7 +184,7 @@ _ROWS: Final[Sequence[tuple[str, str, Mapping[str, Any]]]] = (
     ("--config FILE", "options of the metric, as a JSON file", {}),
     ("-p MODULE", "a module with pytest_jsonmatch_register; repeatable", {"dest": "plugins", **_MANY}),
     ("--repair", "repair answers that are broken JSON (needs pytest-jsonmatch[repair])", {}),
-    ("--id-field NAME", "the member that is a record's id (default: its number, from 1)", {}),
+    ("--id NAME", "the member that is a record's id (default: its number, from 1)", {}),
     ("--cluster NAME", "the member of gold records that names their cluster, such as a document", {}),
     (
         "--gate EXPR",

@@ -96,12 +96,12 @@ def _tag(argument: str) -> tuple[str, str]:
 @_command(
     "score many answers against gold records",
     "jsonmatch evaluate answers.jsonl gold.jsonl --schema receipt.schema.json",
-    "jsonmatch evaluate answers.jsonl gold.jsonl --id-field id --gate 'f1 >= 0.9'",
+    "jsonmatch evaluate answers.jsonl gold.jsonl --id id --gate 'f1 >= 0.9'",
 )
 def _evaluate(parser: Parser) -> None:
     add(parser, "ACTUAL", f"the answers: {_RECORDS}")
     add(parser, "EXPECTED", "the gold records, in the same forms")
-    add_rules(parser, "--id-field", "--repair", "--gate", "--cluster")
+    add_rules(parser, "--id", "--repair", "--gate", "--cluster")
     help_text = "show scores by the values at a path of gold records, such as source=meta.source; repeatable"
     add(parser, "--by [NAME=]PATH", help_text, type=_tag, action="append", default=[])
     add(parser, "--validate", "also check answers against --schema, as a gate on valid_rate does")
@@ -157,7 +157,7 @@ def _plan(parser: Parser) -> None:
 
 @_command(
     "find gold values that are likely wrong, and errors that a suite misses",
-    "jsonmatch study audit gold.jsonl --answers claude.jsonl gemini.jsonl gpt.jsonl --id-field id",
+    "jsonmatch study audit gold.jsonl --answers claude.jsonl gemini.jsonl gpt.jsonl --id id",
     "jsonmatch study audit --mutate tests/golden --gate 'noticed >= 0.95'",
 )
 def _study_audit(parser: Parser) -> None:
@@ -167,18 +167,18 @@ def _study_audit(parser: Parser) -> None:
     add(parser, "--review", "ask on the terminal about each place, and write accepted values into GOLD")
     help_text = "golden cases, as given to pytest: break their expected answers, and report which cases fail"
     add(parser, "--mutate PATH", help_text, nargs="+")
-    add_rules(parser, "--id-field", "--repair")
+    add_rules(parser, "--id", "--repair")
     add_study_options(parser, "--gate")
 
 
 @_command(
     "measure agreement of annotators: percent, kappa for two, alpha for more, by field",
-    "jsonmatch study agreement ann.jsonl bob.jsonl --id-field id",
+    "jsonmatch study agreement ann.jsonl bob.jsonl --id id",
     "jsonmatch study agreement ann.jsonl bob.jsonl --gate 'fields[\"total\"].kappa >= 0.9'",
 )
 def _study_agreement(parser: Parser) -> None:
     add(parser, "GOLD", f"one annotator's records: {_FILES}", nargs="+")
-    add_rules(parser, "--id-field")
+    add_rules(parser, "--id")
     add_study_options(parser, "--gate")
 
 
@@ -191,7 +191,7 @@ def _study_overlap(parser: Parser) -> None:
     add(parser, "GOLD", f"gold records: {_FILES}", nargs="+")
     help_text = "prompts, examples, training text: files, or folders with everything in them"
     add(parser, "--with PATH", help_text, dest="texts", nargs="+", action="extend", required=True)
-    add_study_options(parser, "--id-field")
+    add_study_options(parser, "--id")
 
 
 @_command(
@@ -211,7 +211,7 @@ def _study_confidence(parser: Parser) -> None:
     add(parser, "--max-error SHARE", help_text, type=share)
     help_text = "the score from which a value counts as right (default: 1)"
     add(parser, "--correct SCORE", help_text, type=share, default=1.0)
-    add_rules(parser, "--id-field", "--repair", "--cluster")
+    add_rules(parser, "--id", "--repair", "--cluster")
     add_study_options(parser, "--gate")
 
 
@@ -270,7 +270,7 @@ def _schema_annotate(parser: Parser) -> None:
 def _schema_validate(parser: Parser) -> None:
     add(parser, "SCHEMA", _SCHEMA)
     add(parser, "--gold GOLD", "gold records to check against it")
-    add_options(parser, "-p", "--id-field")
+    add_options(parser, "-p", "--id")
 
 
 @_command(

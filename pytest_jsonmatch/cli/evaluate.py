@@ -95,13 +95,13 @@ def _evaluate(sides: Sides, options: Namespace, gates: Sequence[Gate], rules: di
         validate="report" if validates else "off",
         **rules,
     )
-    if options.id_field is None:
+    if options.id is None:
         _warn_of_order(sides, run)
     elif run.unmatched_expected and isinstance(sides.expected, str):
         records = gold_records(sides.expected)
-        ids = Counter(record.get(options.id_field) for record in records if type(record) is dict)
+        ids = Counter(record.get(options.id) for record in records if type(record) is dict)
         if repeated := [name for name in run.unmatched_expected if ids[name] > 1]:
-            raise CommandError(f"{sides.expected}: the {options.id_field} {repeated[0]!r} is not unique")
+            raise CommandError(f"{sides.expected}: the {options.id} {repeated[0]!r} is not unique")
     return run
 
 
@@ -114,7 +114,7 @@ def _floor(run: RunResult, sides: Sides, rules: Mapping[str, Any], options: Name
         return
     records = gold_records(gold) if isinstance(gold, str) else _values(gold)
     sample = [record for record in islice(records, _MOST_EMPTY) if type(record) in (dict, list)]
-    name = options.id_field
+    name = options.id
     empty = [type(record)() if name is None else {name: record.get(name)} for record in sample]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", JsonMatchWarning)  # the run has already issued them
@@ -171,7 +171,7 @@ def _warn_of_order(sides: Sides, run: RunResult) -> None:
             is_moved |= 2 * fields[member].mismatches > fields[member].total
             if is_moved and 2 < len(named) == len(values[1]) and 2 * len(named & answers) > len(named):
                 message = f"{member} differs by position, but both sides have the same values"
-                message += f": are they in another order? --id-field {member}"
+                message += f": are they in another order? --id {member}"
                 warnings.warn(message, JsonMatchWarning, stacklevel=2)
                 break
 

@@ -20,7 +20,7 @@ from pytest_jsonmatch.study.words import join_texts
 
 def run(options: Namespace) -> int:
     """Run `jsonmatch study overlap`."""
-    study = measure_overlap(open_gold_records(options.gold), _texts(options.texts), id_field=options.id_field)
+    study = measure_overlap(open_gold_records(options.gold), _texts(options.texts), id=options.id)
     return finish(options, study, _sheet(study))
 
 

@@ -60,10 +60,8 @@ def open_sides(actual: str, expected: str, options: Namespace) -> Iterator[Sides
     refuse_two_stdins(actual, expected)
     folders = [side != STDIN and Path(side).is_dir() for side in (actual, expected)]
     if all(folders):
-        if options.id_field is not None:
-            raise CommandError(
-                "files in folders are paired by their names; --id-field is for records in one file"
-            )
+        if options.id is not None:
+            raise CommandError("files in folders are paired by their names; --id is for records in one file")
         yield _folders(Path(actual), Path(expected))
     elif any(folders):
         one, other = (actual, expected) if folders[0] else (expected, actual)
@@ -87,7 +85,7 @@ def _files(
     warnings: tuple[str, ...] = ()
     if _is_array(actual, answer_stream):
         answers, warnings = _answers(actual, answer_stream.read(), repair=options.repair)
-        if type(records) is list and options.id_field is None:
+        if type(records) is list and options.id is None:
             # If the gold record is not an object or array, a string is a value and not the output of a model.
             for index, record in enumerate(records[: len(answers)]):
                 answers[index] = answers[index] if type(record) in {dict, list} else _as_text(answers[index])

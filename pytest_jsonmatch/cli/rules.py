@@ -31,7 +31,7 @@ def comparing(options: Namespace) -> Iterator[dict[str, Any]]:
     with judging(options) as judge:
         yield {
             "metric": options.metric,
-            "id_field": options.id_field,
+            "id": options.id,
             "repair": getattr(options, "repair", False),
             "judge": judge,
             **rules_of(options),

@@ -61,7 +61,7 @@ def validate(options: Namespace) -> int:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                validate_gold(gold_records(options.gold), node, id_field=options.id_field)
+                validate_gold(gold_records(options.gold), node, id=options.id)
             except GoldValidationError as error:
                 error_lines = [f"error: {error}"]
     lines = [*(f"warning: {warning.message}" for warning in caught), *error_lines]

@@ -77,7 +77,7 @@ def _add_unreadable(total: ChunkResult, answers: Sequence[Unreadable], task: Tas
 def _unmatched(task: Task, total: ChunkResult) -> Iterator[str]:
     """Yield the patterns of rules that match no record, except for the id, which is not scored."""
     for pattern in collect_patterns(task.options):
-        is_id = parse_pattern(pattern).segments == (task.reading.id_field,)
+        is_id = parse_pattern(pattern).segments == (task.reading.id,)
         if not is_id and pattern in (total.unmatched or ()):
             yield pattern
 

@@ -107,7 +107,7 @@ def split_pairs(pairs: Iterator[Pair], size: int) -> Iterator[list[Pair]]:
 class Reading:
     """The options for reading and pairing records."""
 
-    id_field: str | None = None
+    id: str | None = None
     """The member by which records and answers are paired; None pairs by position."""
     repair: bool = False
     """Whether broken JSON in answers is repaired."""
@@ -282,12 +282,12 @@ class RecordPairing:
         self._reads = actual.path is not None and expected.path is not None
 
     def __iter__(self) -> Iterator[Pair]:
-        name = self._reading.id_field
+        name = self._reading.id
         return self._pair_by_position() if name is None else self._pair_by_id(name)
 
     def pair_in_step(self) -> Iterator[Pair]:
         """Yield the pairs of records at equal positions, up to the first whose ids differ."""
-        name = self._reading.id_field
+        name = self._reading.id
         if name is None:
             yield from self._pair_by_position()
             return
@@ -308,8 +308,7 @@ class RecordPairing:
             yield Pair(index, record_id, answer, record, where, is_text=isinstance(answer, TEXT))
         if next(answers, None) is not None:
             message = (
-                "there are more answers than expected records; "
-                "without an id field they are matched by position"
+                "there are more answers than expected records; without `id` they are matched by position"
             )
             raise ConfigurationError(message)
 
@@ -393,7 +392,7 @@ class RecordPairing:
 
     def _make_content(self, parsed: Any, warnings: tuple[str, ...] = ()) -> _Content:
         """Return a parsed record with its id."""
-        name = self._reading.id_field
+        name = self._reading.id
         plain = parsed
         if type(parsed) is not dict:
             try:

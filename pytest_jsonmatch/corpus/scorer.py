@@ -86,14 +86,14 @@ class Task:
         if type(self.chunk_size) is not int or self.chunk_size < 1:
             message = f"chunk_size must be a number of records, at least 1, got {self.chunk_size!r}"
             raise ConfigurationError(message)
-        for what, name in (("id_field", self.reading.id_field), ("cluster", self.cluster)):
+        for what, name in (("id", self.reading.id), ("cluster", self.cluster)):
             if not isinstance(cast("object", name), (str, NoneType)):
                 message = f"{what} must name a member at the top of each gold record, got {name!r}"
                 raise ConfigurationError(message)
 
     def unscored(self, schema: SchemaNode | None) -> dict[str, str]:
         """Return the members that are not scored because the schema does not list them, by argument name."""
-        named = {"cluster": self.cluster, "id_field": self.reading.id_field}
+        named = {"cluster": self.cluster, "id": self.reading.id}
         return {what: name for what, name in named.items() if name and not _lists(schema, name)}
 
     def plan(self) -> Plan:

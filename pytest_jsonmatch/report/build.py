@@ -481,7 +481,7 @@ def unanswered_note(results: RunResult) -> str:
     """Return how many cases are unanswered, why, and their effect on the mean score; empty if there is none.
 
     >>> from pytest_jsonmatch import compare_corpus
-    >>> unanswered_note(compare_corpus([{"id": 1}], [{"id": 1}, {"id": 2}], id_field="id"))
+    >>> unanswered_note(compare_corpus([{"id": 1}], [{"id": 1}, {"id": 2}], id="id"))
     '1 unanswered; mean score 0.50 with it as 0, 1.00 without'
     """
     number = results.total_unanswered

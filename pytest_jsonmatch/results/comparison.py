@@ -216,7 +216,7 @@ class Comparison:
         cls,
         result: MatchResult,
         *,
-        id: str,  # noqa: A002 - the field's name
+        id: str,
         nodeid: str,
         threshold: Mapping[str, Any],
         passed: bool,

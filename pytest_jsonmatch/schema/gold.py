@@ -36,7 +36,7 @@ class _Problem(NamedTuple):
 def validate_gold(
     gold: Iterable[object],
     schema: SchemaSource | SchemaNode,
-    id_field: str | None = None,
+    id: str | None = None,
     warn_missing: bool = True,
     strict_types: bool = False,
 ) -> None:
@@ -48,7 +48,7 @@ def validate_gold(
     Args:
         gold: the records, each with a JSON form; an iterator is read once.
         schema: an eval schema: an argument or a result of `parse_eval_schema`.
-        id_field: the member with a record's id (text or an integer), which may be missing from the schema; by
+        id: the member with a record's id (text or an integer), which may be missing from the schema; by
             default the id is the record's number, from 1.
         warn_missing: warn about listed fields that a record does not have.
         strict_types: treat a value of an undeclared type as an error.
@@ -66,11 +66,11 @@ list it, or add it with "x-eval-skip": true
     """
     node = parse_eval_schema(schema)
     plan = compile_plan("leaf_f1", {"schema": node})
-    ignored = frozenset() if id_field is None else frozenset({id_field})
+    ignored = frozenset() if id is None else frozenset({id})
     warned: dict[tuple[str, str], list[Any]] = {}
     for number, record in enumerate(to_rows(gold), 1):
         value = parse_nested_texts(plan, to_json_value(record, side="expected"))
-        record_id = number if id_field is None else _record_id(value, number, id_field)
+        record_id = number if id is None else _record_id(value, number, id)
         for problem in _problems(node, value, (), ignored):
             if problem.kind == "extra" or (problem.kind == "type" and strict_types):
                 where = format_path(problem.path)
@@ -88,15 +88,13 @@ list it, or add it with "x-eval-skip": true
         warnings.warn(message, GoldWarning, stacklevel=2)
 
 
-def _record_id(record: Any, number: int, id_field: str) -> str | int:
-    if type(record) is not dict or id_field not in record:
-        raise GoldValidationError(f"record {number}: the id field {id_field!r} is missing", number, id_field)
-    record_id: str | int = record[id_field]
+def _record_id(record: Any, number: int, id: str) -> str | int:
+    if type(record) is not dict or id not in record:
+        raise GoldValidationError(f"record {number}: the id field {id!r} is missing", number, id)
+    record_id: str | int = record[id]
     if type(record_id) not in {str, int}:
-        message = (
-            f"record {number}: the id field {id_field!r} must be a string or integer, got {record_id!r:.40}"
-        )
-        raise GoldValidationError(message, number, id_field)
+        message = f"record {number}: the id field {id!r} must be a string or integer, got {record_id!r:.40}"
+        raise GoldValidationError(message, number, id)
     return record_id
 
 

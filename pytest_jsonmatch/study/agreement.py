@@ -107,7 +107,7 @@ def measure_agreement(
     annotators: Mapping[str, Records],
     *,
     metric: str = defaults.METRIC,
-    id_field: str | None = None,
+    id: str | None = None,
     **options: Any,
 ) -> AgreementStudy:
     """Measure the agreement of annotators of the same documents.
@@ -119,9 +119,9 @@ def measure_agreement(
     Args:
         annotators: the records of each annotator by name: a list or an iterator of records, the path of a
             JSON Lines file, or a mapping of document ids to records. Documents that an annotator has not
-            described are left out (with `id_field` or in a mapping) or come last.
+            described are left out (with `id` or in a mapping) or come last.
         metric: the name of a metric.
-        id_field: the member that is the document's id; None pairs records by position.
+        id: the member that is the document's id; None pairs records by position.
         **options: options of the metric, including `schema`, as for `compare_json`.
 
     Returns:
@@ -142,7 +142,7 @@ def measure_agreement(
     if len(annotators) < 2:
         raise ConfigurationError("agreement needs at least 2 annotators, got 1")
     collector, compare = _RatingCollector(tuple(annotators)), RecordComparer(metric, options)
-    for chunk in split_chunks(join_records(annotators, id_field), len(collector.pairs)):
+    for chunk in split_chunks(join_records(annotators, id), len(collector.pairs)):
         collector.add(chunk, compare)
     compare.warn()
     if not collector.documents:

@@ -100,7 +100,7 @@ class Answered(NamedTuple):
 def pair_answers(
     gold: Records,
     answers: Mapping[str, Records],
-    id_field: str | None,
+    id: str | None,
     compare: RecordComparer,
     notes: list[str],
 ) -> Iterator[Answered]:
@@ -109,7 +109,7 @@ def pair_answers(
     Args:
         gold: the gold records, read once for each system; in a mapping, by their ids.
         answers: the answers of each system by its name.
-        id_field: the member that pairs records and answers; None pairs by position.
+        id: the member that pairs records and answers; None pairs by position.
         compare: the comparer, which reads answers.
         notes: receives warnings from reading answers, and the number of answers without a gold record.
 
@@ -118,7 +118,7 @@ def pair_answers(
     """
     if len(answers) > 1 and isinstance(gold, Iterator):
         raise ConfigurationError("gold is an iterator, but each system reads it again: give a list or a path")
-    reading = Reading(id_field, repair=compare.how.repair)
+    reading = Reading(id, repair=compare.how.repair)
     with ExitStack() as files:
         pairings = [files.enter_context(open_pairing(records, gold, reading)) for records in answers.values()]
         for pairs in _join_pairs(pairings):
@@ -127,7 +127,7 @@ def pair_answers(
             expected = read_gold(first.expected, name, first.where)
             read = [_read(pair, expected, compare) for pair in pairs]
             record, *given = (
-                {key: value for key, value in document.items() if key != id_field}
+                {key: value for key, value in document.items() if key != id}
                 if type(document) is dict
                 else document
                 for document in (expected, *(answer for answer, _ in read))

@@ -122,7 +122,7 @@ def measure_confidence(
     max_error: float | None = None,
     correct: float = 1.0,
     metric: str = defaults.METRIC,
-    id_field: str | None = None,
+    id: str | None = None,
     cluster: str | None = None,
     **options: Any,
 ) -> ConfidenceStudy:
@@ -139,7 +139,7 @@ def measure_confidence(
         max_error: find the lowest threshold above which at most this share of the values is wrong.
         correct: the lowest score of a value that counts as right.
         metric: the name of a metric.
-        id_field: the member that pairs a record with its answer.
+        id: the member that pairs a record with its answer.
         cluster: the member of gold records that names their cluster; None makes each record its own cluster.
             Values of one cluster are never treated as independent.
         **options: options of the metric, such as `schema` and `fields`.
@@ -164,7 +164,7 @@ def measure_confidence(
     collector = _ConfidenceCollector(correct)
     records = without = 0
     clusters: dict[str | int, int] = {}
-    for chunk in split_chunks(pair_answers(expected, {"answers": actual}, id_field, compare, notes)):
+    for chunk in split_chunks(pair_answers(expected, {"answers": actual}, id, compare, notes)):
         names, gold_records = zip(*(split_cluster(record.gold, cluster) for record in chunk), strict=True)
         answers, sure = zip(*(_split(record, split) for record in chunk), strict=True)
         without_cluster = (split_cluster(answer, cluster)[1] for answer in answers)

@@ -27,13 +27,13 @@ class Record(NamedTuple):
     value: JsonValue
 
 
-def read_records(sides: Mapping[str, Records], id_field: str | None) -> Iterator[Record]:
+def read_records(sides: Mapping[str, Records], id: str | None) -> Iterator[Record]:
     """Yield the gold records of several files, one file after another.
 
     Args:
         sides: the gold records by name: a list or an iterator of records or of JSON texts, the path of a JSON
             Lines file, or a mapping of ids to records.
-        id_field: the member that is a record's id and is removed from it; None uses its position or key.
+        id: the member that is a record's id and is removed from it; None uses its position or key.
 
     Raises:
         ConfigurationError: a file can't be read, or is not a corpus; a record has no id.
@@ -43,19 +43,19 @@ def read_records(sides: Mapping[str, Records], id_field: str | None) -> Iterator
         with RecordSource(side, "gold") as source:
             for number, (where, given, _) in enumerate(source):
                 name = source.get_id(number)
-                yield _use_own_id(Record(gold, name, read_gold(given, name, where)), id_field, where)
+                yield _use_own_id(Record(gold, name, read_gold(given, name, where)), id, where)
 
 
-def _use_own_id(record: Record, id_field: str | None, where: str | None) -> Record:
+def _use_own_id(record: Record, id: str | None, where: str | None) -> Record:
     """Return a record with the id from its member."""
-    if id_field is None:
+    if id is None:
         return record
     value = record.value if type(record.value) is dict else {}
-    name: Any = value.get(id_field)
+    name: Any = value.get(id)
     if type(name) not in {str, int}:
         place = where or f"{record.gold}: record {record.id!r}"
-        raise ConfigurationError(f"{place} has no {id_field} that is a string or an integer")
-    return Record(record.gold, name, {key: member for key, member in value.items() if key != id_field})
+        raise ConfigurationError(f"{place} has no {id} that is a string or an integer")
+    return Record(record.gold, name, {key: member for key, member in value.items() if key != id})
 
 
 def split_cluster(record: JsonValue, member: str | None) -> tuple[str, JsonValue]:
@@ -71,16 +71,14 @@ def split_cluster(record: JsonValue, member: str | None) -> tuple[str, JsonValue
     return name if type(name) is str else render(name), rest
 
 
-def join_records(
-    sides: Mapping[str, Records], id_field: str | None
-) -> Iterator[tuple[str | int, list[JsonValue]]]:
+def join_records(sides: Mapping[str, Records], id: str | None) -> Iterator[tuple[str | int, list[JsonValue]]]:
     """Yield the id of each document with its record in each file, MISSING if a file has none.
 
     Raises:
         ConfigurationError: an id occurs twice in a file; or as for `read_records`.
     """
     documents: dict[str | int, dict[str, JsonValue]] = {}
-    for record in read_records(sides, id_field):
+    for record in read_records(sides, id):
         by_gold = documents.setdefault(record.id, {})
         if record.gold in by_gold:
             raise ConfigurationError(f"{record.gold}: the id {record.id!r} occurs twice")

@@ -108,7 +108,7 @@ def audit_gold(
     answers: Mapping[str, Records],
     *,
     metric: str = defaults.METRIC,
-    id_field: str | None = None,
+    id: str | None = None,
     **options: Any,
 ) -> GoldAudit:
     """Find gold values that are likely wrong because several systems agree on a different value.
@@ -126,7 +126,7 @@ def audit_gold(
             of ids to records, which are paired with answers by position.
         answers: the answers of each system by its name, as for `compare_corpus`.
         metric: the name of a metric.
-        id_field: the member that pairs records and answers; None pairs by position.
+        id: the member that pairs records and answers; None pairs by position.
         options: options of the metric, including `schema` and `judge`, as for `compare_json`.
 
     Returns:
@@ -138,12 +138,12 @@ def audit_gold(
 
     >>> gold = [{"id": "r1", "total": 11}, {"id": "r2", "total": 7}, {"id": "r3", "total": 9}]
     >>> right = [*gold[:2], {"id": "r3", "total": 90}]
-    >>> found = audit_gold(gold, {"a": right, "b": right, "c": right}, id_field="id").found
+    >>> found = audit_gold(gold, {"a": right, "b": right, "c": right}, id="id").found
     >>> [(each.record, each.path, each.gold, each.answer, each.systems) for each in found]
     [('r3', 'total', 9, 90, ('a', 'b', 'c'))]
     """
     auditor, compare, notes = Auditor(tuple(answers)), RecordComparer(metric, options), list[str]()
-    for chunk in split_chunks(pair_answers(gold, answers, id_field, compare, notes), len(answers)):
+    for chunk in split_chunks(pair_answers(gold, answers, id, compare, notes), len(answers)):
         auditor.add(chunk, compare)
     compare.warn()
     return auditor.result(notes)

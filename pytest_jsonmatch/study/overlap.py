@@ -71,7 +71,7 @@ class OverlapStudy:
 
 
 def measure_overlap(
-    gold: Mapping[str, Records], texts: Iterable[tuple[str, str]], *, id_field: str | None = None
+    gold: Mapping[str, Records], texts: Iterable[tuple[str, str]], *, id: str | None = None
 ) -> OverlapStudy:
     """Find the gold records that occur in texts.
 
@@ -82,7 +82,7 @@ def measure_overlap(
         gold: gold records by the name of their file: a list of records, the path of a JSON Lines file, or a
             mapping of ids to records.
         texts: the names and contents of prompts, examples or training texts.
-        id_field: the member that is a record's id.
+        id: the member that is a record's id.
 
     Returns:
         The records of which a text contains half or more of the distinctive values, each with the text that
@@ -96,11 +96,11 @@ def measure_overlap(
 
     >>> gold = [{"id": n, "no": f"INV-{7919 * n}", "iban": f"DE {104729 * n}"} for n in range(1, 60)]
     >>> prompt = "For example: the invoice INV-55433 is paid to DE 733103."
-    >>> (seen,) = measure_overlap({"test": gold}, [("prompt.md", prompt)], id_field="id").found
+    >>> (seen,) = measure_overlap({"test": gold}, [("prompt.md", prompt)], id="id").found
     >>> seen.id, seen.found, seen.values, seen.is_whole
     (7, 2, 2, True)
     """
-    searched = [_SearchedRecord(record) for record in read_records(gold, id_field)]
+    searched = [_SearchedRecord(record) for record in read_records(gold, id)]
     if not searched:
         raise ConfigurationError("there is no gold record")
     keys: defaultdict[str, list[tuple[_SearchedRecord, str]]] = defaultdict(list)

@@ -28,7 +28,7 @@ r4      vendor  "vendor 4"  "other"  3 to 0        99 %  a, b, c
 @pytest.fixture
 def answers(write):
     write(gold_jsonl=GOLD, a_jsonl=SAID, b_jsonl=SAID[::-1], c_jsonl=SAID)
-    return "study audit gold.jsonl --answers a.jsonl b.jsonl c.jsonl --id-field id"
+    return "study audit gold.jsonl --answers a.jsonl b.jsonl c.jsonl --id id"
 
 
 def test_list(answers, command):
@@ -181,7 +181,7 @@ def test_review_of_a_json_array_keeps_its_layout(write, command, folder, typed):
     text = "[\n" + ",\n".join(f"  {json.dumps(each)}" for each in GOLD) + "\n]\n"
     write(gold_json=text, a_json=SAID, b_json=SAID)
     typed("r", "r")
-    command("study audit gold.json --answers a.json b.json --id-field id --review")
+    command("study audit gold.json --answers a.json b.json --id id --review")
     wanted = text.replace('"total": 20', '"total": 21').replace("vendor 4", "other")
     assert (folder / "gold.json").read_text() == wanted
 
@@ -215,7 +215,7 @@ def test_blank_lines_and_line_ends_stay(folder, command, typed):
     for name in "ab":
         (folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in SAID))
     typed("r", "k")
-    command("study audit gold.jsonl --answers a.jsonl b.jsonl --id-field id --review")
+    command("study audit gold.jsonl --answers a.jsonl b.jsonl --id id --review")
     assert (folder / "gold.jsonl").read_bytes() == text.replace('"total": 20', '"total": 21').encode()
 
 

@@ -14,7 +14,7 @@ def saved(write, command):
 
     def call(name, answers, *more):
         write(answers_jsonl=answers)
-        line = f"evaluate answers.jsonl gold.jsonl --id-field id --json {name}.json"
+        line = f"evaluate answers.jsonl gold.jsonl --id id --json {name}.json"
         assert command(line, *more).code == 0
 
     return call
@@ -51,7 +51,7 @@ def test_brief_and_all(saved, command):
 def test_cases_that_come_and_go(write, command):
     for name, records in {"a": GOLD[:2], "b": GOLD[1:3]}.items():
         write(gold_jsonl=records)
-        line = f"evaluate gold.jsonl gold.jsonl --id-field id --json {name}.json"
+        line = f"evaluate gold.jsonl gold.jsonl --id id --json {name}.json"
         command(line, "--keep", "all")
     out = command("diff a.json b.json").out
     told = "`b`: the change from `a` is not tested; 1 case, it takes at least 6"
@@ -62,7 +62,7 @@ def test_cases_that_come_and_go(write, command):
 def test_without_a_common_case_there_is_no_comparison(write, command, refused):
     for name in ("old", "new"):
         write(gold_jsonl=[{"id": f"{name}{number}", "a": 1} for number in range(5)])
-        command(f"evaluate gold.jsonl gold.jsonl --id-field id --keep all --json {name}.json")
+        command(f"evaluate gold.jsonl gold.jsonl --id id --keep all --json {name}.json")
     assert refused("diff old.json new.json") == (
         "jsonmatch diff: no case is in both runs; cases are paired by their ids: "
         "old.json has 'old0', 'old1', 'old2' and 2 more, new.json has 'new0', 'new1', 'new2' and 2 more"
@@ -110,7 +110,7 @@ def test_records_that_both_files_keep(saved, command, write):
     save("before", range(9))
     assert title in command("diff before.json after.json").out.splitlines()
     write(more_jsonl=[*GOLD, {"id": "r30", "a": 0, "b": "x"}])
-    command("evaluate more.jsonl more.jsonl --id-field id --json more.json")
+    command("evaluate more.jsonl more.jsonl --id id --json more.json")
     assert ", mean of all 31 records (30 in before)\n" in command("diff before.json more.json").out
 
 
@@ -304,7 +304,7 @@ def test_records_of_one_document_count_as_one(write, command):
         write(
             answers_jsonl=[{"id": each["id"], "a": -1 if each["a"] < wrong else each["a"]} for each in gold]
         )
-        line = f"evaluate answers.jsonl gold.jsonl --id-field id --cluster document --keep all --json {name}.json"
+        line = f"evaluate answers.jsonl gold.jsonl --id id --cluster document --keep all --json {name}.json"
         assert command(line).code == 0
     assert command("diff a.json b.json").out.startswith(
         "`b`: no significant change from `a`; with 40 cases in 8 clusters, changes of the mean score"

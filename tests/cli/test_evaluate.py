@@ -20,7 +20,7 @@ from tests.conftest import gates_in
 
 GOLD = [{"id": "r1", "a": 1, "b": "x"}, {"id": "r2", "a": 2, "b": "y"}, {"id": "r3", "a": 3, "b": "z"}]
 ANSWERS = [{"id": "r3", "a": 4, "b": "z", "c": 1}, {"id": "r1", "a": 1, "b": "x"}, {"id": "r9", "a": 1}]
-SIDES = "evaluate answers.jsonl gold.jsonl --id-field id"
+SIDES = "evaluate answers.jsonl gold.jsonl --id id"
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ jsonmatch: leaf_f1, 3 records, 9 fields, all 1.00
 def test_answers_in_another_order_are_told_of(write, command):
     gold = [{"n": at % 3, "id": f"r{at}", "total": at} for at in range(6)]
     write(gold_jsonl=gold, shuffled_jsonl=gold[::-1], wrong_json=[{**each, "id": "?"} for each in gold])
-    told = "id differs by position, but both sides have the same values: are they in another order? --id-field id"
+    told = "id differs by position, but both sides have the same values: are they in another order? --id id"
     ran = command("evaluate shuffled.jsonl gold.jsonl")
     assert (ran.code, ran.err) == (0, f"jsonmatch evaluate: warning: {told}\n")
     write(gaps_jsonl=[each for each in gold if each["id"] != "r3"])  # the later half is one place too early
@@ -99,7 +99,7 @@ def test_answers_in_another_order_are_told_of(write, command):
     lines = [json.dumps(each) for each in gold[::-1]]
     write(broken_jsonl="\n".join([lines[0][:-9], *lines[1:]]))
     assert told in command("evaluate broken.jsonl gold.jsonl").err
-    for line in ("shuffled.jsonl gold.jsonl --id-field id", "wrong.json gold.jsonl", "gold.jsonl gold.jsonl"):
+    for line in ("shuffled.jsonl gold.jsonl --id id", "wrong.json gold.jsonl", "gold.jsonl gold.jsonl"):
         assert command(f"evaluate {line}").err == ""
 
 
@@ -107,7 +107,7 @@ def test_an_answer_that_is_not_json_is_named_once(write, command):
     gold = [{"id": at, "a": at} for at in range(8)]
     answers = [json.dumps(each) for each in gold[3:]]
     write(gold_jsonl=gold, answers_jsonl="\n".join([*answers[:3], answers[3][:-5], answers[4]]))
-    lines = command("evaluate answers.jsonl gold.jsonl --id-field id").out.splitlines()
+    lines = command("evaluate answers.jsonl gold.jsonl --id id").out.splitlines()
     assert lines[-5].startswith(
         "error: record 'answers.jsonl:4': no JSON found in the actual text: output ends"
     )
@@ -165,7 +165,7 @@ def test_figures_of_the_file_are_exact_whatever_is_kept(write, command, folder):
     assert command(f"{SIDES} --json worst.json").code == 1
     assert command(f"{SIDES} --json all.json --keep all").code == 1
     worst, everything = (read_results(folder / name) for name in ("worst.json", "all.json"))
-    run = compare_corpus(answers, gold, id_field="id")
+    run = compare_corpus(answers, gold, id="id")
     assert [(len(each.cases), each.is_partial) for each in (worst, everything)] == [(10, True), (300, False)]
     assert worst.totals == everything.totals
     for figure in ("score", "precision", "recall", "f1"):
@@ -314,16 +314,16 @@ def bad(folder, write):
         ("gold.jsonl no.jsonl", "no.jsonl: no such file or directory"),
         ("no.json gold.jsonl", "no.json: no such file or directory"),
         ("- -", "both sides are '-'"),
-        ("broken.jsonl gold.jsonl --id-field id", "broken.jsonl:3:10: not valid JSON: the text ends inside"),
+        ("broken.jsonl gold.jsonl --id id", "broken.jsonl:3:10: not valid JSON: the text ends inside"),
         ("broken.jsonl two.jsonl", "broken.jsonl:3:10: not valid JSON: the text ends inside an object near"),
         ("latin.jsonl gold.jsonl", "latin.jsonl:1:3: not valid JSON: byte 0xe9 is not valid UTF-8"),
         ("broken.json gold.jsonl", "broken.json:2:1: not valid JSON: "),
         ("gold.jsonl broken.json", "broken.json:2:1: not valid JSON: "),
         ("object.json gold.jsonl", "object.json must be an array of records, got a single JSON value"),
         ("gold.jsonl object.json", "object.json must be an array of records, got a single JSON value"),
-        ("gold.jsonl two.jsonl", "there are more answers than expected records; without an id field they"),
-        ("twins.jsonl two.jsonl --id-field id", "twins.jsonl: the id 1 is not unique"),
-        ("noid.jsonl gold.jsonl --id-field id", "gold at noid.jsonl:1 has no id that is a string or an"),
+        ("gold.jsonl two.jsonl", "there are more answers than expected records; without `id` they"),
+        ("twins.jsonl two.jsonl --id id", "twins.jsonl: the id 1 is not unique"),
+        ("noid.jsonl gold.jsonl --id id", "gold at noid.jsonl:1 has no id that is a string or an"),
         ("gold.jsonl gold.jsonl --schema shop.json", "gold.jsonl:1: record 1: 'id' is not in the schema"),
         ("some empty", "no file in empty has the name of a file in some"),
         ("some other", "no file in other has the name of a file in some"),
@@ -332,7 +332,7 @@ def bad(folder, write):
         ("gold.jsonl some", "some is a folder and gold.jsonl is not; give two folders or two files"),
         ("some nowhere", "nowhere: no such file or directory"),
         ("nowhere some", "nowhere: no such file or directory"),
-        ("some some --id-field a", "files in folders are paired by their names"),
+        ("some some --id a", "files in folders are paired by their names"),
         ("bad some", "bad/a.json:2:5: not valid JSON: "),
         ("some some --schema shop.json", "record 'a.json': 'a' is not in the schema; known: shop"),
         ("gold.jsonl gold.jsonl --metric leaf", "unknown metric 'leaf'; did you mean 'leaf_f1'?"),
@@ -534,7 +534,7 @@ def test_what_an_empty_answer_scores(write, command):
     gold = [{"id": 1, "a": None}, {"id": 2, "a": 1}, {"id": 3, "a": 2}]
     answers = [gold[0], {"id": 2, "a": 3}, gold[2]]
     write(g_jsonl=gold, a_jsonl=answers, rules_json={"nulls": "absent", "skip": ["id"]})
-    for how in ("--id-field id", ""):
+    for how in ("--id id", ""):
         ran = command(f"evaluate a.jsonl g.jsonl --config rules.json {how}")
         assert "an empty answer scores 0.33\n" in ran.out
     write(g_jsonl=gold[1:], a_jsonl=answers[1:])

@@ -16,7 +16,7 @@ def saved(write, command):
     def call(name, wrong, *more):
         write(gold_jsonl=GOLD)
         write(answers_jsonl=[{**each, "a": -1} if each["a"] in wrong else each for each in GOLD])
-        line = f"evaluate answers.jsonl gold.jsonl --id-field id --keep all --json {name}.json"
+        line = f"evaluate answers.jsonl gold.jsonl --id id --keep all --json {name}.json"
         assert command(line, *more).code == 0
 
     return call
@@ -98,5 +98,5 @@ def test_a_page(saved, command, folder):
 )
 def test_bad_input_is_one_line(saved, refused, command, line, told):
     saved("main", {1})
-    assert command("evaluate answers.jsonl gold.jsonl --id-field id --json part.json").code == 0
+    assert command("evaluate answers.jsonl gold.jsonl --id id --json part.json").code == 0
     assert refused(f"plan {line}").startswith(f"jsonmatch plan: {told}")

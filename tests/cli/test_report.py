@@ -104,7 +104,7 @@ def test_shards_of_another_run_are_refused(write, refused):
         one_json=to_text(one),
         two_json=to_text(results_of(b=(1, 1))),
         three_json=to_text(other),
-        corpus_json=to_text(compare_corpus(ANSWERS, GOLD, id_field="id")),
+        corpus_json=to_text(compare_corpus(ANSWERS, GOLD, id="id")),
     )
     said = refused("report one.json two.json")
     assert "two.json: can't be merged with the file before it: " in said
@@ -127,7 +127,7 @@ def test_batch_errors_fail_a_gated_run_unless_a_gate_allows_them(write, command)
 
 def test_the_file_of_evaluate(write, command):
     write(gold_jsonl=GOLD, answers_jsonl=ANSWERS)
-    line = "evaluate answers.jsonl gold.jsonl --id-field id --json run.json"
+    line = "evaluate answers.jsonl gold.jsonl --id id --json run.json"
     said = command(line).out
     shown = command("report run.json").out
     # What evaluate says of the corpus as a whole is said again, line by line, but for the names of the worst.
@@ -137,7 +137,7 @@ def test_the_file_of_evaluate(write, command):
 def test_a_corpus_of_which_some_records_are_kept(write, command, written):
     many = [{"id": str(number), "n": number} for number in range(40)]
     write(gold_jsonl=many, answers_jsonl=[{**each, "n": each["n"] // 2} for each in many])
-    line = "evaluate answers.jsonl gold.jsonl --id-field id --json run.json"
+    line = "evaluate answers.jsonl gold.jsonl --id id --json run.json"
     assert command(line).code == 0
     text, page = command("report run.json").out, written("report run.json")
     told = written("report run.json", form="markdown")

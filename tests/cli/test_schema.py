@@ -94,7 +94,7 @@ def test_validate(files, command):
 
 def test_validate_gold(files, write, command):
     write(fits_jsonl=[{"id": "a", "n": 1}, {"id": "b", "n": 2}])
-    assert command("schema validate schema.json --gold fits.jsonl --id-field id") == (
+    assert command("schema validate schema.json --gold fits.jsonl --id id") == (
         0,
         "fits.jsonl matches schema.json\n",
         "",

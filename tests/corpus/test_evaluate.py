@@ -63,9 +63,9 @@ def test_data_frames_are_taken_by_row(library):
         {"id": "a", "n": 1, "s": "x", "at": "2024-01-31T00:00:00"},
         {"id": "b", "n": None, "s": None, "at": None},
     ]
-    run = compare_corpus(frame, gold, id_field="id")
+    run = compare_corpus(frame, gold, id="id")
     assert (run.mean_f1, [record.record_id for record in run.records]) == (1.0, ["a", "b"])
-    assert compare_corpus(gold[::-1], frame, id_field="id").mean_f1 == 1.0
+    assert compare_corpus(gold[::-1], frame, id="id").mean_f1 == 1.0
     schema = infer_schema(frame)
     assert schema["properties"]["s"] == {"type": ["string", "null"]}
     assert validate_gold(frame, schema) is None
@@ -177,7 +177,7 @@ def test_ids_bring_records_together():
         {"v": 4},
         {"id": "x", "v": 5},
     ]
-    result = compare_corpus(extracted, gold, id_field="id")
+    result = compare_corpus(extracted, gold, id="id")
     assert [(each.record_id, each.f1, each.error) for each in result.records] == [
         ("x", 1.0, None),
         ("y", 0.0, "there is no answer for it"),
@@ -239,7 +239,7 @@ def test_what_is_kept():
         ({"keep": "best"}, "keep must be 'all' or 'imperfect' or 'worst' or 'none', got 'best'"),
         ({"chunk_size": 0}, "chunk_size must be a number of records, at least 1, got 0"),
         ({"post_process": 5}, "post_process has 5, which cannot be called with a list of field results"),
-        ({"id_field": 5}, "id_field must name a member at the top of each gold record, got 5"),
+        ({"id": 5}, "id must name a member at the top of each gold record, got 5"),
         ({"cluster": 3}, "cluster must name a member at the top of each gold record, got 3"),
         ({"repair": 1}, "repair must be True or False, got 1"),
         ({"metric": "leaf_f2"}, "unknown metric 'leaf_f2'; did you mean 'leaf_f1'?"),
@@ -258,7 +258,7 @@ def test_gold_records_may_have_ids_of_their_own():
 
 def test_a_record_that_is_kept_has_its_comparison():
     gold, answer = {"id": 1, "a": [1, 2]}, {"id": 1, "a": [2, 3]}
-    run = compare_corpus([answer], [gold], metric="pairwise_f1", id_field="id")
+    run = compare_corpus([answer], [gold], metric="pairwise_f1", id="id")
     match = run.records[0].match
     alone = compare_json({"a": [2, 3]}, {"a": [1, 2]}, metric="pairwise_f1")
     assert (match.documents, match.alignments) == (alone.documents, alone.alignments)
@@ -286,9 +286,9 @@ def test_a_cluster_that_no_record_names_is_a_warning():
 def test_the_id_is_scored_only_if_the_schema_lists_it():
     gold, extracted = [{"id": 1, "v": 2}], [{"id": 1, "v": 2}]
     schema = {"properties": {"id": {}, "v": {}}}
-    assert compare_corpus(extracted, gold, id_field="id").total_fields == 1
-    assert compare_corpus(extracted, gold, schema={"properties": {"v": {}}}, id_field="id").total_fields == 1
-    assert compare_corpus(extracted, gold, schema=schema, id_field="id").total_fields == 2
+    assert compare_corpus(extracted, gold, id="id").total_fields == 1
+    assert compare_corpus(extracted, gold, schema={"properties": {"v": {}}}, id="id").total_fields == 1
+    assert compare_corpus(extracted, gold, schema=schema, id="id").total_fields == 2
     assert gold == [{"id": 1, "v": 2}]
 
 

@@ -140,7 +140,7 @@ def test_a_dask_cluster_on_this_machine(tmp_path):
     ]
     files = two_files(tmp_path, gold, extracted)
     lists = gold, [*extracted[:7], "no JSON at all", *extracted[8:]]
-    options: dict[str, Any] = {"metric": "pairwise_f1", "id_field": "id", "keep": "all"}
+    options: dict[str, Any] = {"metric": "pairwise_f1", "id": "id", "keep": "all"}
     with dask_cluster() as client:
         for expected, actual in (lists, files):
             here = compare_corpus(actual, expected, **options)

@@ -91,9 +91,9 @@ HARM: dict[str, Callable[[random.Random, list[str]], object]] = {
 }
 
 
-@pytest.mark.parametrize("id_field", [None, "id"])
+@pytest.mark.parametrize("id", [None, "id"])
 @pytest.mark.parametrize("seed", range(60))
-def test_results_are_those_of_one_process(tmp_path, seed, id_field):
+def test_results_are_those_of_one_process(tmp_path, seed, id):
     rng = random.Random(seed)
     gold, extracted = corpus(rng, rng.choice([20, 150]))
     for _ in range(rng.randint(0, 2)):
@@ -104,16 +104,16 @@ def test_results_are_those_of_one_process(tmp_path, seed, id_field):
     end = rng.choice(["\n", "\r\n"])
     sides = write(tmp_path / "gold.jsonl", gold, end), write(tmp_path / "extracted.jsonl", extracted, end)
     options = {
-        "id_field": id_field,
+        "id": id,
         "chunk_size": rng.choice([1, 7, 40]),
         "keep": rng.choice(["all", "worst"]),
     }
     assert told(*sides, executor=Away(), **options) == told(*sides, **options)
 
 
-@pytest.mark.parametrize("id_field", [None, "id"])
+@pytest.mark.parametrize("id", [None, "id"])
 @pytest.mark.parametrize("kind", ["files", "lists", "answers missing"])
-def test_the_first_error_is_that_of_one_process(tmp_path, id_field, kind):
+def test_the_first_error_is_that_of_one_process(tmp_path, id, kind):
     gold = [{"id": n, "a": n} for n in range(40)]
     gold[21] = {"id": 21, "b": 1}
     gold[24] = {"a": 1}
@@ -122,16 +122,16 @@ def test_the_first_error_is_that_of_one_process(tmp_path, id_field, kind):
         texts = [list(map(json.dumps, side)) for side in sides]
         sides = [write(tmp_path / str(number), text) for number, text in enumerate(texts)]
     for size in (2, 5):
-        options = {"id_field": id_field, "schema": {"properties": {"id": {}, "a": {}}}, "chunk_size": size}
+        options = {"id": id, "schema": {"properties": {"id": {}, "a": {}}}, "chunk_size": size}
         assert told(*sides, executor=Away(), **options) == told(*sides, **options)
 
 
-@pytest.mark.parametrize("id_field", [None, "id"])
-def test_only_lines_are_sent(tmp_path, id_field):
+@pytest.mark.parametrize("id", [None, "id"])
+def test_only_lines_are_sent(tmp_path, id):
     gold, extracted = corpus(random.Random(1), 1_000)
     sides = write(tmp_path / "gold.jsonl", gold), write(tmp_path / "extracted.jsonl", extracted)
     executor = Away()
-    run = compare_corpus(*reversed(sides), executor=executor, id_field=id_field, chunk_size=10)
+    run = compare_corpus(*reversed(sides), executor=executor, id=id, chunk_size=10)
     assert (run.total_records, executor.kinds) == (1_000, [True] * 100)
 
 
@@ -140,7 +140,7 @@ def test_the_rest_is_sent_once_ids_differ(tmp_path):
     del extracted[500]
     sides = write(tmp_path / "gold.jsonl", gold), write(tmp_path / "extracted.jsonl", extracted)
     executor = Away()
-    options: dict[str, Any] = {"id_field": "id", "chunk_size": 10}
+    options: dict[str, Any] = {"id": "id", "chunk_size": 10}
     assert told(*sides, executor=executor, **options) == told(*sides, **options)
     records = [pair for job in executor.sent if not isinstance(job, LineChunk) for pair in job.pairs]
     assert sorted(pair.position for pair in records) == list(range(500, 1_000))

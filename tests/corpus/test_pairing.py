@@ -73,7 +73,7 @@ def test_of_two_answers_the_first_counts():
 def test_an_answer_that_cannot_be_read_is_named_by_its_line(tmp_path):
     answers = tmp_path / "answers.jsonl"
     answers.write_text('{"id": 1, "v": 1}\n\nI do not know.\n', encoding="utf-8")
-    result = compare_corpus(answers, [{"id": 1, "v": 1}, {"id": 2, "v": 1}], id_field="id")
+    result = compare_corpus(answers, [{"id": 1, "v": 1}, {"id": 2, "v": 1}], id="id")
     reason = "no JSON found in the actual text: there is no object in the text"
     assert (result.unmatched_expected, result.unmatched_actual) == ((2,), (f"{answers}:3",))
     assert [str(error) for error in result.errors] == [
@@ -95,7 +95,7 @@ def test_an_answer_that_cannot_be_read_is_named_by_its_line(tmp_path):
 )
 def test_gold_records_that_cannot_be_told_apart(gold, message):
     with pytest.raises(GoldValidationError) as caught:
-        compare_corpus([{"id": 1}, {"id": 9}] if isinstance(gold, list) else [{"id": 9}], gold, id_field="id")
+        compare_corpus([{"id": 1}, {"id": 9}] if isinstance(gold, list) else [{"id": 9}], gold, id="id")
     assert str(caught.value) == message
 
 
@@ -114,7 +114,7 @@ def peak(count: int, missing: int, kind: str, folder: Path) -> int:
         gold, extracted = records(gaps=False), records(gaps=True)
     tracemalloc.start()
     try:
-        compare_corpus(extracted, gold, id_field="id")
+        compare_corpus(extracted, gold, id="id")
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -136,7 +136,7 @@ def test_files_in_another_order_are_held_by_offset(tmp_path, monkeypatch):
     def peak_with(held: int) -> int:
         monkeypatch.setattr(pairing, "_MAX_WAITING", held)
         tracemalloc.start()
-        assert compare_corpus(answers, gold, id_field="id").mean_f1 == 1.0
+        assert compare_corpus(answers, gold, id="id").mean_f1 == 1.0
         most = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return most

@@ -51,14 +51,14 @@ def test_a_long_sum_takes_little_room():
 def parts(count: int) -> list[Any]:
     gold = [{"id": f"r{number:02}", "a": number, "b": [number % 3, 0.1 * number]} for number in range(count)]
     extracted = [{"id": f"r{number:02}", "a": number % 2, "b": [number % 2]} for number in range(count)]
-    options: dict[str, Any] = {"id_field": "id", "fields": {"a": {"weight": 0.3}, "b": {"weight": 0.7}}}
+    options: dict[str, Any] = {"id": "id", "fields": {"a": {"weight": 0.3}, "b": {"weight": 0.7}}}
     return [compare_corpus([other], [one], **options) for one, other in zip(gold, extracted)]
 
 
 @given(st.permutations(range(8)), st.integers(1, 7))
 def test_runs_merge_in_any_order_and_grouping(order, split):
     runs = parts(8)
-    nothing = compare_corpus([], [], id_field="id", fields={"a": {"weight": 0.3}, "b": {"weight": 0.7}})
+    nothing = compare_corpus([], [], id="id", fields={"a": {"weight": 0.3}, "b": {"weight": 0.7}})
 
     def merged(chosen: Any) -> Any:
         whole = nothing
@@ -79,11 +79,11 @@ def test_runs_merge_in_any_order_and_grouping(order, split):
 
 def test_what_a_run_adds_is_in_its_signature():
     gold = [{"id": 1, "v": None}]
-    plain, by_id = compare_corpus(gold, gold), compare_corpus(gold, gold, id_field="id")
+    plain, by_id = compare_corpus(gold, gold), compare_corpus(gold, gold, id="id")
     processed = compare_corpus(gold, gold, post_process=reclassify_nulls)
-    listed = compare_corpus(gold, gold, schema={"properties": {"id": {}, "v": {}}}, id_field="id")
+    listed = compare_corpus(gold, gold, schema={"properties": {"id": {}, "v": {}}}, id="id")
     assert plain.signature == compare_json({}, {}, metric="leaf_f1").signature
-    assert by_id.signature.options == '{"id_field":"id"}'
+    assert by_id.signature.options == '{"id":"id"}'
     added = '{"post_process":["pytest_jsonmatch.corpus.postprocess.reclassify_nulls"]}'
     assert processed.signature.options == added
     assert listed.signature.options == ""
@@ -121,7 +121,7 @@ DOCUMENTS = [{"id": number, **({"b": [{"c": 1}]} if number == 7 else {"a": 1})} 
 @pytest.mark.parametrize("chunk_size", [1, 3, 256])
 def test_rules_that_fit_no_record_are_told(chunk_size):
     with pytest.warns(JsonMatchWarning) as caught:
-        run = compare_corpus(DOCUMENTS, DOCUMENTS, fields=RULES, id_field="id", chunk_size=chunk_size)
+        run = compare_corpus(DOCUMENTS, DOCUMENTS, fields=RULES, id="id", chunk_size=chunk_size)
     assert run.unmatched_rules == ("b.c", "z")
     assert [str(each.message) for each in caught] == [
         "fields: 'b.c' matches nothing in expected, actual or schema; did you mean 'b[].c'?",
@@ -168,7 +168,7 @@ def test_valid_and_parsed_answers(tmp_path, by_id, kind, chunk_size):
         answers, gold = tmp_path / "a.jsonl", tmp_path / "g.jsonl"
         answers.write_text("\n".join(TEXTS))
         gold.write_text("\n".join(map(json.dumps, expected)))
-    options = {"validate": "report", "id_field": "id" if by_id else None, "chunk_size": chunk_size}
+    options = {"validate": "report", "id": "id" if by_id else None, "chunk_size": chunk_size}
     run = compare_corpus(answers, gold, schema=schema, **options)
     assert (run.valid_rate, run.parse_rate) == (0.5, 0.75)
     assert run.merge(run).valid_rate == 0.5
@@ -176,7 +176,7 @@ def test_valid_and_parsed_answers(tmp_path, by_id, kind, chunk_size):
 
 def test_a_case_has_the_figures_of_its_record_if_its_answer_is_missing():
     run = compare_corpus(
-        [{"id": "a", "n": 1}], [{"id": "a", "n": 1}, {"id": "b", "n": 2}], id_field="id", keep="all"
+        [{"id": "a", "n": 1}], [{"id": "a", "n": 1}, {"id": "b", "n": 2}], id="id", keep="all"
     )
     figures = [[case.mean(name) for name in ("score", "precision", "recall", "f1")] for case in run.cases]
     assert figures == [[1.0] * 4, [0.0] * 4]

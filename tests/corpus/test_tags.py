@@ -25,13 +25,13 @@ def alone(name, tags):
     """The corpus of the records that have a tag."""
     kept = [record for record in GOLD if tags(record)[name.partition("=")[0]] == name.partition("=")[2]]
     ids = {record["id"] for record in kept}
-    return compare_corpus([each for each in ANSWERS if each["id"] in ids], kept, id_field="id", keep="none")
+    return compare_corpus([each for each in ANSWERS if each["id"] in ids], kept, id="id", keep="none")
 
 
 @pytest.mark.parametrize("tags", [BY_SOURCE, source_of])
 @pytest.mark.parametrize("size", [1, 7, 256])
 def test_figures_by_tag_are_those_of_the_records_alone(tags, size):
-    run = compare_corpus(ANSWERS, GOLD, id_field="id", tags=tags, chunk_size=size)
+    run = compare_corpus(ANSWERS, GOLD, id="id", tags=tags, chunk_size=size)
     for name in ("source=phone", "source=scan"):
         one, other = run.by_tag[name], alone(name, source_of)
         for figure in ("mean_f1", "micro_recall", "total_unanswered"):
@@ -42,7 +42,7 @@ def test_figures_by_tag_are_those_of_the_records_alone(tags, size):
 
 @pytest.mark.parametrize("keep", ["all", "worst"])
 def test_all_else_is_as_without_tags(keep):
-    options = {"id_field": "id", "keep": keep, "chunk_size": 7}
+    options = {"id": "id", "keep": keep, "chunk_size": 7}
     plain, run = (compare_corpus(ANSWERS, GOLD, tags=tags, **options) for tags in (None, BY_SOURCE))
     assert figures(run) == {**figures(plain), "by_tag": None}
     assert [each.record_id for each in run.records] == [each.record_id for each in plain.records]
@@ -52,7 +52,7 @@ def test_all_else_is_as_without_tags(keep):
 
 
 def test_in_other_processes_and_merged(tmp_path):
-    options = {"id_field": "id", "tags": source_of}
+    options = {"id": "id", "tags": source_of}
     whole = compare_corpus(ANSWERS, GOLD, **options).to_dict()["by_tag"]
     with ProcessPoolExecutor(1) as executor:
         run = compare_corpus(ANSWERS, GOLD, **options, executor=executor, chunk_size=7)
@@ -97,7 +97,7 @@ def test_a_number_that_readers_of_json_may_round_is_kept_as_text():
 )
 def test_what_is_no_tag(tags, reason):
     with pytest.raises(ConfigurationError) as caught:
-        compare_corpus(ANSWERS, GOLD, id_field="id", tags=tags)
+        compare_corpus(ANSWERS, GOLD, id="id", tags=tags)
     assert str(caught.value).startswith(reason)
 
 

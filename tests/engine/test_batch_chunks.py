@@ -67,7 +67,7 @@ def test_records_are_known_by_their_ids(registry):
     registry.comparator("judge", judge)
     gold = [{"id": "r1", "note": "a"}, {"id": "r2", "note": "b"}]
     extracted = [{"id": "r2", "note": "x"}, {"id": "r1", "note": "y"}]
-    compare_corpus(extracted, gold, id_field="id", fields=RULES)
+    compare_corpus(extracted, gold, id="id", fields=RULES)
     assert seen == [("r1", "r1:1"), ("r2", "r2:1")]
 
 

@@ -140,10 +140,10 @@ def test_below_a_target_and_at_the_root():
 def test_in_a_corpus():
     expected = [{"id": n, "calls": [call("a", x=n)]} for n in range(5)]
     actual = [{"id": each["id"], "calls": as_text(each["calls"])} for each in expected]
-    run = compare_corpus(actual, expected, id_field="id", fields=ARGUMENTS)
+    run = compare_corpus(actual, expected, id="id", fields=ARGUMENTS)
     assert (run.micro_f1, set(run.per_field)) == (1.0, {"calls[].name", "calls[].arguments.x"})
     texts = [json.dumps(each) for each in actual]
-    assert compare_corpus(texts, expected, id_field="id", fields=ARGUMENTS).micro_f1 == 1.0
+    assert compare_corpus(texts, expected, id="id", fields=ARGUMENTS).micro_f1 == 1.0
 
 
 @pytest.mark.parametrize(

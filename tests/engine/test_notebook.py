@@ -67,10 +67,7 @@ def test_a_result_file_as_data_frames(library, tmp_path):
         lines = [json.dumps({"id": each, "n": value if each == "b" else 3}) for each in "ab"]
         (tmp_path / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
     sides = [str(tmp_path / f"{name}.jsonl") for name in ("answers", "gold")]
-    assert (
-        main(["evaluate", *sides, "--id-field", "id", "--json", str(tmp_path / "r.jsonl"), "--keep", "all"])
-        == 0
-    )
+    assert main(["evaluate", *sides, "--id", "id", "--json", str(tmp_path / "r.jsonl"), "--keep", "all"]) == 0
     results = read_results(tmp_path / "r.jsonl")
     records = results.to_dataframe("record", library)
     assert list(zip(records["id"], records["passed"], records["score"], strict=True)) == [

@@ -78,7 +78,7 @@ def test_a_corpus_adds_them_whatever_it_keeps():
     answers = [{"id": at, "items": ITEMS[at % 3 :]} for at in range(9)]
     for keep in ("all", "none"):
         run = compare_corpus(
-            answers, gold, id_field="id", arrays={"key": "n"}, keep=keep, chunk_size=3, tags={"of": "of"}
+            answers, gold, id="id", arrays={"key": "n"}, keep=keep, chunk_size=3, tags={"of": "of"}
         )
         # The tenth record has no answer: its rows are missing.
         assert run.rows == {"items": (40, 27, 27)}

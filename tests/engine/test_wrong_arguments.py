@@ -52,9 +52,7 @@ def test_a_key_that_is_no_string_is_of_one_side(side, sides):
         compare_json(*sides)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "meant"), [("id", "id_field"), ("id_fields", "id_field"), ("chunk", "chunk_size")]
-)
+@pytest.mark.parametrize(("wrong", "meant"), [("ids", "id"), ("id_field", "id"), ("chunk", "chunk_size")])
 def test_arguments_of_compare_corpus_are_meant(wrong, meant):
     with pytest.raises(ConfigurationError, match=f"^unknown argument '{wrong}'; did you mean '{meant}'\\?$"):
         compare_corpus([{"a": 1}], [{"a": 1}], **{wrong: "a"})

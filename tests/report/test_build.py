@@ -332,7 +332,7 @@ def test_no_line_begins_as_a_command_of_a_ci_service(data, pytester, capfd):
     for line in (
         "report now.json", "report now.json -v", "report now.json --by t --markdown out.md", "diff then.json now.json",
         "diff then.json now.json -v --markdown diff.md", "compare answers.json gold.json -v",
-        "evaluate answers.jsonl gold.jsonl --id-field id --by t -v",
+        "evaluate answers.jsonl gold.jsonl --id id --by t -v",
     ):  # fmt: skip
         main(line.split())
     for name in ("out.md", "diff.md"):

@@ -111,7 +111,7 @@ WRONG = {
 GOLD = [{"id": "r1", **MILL}, {"id": "r2", **MILL}, {"id": "r3", **BREAD}]
 ANSWERS = [{"id": "r1", **MILL}, {"id": "r3", **BREAD, "total": 12}]
 COMPARE = "compare wrong.json right.json --metric pairwise_f1"
-EVALUATE = "evaluate answers.jsonl gold.jsonl --id-field id"
+EVALUATE = "evaluate answers.jsonl gold.jsonl --id id"
 GATED = ["--gate", "f1 >= 0.9", "--gate", "pass_rate > 0.1"]
 COMMANDS: dict[str, list[str]] = {
     **{

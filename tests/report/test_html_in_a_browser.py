@@ -456,7 +456,7 @@ def evaluate(browser: Browser, gold: list[Any], answers: list[Any], *options: st
     paths = [browser.folder / name for name in ("answers.jsonl", "gold.jsonl", "page.html")]
     for path, records in zip(paths, (answers, gold)):
         path.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
-    code = main(["evaluate", *map(str, paths[:2]), "--id-field", "id", "--html", str(paths[2]), *options])
+    code = main(["evaluate", *map(str, paths[:2]), "--id", "id", "--html", str(paths[2]), *options])
     browser.open_file(paths[2], height=1600)
     return code
 

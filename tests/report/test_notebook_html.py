@@ -89,13 +89,13 @@ def test_without_jinja2_it_is_text(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_corpus_has_intervals_unanswered_records_and_tables_by_tag() -> None:
     gold = [{"id": n, "source": "scan" if n % 2 else "mail", "total": n} for n in range(20)]
     answers = [{**record, "total": -1} if record["total"] < 3 else record for record in gold[:-2]]
-    run = compare_corpus(answers, gold, id_field="id", keep="all", tags={"source": "source"})
+    run = compare_corpus(answers, gold, id="id", keep="all", tags={"source": "source"})
     text = shown(run)
     assert "Mean over records, with 95 % confidence intervals (20 records)" in text
     assert "2 unanswered; mean score 0.82 with them as 0, 0.92 without" in text
     assert "By source, mean over records 2 values" in text
     assert "Score of fields by source" in text
     # If few records are kept, there are no intervals.
-    few = shown(compare_corpus(answers, gold, id_field="id", keep="worst"))
+    few = shown(compare_corpus(answers, gold, id="id", keep="worst"))
     assert "2 unanswered" in few
     assert "intervals" not in few

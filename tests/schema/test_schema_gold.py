@@ -111,10 +111,10 @@ def test_ids_name_the_record_and_need_not_be_listed() -> None:
     with pytest.raises(
         GoldValidationError, match=r"^record '10\.1\/x': 'what' is not in the schema"
     ) as caught:
-        validate_gold([{"doi": "10.1/x", "name": "a", "what": 1}], PERSON, id_field="doi", warn_missing=False)
+        validate_gold([{"doi": "10.1/x", "name": "a", "what": 1}], PERSON, id="doi", warn_missing=False)
     assert caught.value.record_id == "10.1/x"
     with pytest.raises(GoldValidationError, match=r"'pets\[0\]\.doi' is not in the schema"):
-        validate_gold([{"doi": 1, "pets": [{"doi": 1}]}], PERSON, id_field="doi", warn_missing=False)
+        validate_gold([{"doi": 1, "pets": [{"doi": 1}]}], PERSON, id="doi", warn_missing=False)
     with pytest.raises(GoldValidationError, match="'a' is not in the schema; list it"):
         validate_gold([{"a": 1}], {"type": "object", "properties": {}, "additionalProperties": False})
 
@@ -130,7 +130,7 @@ def test_ids_name_the_record_and_need_not_be_listed() -> None:
 )
 def test_a_record_without_its_id(record: object, message: str) -> None:
     with pytest.raises(GoldValidationError) as caught:
-        validate_gold([record], PERSON, id_field="doi")
+        validate_gold([record], PERSON, id="doi")
     assert str(caught.value) == message
 
 

@@ -148,7 +148,7 @@ def test_documents_find_each_other_by_id(write, folder):
         ann_jsonl=[{"id": at, "k": at % 3} for at in range(300)],
         bob_jsonl=[{"id": at, "k": at % 3} for at in reversed(range(1, 301))],
     )
-    found = measure_agreement({name: folder / f"{name}.jsonl" for name in ("ann", "bob")}, id_field="id")
+    found = measure_agreement({name: folder / f"{name}.jsonl" for name in ("ann", "bob")}, id="id")
     assert (found.documents, found.unshared, found.total.kappa.value) == (299, 2, 1.0)
 
 
@@ -174,9 +174,9 @@ def test_sides_that_cannot_be(folder, sides, told):
 def test_a_record_without_an_id_and_one_that_comes_twice(write, folder):
     write(ann_jsonl=[{"id": 1}, {"k": 1}], bob_jsonl=[{"id": 1}, {"id": 1}])
     with pytest.raises(ConfigurationError, match=r"ann.jsonl:2 has no id that is a string or an integer"):
-        measure_agreement({"ann": folder / "ann.jsonl", "bob": []}, id_field="id")
+        measure_agreement({"ann": folder / "ann.jsonl", "bob": []}, id="id")
     with pytest.raises(ConfigurationError, match=r"^bob: the id 1 occurs twice"):
-        measure_agreement({"bob": folder / "bob.jsonl", "ann": []}, id_field="id")
+        measure_agreement({"bob": folder / "bob.jsonl", "ann": []}, id="id")
     with pytest.raises(GoldValidationError, match="record 1: "):
         measure_agreement({"bob": ["{"], "ann": ["{}"]})
 
@@ -221,7 +221,7 @@ def golds(write):
 
 def test_the_command(golds, command, folder):
     ran = command(
-        "study agreement ann.jsonl bob.jsonl cem.json --id-field id --html a.html --json a.json --gate alpha>=0.5"
+        "study agreement ann.jsonl bob.jsonl cem.json --id id --html a.html --json a.json --gate alpha>=0.5"
     )
     assert (ran.code, ran.err) == (0, "")
     lines = ran.out.splitlines()

@@ -24,7 +24,7 @@ def records(number):
 
 
 def test_what_is_right_and_how_sure_it_was():
-    study = measure_confidence(*records(50), id_field="id")
+    study = measure_confidence(*records(50), id="id")
     total = study.fields["total"]
     assert (total.values, total.accuracy, total.auroc.value) == (50, 0.8, 1.0)
     lines = study.fields["lines[].n"]
@@ -55,7 +55,7 @@ def test_invented_values_are_wrong_and_missing_ones_are_not_there():
 def test_what_is_left_out_is_said():
     answers = ['{"id": "a", "n": {"value": 1, "confidence": 0.5}}', "no JSON", '{"id": "x", "n": 1}']
     gold = [{"id": "a", "n": 1, "m": 2}, {"id": "b", "n": 1, "m": 2}]
-    study = measure_confidence(answers, gold, id_field="id")
+    study = measure_confidence(answers, gold, id="id")
     assert study.notes == (
         "answers: 2 answers without a gold record",
         "gold records without an answer that can be read: 1",
@@ -73,7 +73,7 @@ def test_a_rule_that_fits_nowhere_is_told():
     rules = {"totl": {"weight": 2}, "lines[].n": {"weight": 2}}
     reason = r"^fields: 'totl' matches nothing .*; did you mean 'total'\?"
     with pytest.warns(JsonMatchWarning, match=reason) as told:
-        measure_confidence(answers, gold, id_field="id", fields=rules)
+        measure_confidence(answers, gold, id="id", fields=rules)
     assert len(told) == 1
 
 
@@ -121,7 +121,7 @@ def test_a_wrong_confidence_is_named_with_its_record():
     with pytest.raises(
         ConfigurationError, match=r"^record 'b': the confidence of n must be a number from 0 to 1, got 7"
     ):
-        measure_confidence(answers, [{"id": "b", "n": 1}], id_field="id")
+        measure_confidence(answers, [{"id": "b", "n": 1}], id="id")
 
 
 @pytest.mark.parametrize("answers", [[], [{"n": None}], [{"n": {"value": 1, "confidence": None}}]])
@@ -147,7 +147,7 @@ def corpus(write):
 
 def test_the_command(corpus, command, folder):
     ran = command(
-        "study confidence answers.jsonl gold.jsonl --id-field id --max-error 0.05 --html c.html --json c.json --gate coverage_at_error>=0.5"
+        "study confidence answers.jsonl gold.jsonl --id id --max-error 0.05 --html c.html --json c.json --gate coverage_at_error>=0.5"
     )
     assert (ran.code, ran.err) == (0, "")
     lines = ran.out.splitlines()
@@ -169,7 +169,7 @@ def names(lines):
 
 def test_a_gate_that_fails(corpus, command):
     gate = 'fields["total"].ece <= 0.01'
-    ran = command("study confidence answers.jsonl gold.jsonl --id-field id --gate", gate)
+    ran = command("study confidence answers.jsonl gold.jsonl --id id --gate", gate)
     assert ran.code == 1
     assert ran.out.splitlines()[-1].startswith('fields["total"].ece <= 0.01  failed    0.')
 
@@ -193,4 +193,4 @@ def test_confidences_beside_values(write, command):
     ],
 )
 def test_a_command_that_cannot_be_used(corpus, refused, line, told):
-    assert told in refused(f"study confidence answers.jsonl gold.jsonl --id-field id {line}")
+    assert told in refused(f"study confidence answers.jsonl gold.jsonl --id id {line}")

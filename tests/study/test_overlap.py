@@ -37,7 +37,7 @@ def as_text(record):
 def test_a_record_in_a_prompt_is_found():
     gold = golden()
     texts = [("a.md", "Read the invoice."), ("b.md", f"For example: {as_text(gold[7])}.")]
-    study = measure_overlap({"test": gold}, texts, id_field="id")
+    study = measure_overlap({"test": gold}, texts, id="id")
     assert (study.records, study.texts) == (80, 2)
     first = study.found[0]
     assert (first.gold, first.id, first.text, first.is_whole) == ("test", "r7", "b.md", True)
@@ -68,7 +68,7 @@ def test_case_punctuation_and_thousands_do_not_matter():
     gold = golden()
     gold[3].update(name="Müller & Söhne KG", total=41234.55, no="AB 77213")
     text = "MÜLLER & SÖHNE KG: 41,234.55 (ab-77213)"
-    (seen,) = measure_overlap({"test": gold}, [("p", text)], id_field="id").found
+    (seen,) = measure_overlap({"test": gold}, [("p", text)], id="id").found
     assert (seen.id, seen.found) == ("r3", 3)
     assert set(seen.fields) == {"name: Müller & Söhne KG", "total: 41234.55", "no: AB 77213"}
 
@@ -92,7 +92,7 @@ def test_what_many_records_have_says_nothing_of_one():
     ("gold", "options", "told"),
     [
         ({"g": []}, {}, "there is no gold record"),
-        ({"g": [{}]}, {"id_field": "id"}, "g: record 1 has no id that is a string or an integer"),
+        ({"g": [{}]}, {"id": "id"}, "g: record 1 has no id that is a string or an integer"),
         ({"g": "no.jsonl"}, {}, "gold 'no.jsonl' can't be read: no such file or directory"),
     ],
 )
@@ -127,7 +127,7 @@ def corpus(write, folder):
 
 
 def test_the_command(corpus, command, folder):
-    ran = command("study overlap test.jsonl --id-field id --with prompts --html o.html --json o.json")
+    ran = command("study overlap test.jsonl --id id --with prompts --html o.html --json o.json")
     assert (ran.code, ran.err) == (0, "")
     lines = ran.out.splitlines()
     # (A picture is no text.)
@@ -143,7 +143,7 @@ def test_the_command(corpus, command, folder):
 
 def test_nothing_is_found(corpus, command, folder):
     (folder / "other.md").write_text("Nothing of it.")
-    out = command("study overlap test.jsonl --id-field id --with other.md").out
+    out = command("study overlap test.jsonl --id id --with other.md").out
     assert "No distinctive value of any record occurs in the texts." in out
 
 

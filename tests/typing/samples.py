@@ -291,7 +291,7 @@ def sample_comparison() -> None:
 
 
 def sample_evaluate() -> None:
-    run = assert_type(compare_corpus(GOLD, GOLD, schema=SCHEMA, id_field="id"), RunResult)
+    run = assert_type(compare_corpus(GOLD, GOLD, schema=SCHEMA, id="id"), RunResult)
     assert_type(run.per_field, Mapping[str, FieldAggregation])
     assert_type(run.records, tuple[RecordResult, ...])
     assert_type(run.worst, tuple[RecordResult, ...])
@@ -334,7 +334,7 @@ def sample_evaluate_with_everything() -> None:
             iter(GOLD),
             schema=SCHEMA,
             metric="pairwise_f1",
-            id_field="id",
+            id="id",
             post_process=[absent, propagate_batch_errors, without_notes],
             executor=executor,
             keep="imperfect",
@@ -365,7 +365,7 @@ def sample_schemas() -> None:
     assert_type(parse_eval_schema(tree), SchemaNode)
     assert_type(resolve_schema_references(SCHEMA), dict[str, Any])
     assert_type(parse_eval_schema(SCHEMA).digest, str)
-    validate_gold(GOLD, tree, id_field="id", warn_missing=False, strict_types=True)
+    validate_gold(GOLD, tree, id="id", warn_missing=False, strict_types=True)
     assert annotated["properties"]["n"]["x-eval-compare"] == "numeric"
     set_type_default("string", {"numeric": {"tolerance": {"abs": 1}}})
     set_type_default("string", "levenshtein")
@@ -509,7 +509,7 @@ def sample_shift() -> None:
 
 def sample_audit_of_gold() -> None:
     gold = [{"id": "r1", "n": 1}, {"id": "r2", "n": 2}]
-    found = study.audit_gold(gold, {"a": gold, "b": gold}, id_field="id")
+    found = study.audit_gold(gold, {"a": gold, "b": gold}, id="id")
     assert_type(found, study.GoldAudit)
     assert_type(found.found, tuple[study.Suspect, ...])
 

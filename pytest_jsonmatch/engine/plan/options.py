@@ -263,9 +263,7 @@ _REPLACEMENTS: Final[Mapping[str, str]] = {
     "tolerance": "fields={PATTERN: {'tolerance': 0.01}}",
     "weights": "fields={PATTERN: {'weight': 2}}",
     "ignore_order": "arrays='unordered'",
-    **dict.fromkeys(
-        ("id", "key", "id_field"), "arrays={'key': NAME}, or fields={PATTERN: {'align': {'key': NAME}}}"
-    ),
+    **dict.fromkeys(("id", "key"), "arrays={'key': NAME}, or fields={PATTERN: {'align': {'key': NAME}}}"),
     **dict.fromkeys(("ignore", "exclude"), "skip=[PATTERN]"),
 }
 """What to write instead of words from other tools."""
