@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import random
+from decimal import Decimal
 
 import pytest
 
@@ -280,3 +282,38 @@ def test_the_members_of_an_accepted_array_keep_their_own_values():
 def test_a_mistyped_member_of_an_accepted_array_has_its_own_figures():
     result = compare_json({"a": [1, "b"]}, {"a": "x"}, fields={"**": "exact"}, accept={"a": [[[2], "b"]]})
     assert [each.expected_path for each in result.containers] == ["$", "a", "a[0]"]
+
+
+OF_EVERY_KIND = [None, True, 2, 2.5, Decimal("1e400"), "a", "2024-01-31", {}, {"x": 2}, [], [2], [{"x": 1}]]
+ACCEPTED = [
+    *([value] for value in OF_EVERY_KIND),
+    OF_EVERY_KIND,
+    {"regex": "[a-z]"},
+    {"range": [1, 2]},
+    {"type": "object"},
+    {"any": True},
+    {"values": [{"x": 2}], "optional": True},
+    {"values": [{"x": 2}, 7], "type": "array", "regex": "[b-z]"},
+]
+COMPARED = [
+    None,
+    "exact",
+    "date",
+    "levenshtein",
+    "jaccard",
+    "amount",
+    {"numeric": {"tolerance": 1}},
+    "contains",
+]
+
+
+@pytest.mark.parametrize("metric", ["leaf_f1", "pairwise_f1", "json_similarity"])
+@pytest.mark.parametrize("compare", COMPARED, ids=str)
+def test_results_of_every_pair_of_kinds_have_a_reason_that_can_be_read(metric, compare):
+    for accept in ACCEPTED:
+        rule = {"accept": accept} | ({} if compare is None else {"compare": compare})
+        for expected, actual in itertools.product(OF_EVERY_KIND, [*OF_EVERY_KIND, float("nan")]):
+            result = compare_json({"a": actual}, {"a": expected}, metric=metric, fields={"a": rule})
+            for field in result.field_results:
+                text = field.to_dict()["reason"]
+                assert text is None or (type(text) is str and text)

@@ -245,8 +245,12 @@ class FieldResult(NamedTuple):
             return None if self.status == MATCH else "not accepted"
         expected, actual = self.expected_compared, self.actual_compared
         accept = self.node.rules.accept
-        # For two containers, the walk applies alternatives member by member.
-        if accept is not None and accept.scores_scalars and type(expected) not in CONTAINERS:
+        # The walk has chosen the alternative for a container.
+        if (
+            accept is not None
+            and accept.scores_scalars
+            and CONTAINERS.isdisjoint({type(expected), type(actual)})
+        ):
             reason = accept.format_reason(accept.find_best_scalar(expected, actual))
             if reason is not None:
                 return reason
