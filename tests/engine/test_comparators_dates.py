@@ -78,18 +78,48 @@ def test_two_readings_of_one_day_are_read(text):
     assert [score("2024-05-05", text), score(text, "5 May 2024"), score(text, "2024-05-06")] == [1, 1, 0]
 
 
+@pytest.mark.parametrize("hyphen", "\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d")
+def test_typographic_hyphens_are_hyphens(hyphen):
+    for date in ("2024-01-31", "31-01-2024", "31-Jan-2024", "2024-01-31T05:00-05:00", "2024-01"):
+        for params in ({}, {"precision": "month"}, {"order": "dmy"}, {"formats": ["%d-%m-%Y", "%Y-%m"]}):
+            assert score(date, date.replace("-", hyphen), **params) == score(date, date + " ", **params)
+
+
+def test_a_text_with_a_time_zone_and_one_without_name_the_rule_that_ignores_it():
+    for actual, reason in (
+        ("2024-04-03T00:00:00Z", "only one has a time zone; 'precision: day' ignores it"),
+        ("2024-04-04T00:00:00Z", "only one has a time zone"),
+    ):
+        result = compare_json({"v": actual}, {"v": "2024-04-03"}, fields={"v": {"compare": "date"}})
+        assert (result.score, result.field_results[0].reason) == (0, reason)
+    assert score("2024-04-03", "2024-04-03T00:00:00Z", precision="day") == 1
+
+
+def test_incomplete_iso_dates_beside_formats():
+    params = {"formats": ["%d.%m.%Y"], "precision": "month"}
+    assert [score("2024-04", "03.04.2024", **params), score("2024", "03.04.2024", **params)] == [1, 0]
+    assert score("2024", "03.04.2024", formats=["%d.%m.%Y"], precision="year") == 1
+
+
 @pytest.mark.parametrize(
     ("formats", "expected", "actual", "wanted"),
     [
         (["%d/%m/%Y", "%Y-%m-%d"], "03/04/2026", "2026-04-03", 1.0),
         (["%d/%m/%Y", "%Y-%m-%d"], "03/04/2026", "Apr 03, 2026", 0.0),
-        (["%d/%m/%Y", "%Y-%m-%d"], "2026-04-03", "2026-04-03T00:00:00", 0.0),
+        (["%d/%m/%Y", "%Y-%m-%d"], "2026-04-03", "2026-04-03T00:00:00", 1.0),
+        ("%d.%m.%y", "2026-04-03", "03.04.26", 1.0),
+        ("%d.%m.%y", "20260403", "03.04.26", 1.0),
+        ("%d.%m.%y", "2026-04-03T10:00Z", "2026-04-03T12:00+02:00", 1.0),
+        ("%d.%m.%y", "2026/04/03", "03.04.26", 0.0),
+        ("%Y-%d-%m", "2026-04-03", "2026-03-04", 0.0),
+        ("%Y-%d-%m", "2026-04-03", "20260304", 1.0),
+        ("%d\u2013%m\u2013%Y", "2026-04-03", "03\u201304\u20132026", 1.0),
         ("%Y", "2026", 2026, 1.0),
         ("%Y", 2026, "2025", 0.0),
         (["%Y-%m-%d %H:%M %z"], "2026-01-31 10:00 +0000", "2026-01-31 12:00 +0200", 1.0),
     ],
 )
-def test_given_formats_are_the_only_ones(formats, expected, actual, wanted):
+def test_given_formats_and_iso_8601_are_the_only_ones(formats, expected, actual, wanted):
     assert score(expected, actual, formats=formats) == wanted
 
 
@@ -216,7 +246,8 @@ def test_other_parameters_beside_a_language():
     assert score("2024-04-01", "avril 2024", languages=["fr"]) == 0.0
     params = {"formats": ["%d/%m/%Y"], "languages": ["de"]}
     assert score("03/04/2024", "3. April 2024", **params) == 1.0
-    assert score("03/04/2024", "2024-04-03", **params) == 0.0
+    assert score("03/04/2024", "2024-04-03", **params) == 1.0
+    assert score("03/04/2024", "03.04.2024", **params) == 0.0
 
 
 @pytest.mark.parametrize(

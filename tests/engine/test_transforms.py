@@ -19,7 +19,7 @@ from pytest_jsonmatch.engine.compare.transforms import (
 from pytest_jsonmatch.engine.plan.registry import session_registry
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
-NAN = float("nan")
+NAN, INFINITY = float("nan"), float("inf")
 ALL = {
     "lowercase": {},
     "strip": {},
@@ -66,7 +66,12 @@ def test_the_built_in_names():
         ("type_convert", {"to": "str"}, 4.5, "4.5"),
         ("type_convert", {"to": "str"}, True, "true"),
         ("type_convert", {"to": "str"}, False, "false"),
-        ("type_convert", {"to": "string"}, Decimal("1e400"), "1E+400"),
+        ("type_convert", {"to": "string"}, 12.0, "12"),
+        ("type_convert", {"to": "string"}, -0.0, "0"),
+        ("type_convert", {"to": "string"}, 1e300, str(int(1e300))),
+        ("type_convert", {"to": "string"}, Decimal("-1.50e400"), "-15" + "0" * 399),
+        ("type_convert", {"to": "string"}, Decimal("1.0e9999"), "1E+9999"),
+        ("type_convert", {"to": "string"}, INFINITY, INFINITY),
         ("type_convert", {"to": "float"}, " 4.50", 4.5),
         ("type_convert", {"to": "float"}, "n/a", "n/a"),
         ("type_convert", {"to": "float"}, "NaN", "NaN"),
@@ -115,6 +120,28 @@ def test_transforms_of_strings_leave_other_scalars_alone(name, value):
 @pytest.mark.parametrize("to", ["str", "float", "int", "bool"])
 def test_type_convert_makes_no_number_of_a_boolean_and_keeps_its_own_type(to):
     assert BUILTIN["type_convert"].bind({"to": to})(True) == (True if to != "str" else "true")
+
+
+NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.integers(-40, 40).map(float)
+
+
+@given(one=NUMBERS | st.decimals(allow_nan=False, allow_infinity=False, places=2), other=NUMBERS)
+def test_equal_numbers_become_equal_texts_and_different_ones_do_not(one, other):
+    rule = {"fields": {"a": {"transform": [{"type_convert": {"to": "string"}}]}}}
+    for left, right in ((one, other), (one, float(one) if float(one) == one else one)):
+        plain, converted = (compare_json({"a": right}, {"a": left}, **more).score for more in ({}, rule))
+        assert converted == plain
+
+
+def test_numbers_that_are_no_json_equal_no_text():
+    rule = {"fields": {"a": {"transform": [{"type_convert": {"to": "string"}}]}}}
+    assert compare_json({"a": NAN}, {"a": "NaN"}, **rule).score == 0
+
+
+def test_rows_pair_by_a_key_that_is_written_as_an_integer_or_a_float():
+    rules = {"items[].id": {"transform": [{"type_convert": {"to": "string"}}]}}
+    expected, actual = {"items": [{"id": 12, "n": 1}]}, {"items": [{"id": 12.0, "n": 1}]}
+    assert compare_json(actual, expected, arrays={"key": "id"}, fields=rules).score == 1
 
 
 @pytest.mark.parametrize("name", ALL)

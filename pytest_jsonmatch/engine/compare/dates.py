@@ -30,6 +30,7 @@ _PARTIAL: Final[Mapping[str | None, tuple[str, ...]]] = {
     "year": ("%Y", *_MONTH_FORMATS),
 }
 """The formats of incomplete dates that each `precision` allows."""
+_PARTIAL_ISO: Final[Mapping[str | None, tuple[str, ...]]] = {"month": ("%Y-%m",), "year": ("%Y", "%Y-%m")}
 _PART_COUNTS: Final[Mapping[str, int]] = {"year": 1, "month": 2, "day": 3}
 _PRECISIONS: Final = ("year", "month", "day", "second")
 _ORDERS: Final = ("dmy", "mdy", "ymd")
@@ -37,6 +38,9 @@ _ORDERS: Final = ("dmy", "mdy", "ymd")
 _TIME: Final = r"(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?: ?(Z|[+-]\d{2}(?::?\d{2})?))?)?"
 _COMPACT: Final = re.compile(r"^(\d{4})(\d\d)(\d\d)(?=$|[T ])", re.ASCII | re.IGNORECASE)
 _NUMBERS: Final = re.compile(r"(\d{1,4})(\. |[-/. ])(\d{1,2})\2(\d{1,4})" + _TIME, re.ASCII | re.IGNORECASE)
+_ISO_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_TO_HYPHENS: Final = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d"), "-")
+"""Typographic hyphens, dashes and minus signs, which are written as hyphens too."""
 _OFFSET: Final = re.compile(r"(?:(?<![^\W\d])(?:Z|UTC|GMT)|[+-]\d{1,2}(?::?\d{2})?)$")
 _OWNER: Final = "comparator 'date'"
 _PARAMETERS: Final = ("formats", "order", "precision", "languages")
@@ -64,6 +68,12 @@ def _read_numbers(text: str, order: str) -> dt.datetime | None:
         return None
 
 
+def _read_iso(text: str) -> dt.datetime | None:
+    """Read an ISO 8601 date, with or without a time."""
+    extended = _COMPACT.sub(r"\1-\2-\3", text)
+    return _read_numbers(extended, "ymd") if _ISO_DATE.match(extended) else None
+
+
 def _check_formats(given: object) -> tuple[str, ...]:
     formats = (given,) if isinstance(given, str) else given
     if not isinstance(formats, (list, tuple)) or not formats:
@@ -78,16 +88,17 @@ def _check_formats(given: object) -> tuple[str, ...]:
             is_format = False
         if not is_format:
             raise ConfigurationError(f"{_OWNER}: {form!r} is not a date format; one looks like '%Y-%m-%d'")
-    return tuple(formats)
+    return tuple(form.translate(_TO_HYPHENS) for form in formats)
 
 
 def make_date_reader(params: Params) -> Callable[[JsonValue], dt.datetime | None]:
     """Return a function that reads a JSON value as a date and time, and returns None for other values.
 
     Args:
-        params: `formats`, a list of strptime formats, of which the first that fits is used. Without it, dates
-            in numbers or with an English month are read if they have only one reading: 13/04/2026 has one,
-            03/04/2026 and 03.04.2026 have two. Month names are those of the current locale.
+        params: `formats`, a list of strptime formats, of which the first that fits is used; other texts are
+            read only if they are ISO 8601. Without it, dates in numbers or with an English month are read if
+            they have only one reading: 13/04/2026 has one, 03/04/2026 and 03.04.2026 have two. Month names
+            are those of the current locale.
             `order`, one of dmy, mdy and ymd: the only order in which numbers are read, except for year first.
             `precision`, one of year, month, day and second: with "month" a date may lack its day, with
             "year" also its month.
@@ -105,7 +116,7 @@ def make_date_reader(params: Params) -> Callable[[JsonValue], dt.datetime | None
     if given is None:
         formats = _NAMED_MONTH_FORMATS + _PARTIAL.get(precision, ())
     elif order is None:
-        formats = _check_formats(given)
+        formats = _check_formats(given) + _PARTIAL_ISO.get(precision, ())
     else:
         raise ConfigurationError(f"{_OWNER}: 'formats' define the order of numbers; remove 'order'")
     read_in_languages = None if languages is None else _make_language_reader(languages, order, precision)
@@ -113,6 +124,7 @@ def make_date_reader(params: Params) -> Callable[[JsonValue], dt.datetime | None
     orders = _ORDERS if order is None else (order, "ymd")
 
     def read(text: str) -> dt.datetime | None:
+        text = text.translate(_TO_HYPHENS)
         readings = (
             {_read_numbers(text, part_order) for part_order in orders} - {None} if given is None else set()
         )
@@ -122,6 +134,8 @@ def make_date_reader(params: Params) -> Callable[[JsonValue], dt.datetime | None
             with suppress(ValueError, OverflowError):
                 # Naive if the format has no zone, since a zone must not be guessed.
                 return dt.datetime.strptime(text, form)  # noqa: DTZ007
+        if given is not None and (moment := _read_iso(text)) is not None:
+            return moment
         return None if read_in_languages is None else read_in_languages(text)
 
     return make_text_reader(read)

@@ -246,7 +246,8 @@ def _explain_dates(params: Params, left: dt.datetime, right: dt.datetime) -> str
     if params.get("precision") in {"year", "month", "day"}:
         return f"{count(abs((right.date() - left.date()).days), 'day')} off"
     if (left.tzinfo is None) != (right.tzinfo is None):
-        return "only one has a time zone"
+        advice = "; 'precision: day' ignores it" if left.date() == right.date() else ""
+        return f"only one has a time zone{advice}"
     seconds = abs((right - left).total_seconds())
     for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
         if seconds >= size:

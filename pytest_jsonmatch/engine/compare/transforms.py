@@ -17,7 +17,7 @@ from pytest_jsonmatch.engine.compare.parameters import (
     get_required,
     read_choice,
 )
-from pytest_jsonmatch.engine.value.convert import to_json_value
+from pytest_jsonmatch.engine.value.convert import MAX_DIGITS, to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import format_number, to_number
 
@@ -196,7 +196,23 @@ def _convert_to_text(value: JsonValue) -> JsonValue:
     kind = type(value)
     if kind is bool:
         return "true" if value else "false"
-    return format_number(value) if kind is int or kind is float or kind is Decimal else value
+    if kind is float:
+        if value - value != 0.0:
+            return value  # equal to nothing, also as text
+        return format_number(int(value) if value.is_integer() else value)
+    if kind is Decimal:
+        return _format_decimal(value)
+    return format_number(value) if kind is int else value
+
+
+def _format_decimal(number: Decimal) -> str:
+    """Return the same text for equal numbers; integers of at most 4,300 digits are written out."""
+    sign, digits, exponent = number.as_tuple()
+    text = "".join(map(str, digits)).rstrip("0")
+    power = int(exponent) + len(digits) - len(text)
+    if power >= 0 and len(text) + power <= MAX_DIGITS:
+        return "-" * sign + text + "0" * power
+    return str(Decimal((sign, tuple(map(int, text)), power)))
 
 
 def _convert_to_number(value: JsonValue) -> JsonValue:
@@ -270,8 +286,8 @@ BUILTIN: Final[Mapping[str, Transform]] = {
 | `type_convert` | `to`: str, float, int, bool | reads or writes a value as another type |
 | `parse_json` | | reads JSON text inside JSON, and compares its value leaf by leaf |
 
-`type_convert` to `str` writes numbers and booleans as JSON text; to `float` reads numeric strings; to `int`
-reads strings of digits and cuts off a number's fraction; to `bool` reads true/false, yes/no, 1/0 in any case.
-Values that can't be converted ("n/a" to a float, a boolean to a number) stay as they are. JSON Schema's names
-`string`, `number`, `integer` and `boolean` mean the same.
+`type_convert` to `str` writes numbers and booleans as JSON text, equal numbers alike (12.0 as "12"); to
+`float` reads numeric strings; to `int` reads strings of digits and cuts off a number's fraction; to `bool`
+reads true/false, yes/no, 1/0 in any case. Values that can't be converted ("n/a" to a float, a boolean to a
+number) stay as they are. JSON Schema's names `string`, `number`, `integer` and `boolean` mean the same.
 """
