@@ -80,8 +80,8 @@ _MISTAKES: Final = {
     "=": "==",
 }
 """Operators by what people write instead."""
-EACH_VALUE: Final = "=*"
-"""The end of a tag pattern in a gate that must pass for each value of the tag."""
+_EACH_VALUE: Final = "*"
+"""The value of a tag in a gate that must pass for each value."""
 _TOLERANCE: Final = 1e-12
 
 _NUMBER: Final = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
@@ -151,8 +151,18 @@ class Gate:
     def name(self) -> str:
         """The statistic in canonical spelling."""
         selectors = {"tags": self.tag, "cases": self.cases, "fields": self.field, "rows": self.rows}
-        parts = [f'{name}["{value}"]' for name, value in selectors.items() if value is not None]
+        parts = [f"{name}[{quoted(value)}]" for name, value in selectors.items() if value is not None]
         return ".".join([*parts, *(["micro"] if self.is_micro else []), self.statistic])
+
+    @property
+    def each_tag(self) -> str | None:
+        """The name of the tag whose values are checked separately; None if there is none.
+
+        >>> [parse_gate(f'tags["{tag}"].f1 > 0').each_tag for tag in ("source=*", "source=a=*", "source=a")]
+        ['source', None, None]
+        """
+        name, _, value = (self.tag or "").partition("=")
+        return name if value == _EACH_VALUE else None
 
     @property
     def is_of_leaves(self) -> bool:
@@ -169,6 +179,16 @@ class Gate:
         """
         is_same = abs(value - self.limit) <= _TOLERANCE and self.limit < 1
         return OPERATORS[self.operator](self.limit if is_same else value, self.limit)
+
+
+def quoted(selector: str) -> str:
+    r"""Return a selector as a string of a gate.
+
+    >>> print(quoted("total"), quoted('["unit price"]'))
+    "total" '["unit price"]'
+    """
+    mark = "'" if '"' in selector and "'" not in selector else '"'
+    return mark + re.sub(rf"[{mark}\\]", r"\\\g<0>", selector) + mark
 
 
 def parse_gate(text: str, statistics: Collection[str] = ()) -> Gate:

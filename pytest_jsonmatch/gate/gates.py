@@ -16,11 +16,11 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.check import Check
 from pytest_jsonmatch.gate.expressions import (
     COUNTS,
-    EACH_VALUE,
     NEEDS_EXTRAS,
     RESULT_NAMES,
     Gate,
     parse_gate,
+    quoted,
 )
 from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
 from pytest_jsonmatch.gate.statistics import array_rows, case_rows, leaf_rows
@@ -79,12 +79,17 @@ def check_gate(gate: Gate, results: RunResult, *, required: bool = True, confide
     """
     if not results.total_records and not required:
         return _check(gate, None, None, "nothing was compared")
-    if gate.tag is not None and gate.tag.endswith(EACH_VALUE):
-        return _check_each_value(gate, results, required=required, confidence=confidence)
+    if gate.each_tag is not None:
+        return _check_each_value(gate, gate.each_tag, results, confidence)
     if gate.tag is not None:
         everything, results = results, results.tagged(gate.tag)
         if not results.total_records:
             return _check(gate, None, passed=False, note=describe_missing_tag(gate.tag, everything))
+    return _check_selected(gate, results, confidence)
+
+
+def _check_selected(gate: Gate, results: RunResult, confidence: float) -> Check:
+    """Check a gate on the part of a run that its tag selects."""
     if gate.cases is not None:
         cases = tuple(case for case in results.cases if _matches(case.id, gate.cases))
         if not cases:
@@ -101,24 +106,18 @@ def check_gate(gate: Gate, results: RunResult, *, required: bool = True, confide
     scope = f"over all values of {' and '.join(several)}"
     if gate.tag is None:
         name, values = next(iter(several.items()))
-        scope += f'; one is tags["{name}={values[0]}"]'
+        scope += f"; one is tags[{quoted(f'{name}={values[0]}')}]"
     return replace(check, note=f"{check.note}, {scope}" if check.note else scope)
 
 
-def _check_each_value(gate: Gate, results: RunResult, *, required: bool, confidence: float) -> Check:
+def _check_each_value(gate: Gate, name: str, results: RunResult, confidence: float) -> Check:
     """Check a gate on each value of a tag; return the check of the value with the smallest margin."""
-    name = (gate.tag or "").removesuffix(EACH_VALUE)
     tags = [tag for tag in results.tags if tag.partition("=")[0] == name]
     if not tags:
-        if not results.total_records and not required:
-            return _check(gate, None, None, "nothing was compared")
         names = {tag.partition("=")[0] for tag in results.tags}
         reason = f"no {results.noun} has a tag {name!r}{did_you_mean(name, names)}"
         return _check(gate, None, passed=False, note=reason)
-    checks = {
-        tag: check_gate(replace(gate, tag=tag), results, required=required, confidence=confidence)
-        for tag in tags
-    }
+    checks = {tag: _check_selected(replace(gate, tag=tag), results.tagged(tag), confidence) for tag in tags}
     failed = [tag for tag, check in checks.items() if not check.passed]
 
     def margin(tag: str) -> tuple[bool, float]:

@@ -138,6 +138,21 @@ def test_each_value_of_a_tag_by_itself():
     assert check_gate(parse_gate('tags["a=*"].f1 >= 0'), RunResult.of_cases(), required=False).passed is None
 
 
+def test_the_values_of_a_tag_may_contain_anything():
+    sources = ("*", "a=*", 'a"\\', "*")
+    cases = [
+        replace(case, tags={"source": source}) for case, source in zip(RESULTS.cases, sources, strict=True)
+    ]
+    run = RunResult.of_cases(cases)
+    each = checked('tags["source=*"].f1 >= 0.65', run)
+    assert each.note == "2 of 3 values failed: source=* 0.5, source=a=* 0.6"
+    of_one = checked('tags["source=a=*"].f1 >= 0.6', run)
+    assert (of_one.passed, of_one.value) == (True, pytest.approx(0.6))
+    escaped = checked(r'tags["source=a\"\\"].f1 >= 0.6', run)
+    assert (escaped.passed, escaped.statistic) == (True, r"""tags['source=a"\\'].f1""")
+    assert parse_gate(f"{escaped.statistic} >= 0.6").tag == 'source=a"\\'
+
+
 def test_nothing_is_never_good_enough_if_it_was_asked_for():
     gate = parse_gate("f1 >= 0")
     assert check_gate(gate, RunResult.of_cases()).passed is False
