@@ -16,7 +16,7 @@ import pytest
 from pytest_jsonmatch.answer import Answer, Spent, make_answer, unwrap_answer
 from pytest_jsonmatch.atomic import rename
 from pytest_jsonmatch.engine.value.convert import to_json_value
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, hide_secrets
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.extract import extract_json
 
@@ -50,7 +50,7 @@ def _answer(actual: object) -> dict[str, JsonValue]:
     try:
         return {"text" if isinstance(actual, str) else "actual": to_json_value(actual)}
     except JsonMatchError as error:
-        return {"error": str(error)}
+        return {"error": hide_secrets(str(error))}
 
 
 @final

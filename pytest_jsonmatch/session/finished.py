@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, final
+from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 import pytest
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.cases_page import CaseText
     from pytest_jsonmatch.results.comparison import Case
     from pytest_jsonmatch.semantic.judging import JudgeUsage
+
+_WHOLE_MESSAGES: Final = ("AssertionError", "pytest_jsonmatch.")
+"""The start of messages that are kept whole: of failed assertions, and of our own errors."""
 
 
 @final
@@ -65,18 +68,26 @@ class _Test:
         is_without = self.payload.broken or not self.payload.comparisons
         return self.failed and is_without and not self.payload.unanswered
 
-    def note_crash(self, report: pytest.TestReport) -> None:
-        """Note the failure that a report contains; one with a location in code replaces one without."""
+    def note_crash(self, report: pytest.TestReport, *, is_producers: bool) -> None:
+        """Note the failure that a report contains; one with a location in code replaces one without.
+
+        Of a producer's error, and of any other than a failed assertion, only the first line is kept.
+        """
+        from pytest_jsonmatch.engine.value.errors import first_line, hide_secrets
+
         location = getattr(report.longrepr, "reprcrash", None)
         path, line, _ = report.location
         test_location = path, (line or 0) + 1
         if location is not None and (self.crash is None or self.crash.line == 0):
-            self.crash = Crash(str(location.path), location.lineno, str(location.message), test_location)
+            message = str(location.message)
+            is_whole = not is_producers and message.startswith(_WHOLE_MESSAGES)
+            message = hide_secrets(message) if is_whole else first_line(message)
+            self.crash = Crash(str(location.path), location.lineno, message, test_location)
         elif self.crash is None:
             text = report.longreprtext
             # If a fixture is missing, the names of the available ones follow the line with the error.
             lines = [line[1:].strip() for line in text.splitlines() if line.startswith("E  ")]
-            self.crash = Crash("", 0, "\n".join(lines) or text, test_location)
+            self.crash = Crash("", 0, hide_secrets("\n".join(lines) or text), test_location)
 
 
 def _cases(tests: Iterable[_Test], *, has_only_gates: bool) -> tuple[Case, ...]:
@@ -161,7 +172,7 @@ class FinishedTests:
             test = self._tests[report.nodeid] = _Test(report.nodeid)
         is_tolerated = payload is not None and payload.tolerated
         if report.failed or is_tolerated:
-            test.note_crash(report)
+            test.note_crash(report, is_producers=payload is not None and bool(payload.unanswered))
         if payload is not None:
             test.payload.add(payload)
             if payload.repetition is not None:

@@ -289,6 +289,54 @@ def test_a_run_that_is_killed_leaves_old_files_and_the_answers_that_it_had(suite
 # -- two at once -------------------------------------------------------------------------------------------
 
 
+KEYS = {
+    "SHOP_API_KEY": "sk-very-private",
+    "db_password": "hunter2",
+    "A_TOKEN": "ab",
+    "SHOP_URL": "shop.example",
+}
+RAISES = f"""\
+import os
+
+class Refused(Exception): ...
+
+def ask(text):
+    values = " ".join(map(os.environ.get, {list(KEYS)}))
+    raise Refused(values + " refused\\nHeaders: long and private")
+
+def compare(expected, actual, params):
+    return ask("")
+
+def pytest_jsonmatch_register(registry):
+    registry.comparator("asking", compare)
+"""
+ASKING = """\
+cases:
+- {id: asked, producer: "conftest:ask", input: a, expected: {a: 1}}
+- {id: compared, actual: {a: 1}, expected: {a: 1}, fields: {a: asking}}
+"""
+
+
+@pytest.mark.parametrize("fail", ["case", "gate"])
+def test_no_file_has_more_than_the_first_line_of_an_error_and_none_has_a_secret(
+    pytester, workers, monkeypatch, fail
+):
+    for name, value in KEYS.items():
+        monkeypatch.setenv(name, value)
+    pytester.makeconftest(RAISES)
+    pytester.makefile(".golden.yaml", a=ASKING)
+    pytester.makepyfile(
+        "from conftest import ask\n\ndef test_it(assert_json_match):\n    assert_json_match(ask(''), 1)\n"
+    )
+    pytester.makeini(f"[pytest]\njsonmatch_fail = {fail}\n")
+    pytester.runpytest(*FILES, *workers)
+    for name in FILES.values():
+        text = (pytester.path / name).read_text(encoding="utf-8")
+        assert "Refused: *** *** ab shop.example refused" in text
+        assert not any(word in text for word in ("sk-very-private", "hunter2", "Headers"))
+    assert len(read_results(pytester.path / "out/results.json").cases) == 3
+
+
 def test_two_runs_write_the_same_files_at_once(suite):
     suite.makepyfile(
         test_it="""

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from copyreg import __newobj__ as newobj  # type: ignore[attr-defined]
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+_SECRET_NAMES: Final = ("KEY", "TOKEN", "SECRET", "PASSWORD")
+_MIN_SECRET: Final = 6
+"""Shorter values of environment variables are not hidden: they may be part of any word."""
+_LONGEST_MESSAGE: Final = 500
 
 
 class JsonMatchError(Exception):
@@ -105,13 +111,41 @@ class ComparatorError(JsonMatchError, RuntimeError):
 
 
 def format_error(error: BaseException) -> str:
-    """Return the type and message of an error as text.
+    r"""Return the type of an error and the first line of its message, without secrets.
 
-    >>> format_error(KeyError("x")), format_error(TimeoutError())
-    ("KeyError: 'x'", 'TimeoutError')
+    >>> format_error(KeyError("x")), format_error(TimeoutError()), format_error(ValueError("2 errors\na: no"))
+    ("KeyError: 'x'", 'TimeoutError', 'ValueError: 2 errors')
     """
-    text = str(error)
+    text = first_line(str(error))
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def first_line(message: str) -> str:
+    """Return the first line of the message of someone else's error, without secrets, and cut if it is long.
+
+    Such a message may contain a whole request or response.
+    """
+    line = hide_secrets(message).strip().partition("\n")[0].rstrip()
+    return line if len(line) <= _LONGEST_MESSAGE else f"{line[: _LONGEST_MESSAGE - 1]}…"
+
+
+def hide_secrets(text: str) -> str:
+    """Replace secrets in a text by `***`: values of environment variables that are named like secrets.
+
+    >>> os.environ["SHOP_API_KEY"] = "sk-12345678"
+    >>> hide_secrets("invalid key: sk-12345678")
+    'invalid key: ***'
+    """
+    secrets = {
+        line.strip()
+        for name, value in os.environ.items()
+        if any(word in name.upper() for word in _SECRET_NAMES)
+        for line in value.splitlines()
+    }
+    for secret in sorted(secrets, key=len, reverse=True):
+        if len(secret) >= _MIN_SECRET:
+            text = text.replace(secret, "***")
+    return text
 
 
 def find_closest(word: str, candidates: Iterable[str]) -> str | None:
