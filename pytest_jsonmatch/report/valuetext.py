@@ -47,6 +47,8 @@ def value_lines(
         if line is not None:
             return [line]
     texts = _text(expected, "(nothing)", space), _text(actual, "(missing)", space)
+    if type(expected) is type(actual) and _look_equal(*texts):
+        space = Space(replace(space.style, unicode=False), space.reach)
     sides = f" {space.style.arrow} "
     if expected is MISSING or actual is MISSING:
         room = space.style.width - len(sides) - len("(missing)")
@@ -63,6 +65,13 @@ def value_lines(
         [(label, DIM), (_cut(text, shared, room, space), PLAIN)]
         for label, text in zip(_LABELS, texts, strict=True)
     ]
+
+
+def _look_equal(expected: str, actual: str) -> bool:
+    """Return whether texts that differ look equal (é as one code point or two), and are shown in ASCII."""
+    if len(expected) + len(actual) > 2 * _RENDER_LIMIT or expected == actual:
+        return False
+    return unicodedata.normalize("NFC", expected) == unicodedata.normalize("NFC", actual)
 
 
 def has_marks(line: StyledLine) -> bool:
@@ -111,9 +120,7 @@ def _marked_line(expected: str, actual: str, space: Space) -> StyledLine | None:
         or any(sign in text for text in (expected, actual) for sign in ("[-", "-]", "{+", "+}"))
     ):
         return None
-    # Texts that look equal (é as one code point or two) must be shown as different.
-    same = unicodedata.normalize("NFC", expected) == unicodedata.normalize("NFC", actual)
-    style = replace(space.style, unicode=space.style.unicode and not same)
+    style = replace(space.style, unicode=space.style.unicode and not _look_equal(expected, actual))
     if space.reach is None:
         return _assemble(pieces, None, style)
     for context in _CONTEXTS:

@@ -25,7 +25,17 @@ def rows(result):
 
 
 @pytest.mark.parametrize(
-    "path", ["items[0].price", "[]", "[].price", "$", '["unit price"]', 'a["a.b"][2]', '["é"].x']
+    "path",
+    [
+        "items[0].price",
+        "[]",
+        "[].price",
+        "$",
+        '["unit price"]',
+        'a["a.b"][2]',
+        '["é"].x',
+        '["cafe\\u0301"].x',
+    ],
 )
 def test_paths_read_and_write(path):
     assert format_path(parse_path(path)) == path

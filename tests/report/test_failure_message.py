@@ -60,6 +60,47 @@ expected → actual:
 """)
 
 
+COMPOSED, DECOMPOSED = "caf\u00e9", "cafe\u0301"
+
+
+def test_keys_that_differ_only_in_unicode_form_are_escaped():
+    shown = message({COMPOSED: 1, "ü": 2}, {DECOMPOSED: 1, "ü": 1}, metric="leaf_f1")
+    assert lines(shown)[3:] == [
+        r'  0.00  ["cafe\u0301"]  1 → (missing)',
+        r'  0.00  ["ü"]           1 → 2          100 % off',
+        f'  0.00  ["{COMPOSED}"]        (nothing) → 1  extra',
+    ]
+    rules = {"skip": [r'["cafe\u0301"]']}  # such a path is a pattern, too
+    assert compare_json({DECOMPOSED: 2, COMPOSED: 1}, {DECOMPOSED: 1, COMPOSED: 1}, **rules).score == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "shown"),
+    [
+        ({COMPOSED: 1}, {DECOMPOSED: 1}, '{"café": 1} → {"cafe\\u0301": 1}'),
+        ({"x": COMPOSED}, {"x": DECOMPOSED}, '{"x": "caf\\xe9"} -> {"x": "cafe\\u0301"}'),
+        ([DECOMPOSED], [COMPOSED], '["cafe\\u0301"] -> ["caf\\xe9"]'),
+        (
+            [COMPOSED, {DECOMPOSED: 1}],
+            [COMPOSED, {COMPOSED: 1}],
+            '["café", {"cafe\\u0301": 1}] → ["café", {"café": 1}]',
+        ),
+        ([COMPOSED], [COMPOSED, 1], '["café"] → ["café", 1]'),
+    ],
+)
+def test_values_in_containers_that_look_equal_are_escaped(one, other, shown):
+    rules = {"fields": {"v": "exact"}}
+    assert shown in message({"v": other}, {"v": one}, metric="leaf_f1", options=rules)
+
+
+def test_rows_whose_keys_look_equal_are_escaped():
+    shown = message({"r": [{DECOMPOSED: 1}]}, {"r": [{COMPOSED: 1}]}, options={"arrays": "unordered"})
+    assert lines(shown)[3:] == [
+        '  r[0]   {"café": 1} → (missing)  row missing from actual',
+        '  r[→0]  (nothing) → {"cafe\\u0301": 1}  row only in actual',
+    ]
+
+
 def test_without_unicode_the_message_is_ascii():
     shown = message({"städte": ["München", 2]}, {"städte": ["Münster", 1, 3]}, unicode=False)
     assert lines(shown) == lines(r"""

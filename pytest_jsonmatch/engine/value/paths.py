@@ -71,8 +71,22 @@ def format_path(segments: Sequence[Segment]) -> str:
     return "".join(parts) or "$"
 
 
+def has_usual_form(key: str) -> bool:
+    """Return whether a key is in Unicode form NFC; others look like it, and are shown in ASCII."""
+    if key.isascii():
+        return True
+    import unicodedata
+
+    return unicodedata.is_normalized("NFC", key)
+
+
 def _quote(key: str) -> str:
-    """Return a key as a JSON string, with lone surrogates escaped, since files can't contain them."""
+    """Return a key as a JSON string; in ASCII if it looks like another key, or has lone surrogates.
+
+    Keys that differ only in their Unicode form look equal; files can't contain lone surrogates.
+    """
+    if not has_usual_form(key):
+        return json.dumps(key)
     text = json.dumps(key, ensure_ascii=False)
     try:
         text.encode()

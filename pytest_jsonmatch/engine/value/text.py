@@ -10,6 +10,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.value.convert import MAX_DIGITS, MISSING, TOO_LONG, Matcher
+from pytest_jsonmatch.engine.value.paths import has_usual_form
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -135,13 +136,17 @@ def _append_text(value: JsonValue, parts: list[str], room: float) -> float:
     parts.append("{" if is_object else "[")
     separator = ""
     for key, item in value.items() if is_object else zip(repeat(None), value):
-        parts.append(f"{separator}{_format_scalar(key, room)}: " if is_object else separator)
+        parts.append(f"{separator}{_format_key(key, room)}: " if is_object else separator)
         room = _append_text(item, parts, room - len(parts[-1]))
         if room < 0:
             return room
         separator = ", "
     parts.append("}" if is_object else "]")
     return room - 2
+
+
+def _format_key(key: JsonValue, room: float) -> str:
+    return _format_scalar(key, room) if has_usual_form(key) else json.dumps(key)
 
 
 def _format_scalar(value: JsonValue, room: float) -> str:
