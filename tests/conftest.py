@@ -7,20 +7,17 @@ import os
 import pkgutil
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
-from types import MappingProxyType
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 import pytest_jsonmatch
-from pytest_jsonmatch.api import compare_json
-from pytest_jsonmatch.engine.plan.compile import Signature
-from pytest_jsonmatch.engine.result.aggregation import FieldAggregation, merge_aggregations
-from pytest_jsonmatch.engine.result.rows import RowCounts
-from pytest_jsonmatch.engine.value.sums import Sums
+from pytest_jsonmatch.api import compare_corpus, compare_json
+from pytest_jsonmatch.engine.plan.registry import register_comparator
 from pytest_jsonmatch.gate.intervals import Interval, ratio_interval
 from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.report.build import build
@@ -29,7 +26,6 @@ from pytest_jsonmatch.report.details import details_of
 from pytest_jsonmatch.report.html import html_page
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.run import RunResult
-from pytest_jsonmatch.results.totals import AnswerCounts, RunTotals
 
 # The same inputs in every run, so that a change is never blamed for what it did not do. FULL=1 looks for new ones,
 # as does `tests/fuzz/run.py`. No deadline and no check of speed: a busy machine is no failure.
@@ -179,37 +175,25 @@ def mean_interval(values: Iterable[float], confidence: float = 0.95) -> Interval
     return ratio_interval((Row(value, 1.0, str(at)) for at, value in enumerate(values)), confidence)
 
 
-def run_of_records(
-    signature: str,
-    records: int,
-    answered: int,
-    perfect: int,
-    means: Mapping[str, float] = MappingProxyType({}),
-    fields: Mapping[str, FieldAggregation] = MappingProxyType({}),
-    *,
-    answers: AnswerCounts | None = None,
-    rows: Mapping[str, RowCounts] = MappingProxyType({}),
-    by_tag: Mapping[str, RunResult] = MappingProxyType({}),
-    unscored: int = 0,
-    errors: int = 0,
-    **more: Any,
-) -> RunResult:
-    """A corpus with these means over its records and these fields; `more` are fields of a `RunResult`."""
-    counts = {
-        "records": records,
-        "unanswered": records - answered,
-        "perfect_records": perfect,
-        "unscored": unscored,
-        "errors": errors,
-        **({} if answers is None else answers._asdict()),
-    }
-    total = merge_aggregations(fields.values())
-    leaves = Sums(total.weighted_score, total.expected_weight, total.actual_weight, perfect=False)
-    figures = {name: mean * (records - unscored) for name, mean in means.items()}
-    totals = RunTotals.of_numbers(counts, figures, leaves, fields, rows)
-    parts = {tag: each.totals for tag, each in by_tag.items() if each.totals is not None}
-    more = {"kept_cases": (), "totals_by_tag": parts, **more}
-    return RunResult.of_records(Signature.parse(signature), totals, **more)
+def unreachable(items: Sequence[Any]) -> list[float]:
+    """A batch comparator whose service does not answer for values that are "bad"."""
+    if any("bad" in item.expected for item in items):
+        raise RuntimeError("no network")
+    return [1.0 for _ in items]
+
+
+def corpus_of(pairs: Iterable[tuple[object, object]], **options: Any) -> RunResult:
+    """A corpus of (actual, expected); `first` records are kept, the lowest-scoring of those that `keep` keeps.
+
+    The rule `{"compare": "unreachable"}` fails where "bad" is expected.
+    """
+    register_comparator("unreachable", unreachable, overwrite=True)
+    first = options.pop("first", None)
+    answers, gold = zip(*pairs)
+    run = compare_corpus(list(answers), list(gold), **options)
+    if first is None:
+        return run
+    return replace(run, records=tuple(sorted(run.records, key=lambda each: (each.score, each.index))[:first]))
 
 
 def run_of(answers: Mapping[str, tuple[object, object]], **more: Any) -> tuple[RunResult, PageExtra]:

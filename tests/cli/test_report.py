@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 from pytest_jsonmatch import compare_corpus, compare_json
-from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.file import to_text
 from pytest_jsonmatch.results.run import RunResult
-from tests.conftest import gates_in, run_of_records
+from tests.conftest import corpus_of, gates_in
 
 GOLD = [{"id": "r1", "shop": "Mill", "total": 3}, {"id": "r2", "shop": "Hill", "total": 7}]
 ANSWERS = [{"id": "r1", "shop": "Mill", "total": 3}, {"id": "r2", "shop": "Hill", "total": 8}]
@@ -150,13 +149,10 @@ def test_a_corpus_of_which_some_records_are_kept(write, command, written):
 
 
 def with_batch_errors(*, of_corpus: bool) -> RunResult:
-    figures: Any = dict.fromkeys(("score", "precision", "recall", "f1"), 1.0)
-    fields = {"x": FieldAggregation(batch_errors=7), "y": FieldAggregation(matches=1, score_sum=1.0)}
-    kept = Comparison("a#1", "a", "m", "m", **figures, passed=True, fields=fields, counts={"batch_error": 7})
-    cases = (Case("a", (CaseRun(1, True, (kept,)),)),)
-    if of_corpus:
-        return run_of_records("m", 5, 5, 5, figures, fields, kept_cases=cases)
-    return RunResult.of_cases(cases)
+    rules: Any = {"fields": {"x[]": {"compare": "unreachable"}}}
+    gold = {"x": ["bad"] * 7, "y": 1}
+    corpus = corpus_of([(gold, gold)], **rules)
+    return corpus if of_corpus else RunResult.of_cases(corpus.cases)
 
 
 @pytest.mark.parametrize("of_corpus", [False, True])
@@ -252,10 +248,7 @@ def strings_replaced(found: Any) -> Any:
 def test_every_string_may_be_hostile(files, write, folder, command, with_corpus):
     results = files
     if with_corpus:
-        first = next(iter(files.comparisons))
-        means: Any = dict.fromkeys(("score", "precision", "recall", "f1"), 0.5)
-        more: Any = {"kept_cases": files.cases, "errors": 3}
-        results = run_of_records(first.signature, 9, 9, 1, means, first.fields, **more)
+        results = compare_corpus(ANSWERS, GOLD, id="id", tags={"shop": "shop"})
     head, *cases = [strings_replaced(json.loads(line)) for line in to_text(results).splitlines()]
     head |= {"narrowed": [EVIL], "versions": {EVIL: EVIL}}
     evil = "\n".join(map(json.dumps, [head, *cases]))

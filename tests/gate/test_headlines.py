@@ -7,14 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
 from pytest_jsonmatch.gate.baseline import Delta, Mismatch, compare_runs
 from pytest_jsonmatch.gate.headlines import change_of_runs, contest, contests_of, headlines
 from pytest_jsonmatch.gate.intervals import wilson
 from pytest_jsonmatch.gate.verdict import DropGate
 from pytest_jsonmatch.results.comparison import Case, CaseRun
 from pytest_jsonmatch.results.run import RunResult
-from tests.conftest import case_of, mean_interval, run_of_records
+from tests.conftest import case_of, corpus_of, mean_interval
 
 GOLD = {"a": 1, "b": "x"}
 WRONG = {"a": 2, "b": "x"}
@@ -212,8 +211,9 @@ def test_a_case_that_stopped_before_its_last_comparison_was_not_scored_in_anothe
 
 
 def test_figures_that_one_of_two_corpora_lacks_are_not_compared():
-    some = run_of_records("m", 2, 2, 2, {"score": 1.0}, {"a": FieldAggregation(matches=2, score_sum=2.0)})
-    none = run_of_records("m", 2, 2, 0, fields={"a": FieldAggregation(batch_errors=2)}, unscored=2)
+    rules = {"fields": {"a": {"compare": "unreachable"}}}
+    good, bad = [({"a": "good"}, {"a": "good"})] * 2, [({"a": "bad"}, {"a": "bad"})] * 2
+    some, none = (corpus_of(pairs, keep="none", **rules) for pairs in (good, bad))
     for pair in ((some, none), (none, some)):
         diff = compare_runs(*pair)
         assert (diff.of_corpora, diff.score, diff.fields) == (True, None, ())

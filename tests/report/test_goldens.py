@@ -8,17 +8,18 @@ from __future__ import annotations
 import json
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_jsonmatch import compare_corpus
 from pytest_jsonmatch.cli.main import main
-from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
 from pytest_jsonmatch.results.comparison import Case, CaseRun
 from pytest_jsonmatch.results.file import to_text
 from pytest_jsonmatch.results.run import RunResult
-from tests.conftest import case_of, run_of_records
+from tests.conftest import case_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,20 +68,16 @@ def repeats() -> RunResult:
 
 
 def corpus() -> RunResult:
-    kept = [
-        case(name, actual, MILL, "leaf_f1", threshold={}, passed=actual == MILL)
-        for name, actual in (("r2", {"shop": "Mill"}), ("r7", {"shop": "Mill", "total": 4, "tip": 1}))
-    ]
-    (one, two) = (each.runs[0].comparisons[0] for each in kept)
-    fields = {
-        "shop": FieldAggregation(190, 9, 1, 0, *[0] * 4, 190.0, 190.0, 200.0, 199.0),
-        "tip": FieldAggregation(hallucinations=4, actual_weight=4.0),
-        "total": FieldAggregation(200, *[0] * 7, *[200.0] * 4),
-    }
-    means: Any = {"score": 0.96875, "precision": 0.975, "recall": 0.9625, "f1": 0.96875}
-    assert one.signature == two.signature
-    more: Any = {**ORIGIN, "kept_cases": tuple(kept), "errors": 1}
-    return run_of_records(one.signature, 200, 199, 186, means, fields, **more)
+    """200 records: 9 wrong shops, 4 extra tips, one without an answer; two of them are kept."""
+    shops = ["Mill"] * 190 + ["Till"] * 9
+    answers = {f"r{at:03}": {"shop": shop, "total": 3} for at, shop in enumerate(shops)}
+    for name in ("r000", "r001", "r190", "r191"):
+        answers[name]["tip"] = 1
+    gold = [{"id": f"r{at:03}", **MILL} for at in range(200)]
+    made = [{"id": name, **answer} for name, answer in answers.items()]
+    run = compare_corpus(made, gold, id="id", keep="worst")
+    kept = tuple(sorted(run.worst, key=lambda each: each.score)[:3:2])
+    return replace(run, records=kept, **ORIGIN)
 
 
 def hostile() -> RunResult:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import copy
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import jsonschema_rs
 import pytest
 
+from pytest_jsonmatch import compare_corpus, register_comparator
 from pytest_jsonmatch.answer import Spent
 from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
 from pytest_jsonmatch.engine.result.rows import RowCounts
@@ -18,8 +19,7 @@ from pytest_jsonmatch.limits import SCORES
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, Difference
 from pytest_jsonmatch.results.file import FORMAT, VERSION, from_text, schema_text, to_text
 from pytest_jsonmatch.results.run import RunResult
-from pytest_jsonmatch.results.totals import AnswerCounts
-from tests.conftest import run_of_records
+from tests.conftest import corpus_of, unreachable
 
 FIELD = FieldAggregation.from_list([1, 2, 1, 1, 1, 1, 3, 4, 1.5, 1.5, 4.0, 4.0])
 
@@ -31,15 +31,44 @@ def comparison(**more: Any) -> Comparison:
     return Comparison("a#1", "a", "pairwise_f1", "pairwise_f1|options:none", **figures, passed=False, **more)
 
 
-SIGNATURE = "pairwise_f1|options:none|schema:none|rules:2"
+SCHEMA_OF_GOLD = {
+    "properties": {
+        "a": {"x-eval-compare": "unreachable"},
+        "items": {
+            "items": {"properties": {"n": {"type": "integer"}}},
+            "x-eval-align": {"match_by": "key_field", "key": "n"},
+        },
+    }
+}
+GOLD = [{"id": f"r{at}", "a": "good", "items": [{"n": at}, {"n": at + 1}]} for at in range(9)]
+ANSWERS = [
+    {"id": "r0", "a": "good", "items": [{"n": 0}, {"n": 8}]},
+    '{"id": "r1", "a": "good", "items": []}',
+    '{"id": "r2", "a": "good", "items": [{"n": "x"}]}',
+    {"id": "r3", "a": "good", "items": [{"n": 3}, {"n": 4, "b": "\ud800"}]},
+    {"id": "r4", "a": "bad"},
+    '{"id": "r5", no',
+    *GOLD[6:],
+]
+register_comparator("unreachable", unreachable, overwrite=True)
+CORPUS = compare_corpus(
+    ANSWERS,
+    [*GOLD[:4], {"id": "r4", "a": "bad"}, *GOLD[5:]],
+    id="id",
+    schema=SCHEMA_OF_GOLD,
+    validate="report",
+    tags={"source": "a"},
+)
 # Every key that there is, each at least once.
-FULL = run_of_records(
-    SIGNATURE,
-    9,
-    8,
-    7,
-    dict.fromkeys(SCORES, 0.5),
-    {"a": FIELD},
+FULL = replace(
+    CORPUS,
+    records=(),
+    worst=(),
+    warnings=(),
+    errors=(),
+    unmatched_expected=(),
+    unmatched_actual=(),
+    corpus_counts_extra=False,
     kept_cases=(
         Case(
             "a",
@@ -87,12 +116,6 @@ FULL = run_of_records(
     narrowed=("-k",),
     judged=True,
     has_only_gates=True,
-    errors=1,
-    unscored=1,
-    answers=AnswerCounts(5, 4, 2, 3, 1),
-    corpus_counts_extra=False,
-    rows={"items": RowCounts(5, 4, 6)},
-    by_tag={"source=phone": run_of_records(SIGNATURE, 0, 0, 0)},
 )
 SCHEMA: dict[str, Any] = json.loads(schema_text())
 
@@ -134,7 +157,9 @@ def test_the_schema_is_one() -> None:
     assert (properties["format"]["const"], properties["version"]["const"]) == (FORMAT, VERSION)
 
 
-@pytest.mark.parametrize("results", [FULL, RunResult.of_cases(), run_of_records("m", 0, 0, 0)])
+@pytest.mark.parametrize(
+    "results", [FULL, RunResult.of_cases(), replace(corpus_of([({}, {})], keep="none"), kept_cases=())]
+)
 def test_what_we_write_is_what_it_says_and_nothing_else(results: RunResult) -> None:
     for number, line in enumerate(to_text(results).splitlines()):
         found = json.loads(line)
