@@ -24,6 +24,7 @@ from pytest_jsonmatch.reading.strict import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
@@ -199,8 +200,8 @@ class Updated(NamedTuple):
 def updated(result: MatchResult) -> Updated:
     """Return the expected value with all differing parts replaced by those of the answer.
 
-    The order of members and of unordered arrays stays; additional items of actual are appended. A value with
-    a matcher stays, too.
+    The order of members and of unordered arrays stays; additional items of actual are appended, or inserted
+    where the order counts. A value with a matcher stays, too.
 
     >>> from pytest_jsonmatch import compare_json
     >>> expected = {"name": "ANN", "tags": ["x", "y"], "age": 3}
@@ -215,7 +216,9 @@ def updated(result: MatchResult) -> Updated:
     pairs = {
         alignment.expected_path: {i: j for i, j, _ in alignment.pairs} for alignment in result.alignments
     }
-    merge = _Merge(_enclosing_steps(differing, "expected"), _enclosing_steps(differing, "actual"), pairs)
+    sequences = {alignment.expected_path for alignment in result.alignments if alignment.kind == "sequence"}
+    sides = _enclosing_steps(differing, "expected"), _enclosing_steps(differing, "actual")
+    merge = _Merge(*sides, pairs, sequences)
     return Updated(merge.of(*result.documents, (), ()), merge.refused)
 
 
@@ -246,12 +249,14 @@ class _Merge:
         expected: the steps, in expected, to all differences and to all values that contain one.
         actual: the steps, in actual, to all differences and to all values that contain one.
         pairs: the partners in actual, by the path of each array that is not compared by position.
+        sequences: the paths of those of these arrays whose order counts.
         refused: the reasons why values stay that should be replaced.
     """
 
     expected: set[Steps]
     actual: set[Steps]
     pairs: Mapping[str, Mapping[int, int]]
+    sequences: AbstractSet[str]
     refused: list[str] = field(default_factory=list)
 
     def of(self, old: JsonValue, new: JsonValue, at: Steps, to: Steps) -> JsonValue:
@@ -272,9 +277,10 @@ class _Merge:
             elif (*at, key) not in self.expected or self._has_matcher(value, (*at, key)):
                 items.append((key, value))
         found = set(partners.values())
-        items += [
-            (key, value) for key, value in _items(new) if key not in found and (*to, key) in self.actual
-        ]
+        added = [(key, value) for key, value in _items(new) if key not in found and (*to, key) in self.actual]
+        if type(old) is list and format_path(at) in self.sequences:
+            return _insert(items, added, partners)
+        items += added
         return dict(items) if type(old) is dict else [value for _, value in items]
 
     def _has_matcher(self, old: JsonValue, at: Steps) -> bool:
@@ -283,6 +289,19 @@ class _Merge:
         if matcher is not None:
             self.refused.append(f"{format_path(at)}: the matcher {matcher} would be lost; change it by hand")
         return matcher is not None
+
+
+def _insert(
+    items: list[tuple[int, JsonValue]], added: list[tuple[int, JsonValue]], partners: Mapping[int, int]
+) -> list[JsonValue]:
+    """Return the values of items with those of added items, each before the first partner of a later item."""
+    values: list[JsonValue] = []
+    rest = list(added)
+    for key, value in items:
+        while rest and key in partners and rest[0][0] < partners[key]:
+            values.append(rest.pop(0)[1])
+        values.append(value)
+    return values + [value for _, value in rest]
 
 
 def _items(container: Any) -> Iterable[tuple[Any, JsonValue]]:

@@ -100,7 +100,11 @@ RULES = st.one_of(
     st.fixed_dictionaries(
         {
             "align": st.sampled_from(
-                [{"ordered": True}, {"match_by": "hungarian"}, {"match_by": "key_field", "key": "a"}]
+                [
+                    {"ordered": True},
+                    *({"match_by": "hungarian"}, {"match_by": "sequence"}),
+                    {"match_by": "key_field", "key": "a"},
+                ]
             )
         }
     ),

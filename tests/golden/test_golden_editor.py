@@ -226,16 +226,20 @@ mapped_rules = mapping(
     transform=transforms,
     skip=st.booleans(),
     weight=st.sampled_from([0, 1, 2.5, 10**6]),
-    align=st.sampled_from(["ordered", "unordered", {"match_by": "hungarian"}, {"match_by": "ordered"}])
+    align=st.sampled_from(
+        ["ordered", "unordered", "sequence", {"match_by": "hungarian"}, {"match_by": "ordered"}]
+    )
     | by_key
     | st.builds(lambda name: {"key": name, "match_by": "key_field"}, st.sampled_from(WORDS))
     | st.builds(lambda name: {"key": name, "ordered": False}, st.sampled_from([*WORDS, "ordered"]))
-    | st.sampled_from([{"ordered": True}, {"ordered": False, "match_by": "hungarian"}]),
+    | st.sampled_from(
+        [{"ordered": True}, {"ordered": False, "match_by": "hungarian"}, {"match_by": "sequence"}]
+    ),
 ).filter(lambda rule: not {"compare", "tolerance"} <= rule.keys() and has_one_threshold(rule))
 rules = st.sampled_from(["skip", "exact", "my_own"]) | mapped_rules
 options = mapping(
     **{name: st.sampled_from(choices) for name, choices in CHOICES.items()},
-    arrays=st.sampled_from(["ordered", "unordered"]) | by_key,
+    arrays=st.sampled_from(["ordered", "unordered", "sequence"]) | by_key,
     array_threshold=units,
     array_matching_threshold=units,
     leaf_threshold=units | st.none(),

@@ -136,6 +136,14 @@ def test_fields_that_are_scored_as_one_are_updated_inside(pytester, golden, read
     assert read() == text.replace("m: 1 }", "m: 2 }")
 
 
+def test_elements_are_inserted_where_the_order_counts(pytester, golden, read):
+    golden(
+        "metric: leaf_f1\noptions: { arrays: sequence }\nactual: [0, 1, 2, 5, 3, 9]\nexpected: [1, 2, 3, 4]\n"
+    )
+    pytester.runpytest("--jsonmatch-update").assert_outcomes(passed=1)
+    assert read().endswith("expected: [0, 1, 2, 5, 3, 9]\n")
+
+
 def test_a_case_that_fails_by_no_value_is_left_alone(pytester, golden, read):
     text = "threshold: { fields: { other: 1.0 } }\nactual: { a: 1 }\nexpected: { a: 1 }\n"
     golden(text)

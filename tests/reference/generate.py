@@ -250,7 +250,7 @@ def two_collections(
     """Two arrays whose elements all resemble each other, so that many assignments are worth comparing."""
     fewest, most, keys, variety = (28, 40, 5, 3) if large else (2, 6, 4, 1)
     if large or rng.random() < 0.8:
-        options["arrays"] = "unordered"
+        options["arrays"] = rng.choice(("unordered", "unordered", "sequence"))
     # A few values for each key: elements share some members and differ in others.
     palettes = {
         key: [
@@ -287,7 +287,7 @@ def some_options(rng: random.Random, metrics: list[str]) -> dict[str, Any]:
             "root": ("any", "object"),
             "granularity": ("leaves", "leaves", "fields"),
             "extra": ("count", "ignore"),
-            "arrays": ("ordered", {"key": "id"}, {"key": "name"}, "unordered", "unordered"),
+            "arrays": ("ordered", {"key": "id"}, {"key": "name"}, "unordered", "unordered", "sequence"),
             "array_threshold": (0, 0.3, 0.5),
             "empties": ("leaf", "if_absent", "never"),
             "nulls": ("value", "absent"),
@@ -377,7 +377,7 @@ def some_rule(rng: random.Random, value: Any) -> dict[str, Any]:
         by: dict[str, Any] = {"by": rng.sample(("id", "name", "tags"), rng.choice((1, 1, 2)))}
         if rng.random() < 0.4:
             by["threshold"] = rng.choice((0, 0.3, 0.6))
-        rule["align"] = rng.choice([*aligns, by, *[{"match_by": "hungarian"}] * 2])
+        rule["align"] = rng.choice([*aligns, by, {"match_by": "sequence"}, *[{"match_by": "hungarian"}] * 2])
     if isinstance(value, (dict, list)):
         if rng.random() < 0.05:
             rule["compare"] = "exact"

@@ -1245,14 +1245,14 @@ def walk_array(plan: Plan, place: Place, expected: list, actual: list) -> list[R
 
 
 def alignment(plan: Plan, place: Place, expected: list, actual: list) -> str | Mapping:
-    """ "ordered", "unordered", {"key": NAME} or {"by": NAMES, "threshold": N} for this array."""
+    """ "ordered", "unordered", "sequence", {"key": NAME} or {"by": NAMES, "threshold": N} for this array."""
     rule = plan.rule(place, "align")
     if rule is not None:
         if rule.get("match_by") == "key_field":
             return {"key": rule["key"]}
         if "by" in rule:
             return rule
-        return "unordered" if rule.get("match_by") == "hungarian" else "ordered"
+        return {"hungarian": "unordered", "sequence": "sequence"}.get(rule.get("match_by"), "ordered")
     if isinstance(plan.arrays, Mapping) and not all(isinstance(item, dict) for item in expected + actual):
         # Reading 13: "elements are all objects" is asked of both sides.
         return "ordered"
@@ -1267,7 +1267,8 @@ def pair_elements(plan: Plan, place: Place, expected: list, actual: list) -> lis
         return pair_by_key(plan, place, expected, actual, how["key"])
     if how == "ordered":
         return list(zip(range(len(expected)), range(len(actual)), strict=False))
-    return pair_unordered(plan, place, expected, actual)
+    pair = pair_sequence if how == "sequence" else pair_unordered
+    return pair(plan, place, expected, actual)
 
 
 def pair_by_key(plan: Plan, place: Place, expected: list, actual: list, name: str) -> list[tuple[int, int]]:
@@ -1433,6 +1434,54 @@ def pair_unordered(plan: Plan, place: Place, expected: list, actual: list) -> li
         return sorted(twins + best)
     plan.objections.extend(f"{paths}: {text}" for text in objections(given, twins, best, admissible))
     return sorted(given)
+
+
+def pair_sequence(plan: Plan, place: Place, expected: list, actual: list) -> list[tuple[int, int]]:
+    """The pairs of an array whose order counts, with gaps; nothing is open, so any others are wrong."""
+    where = place.expected, place.actual, id(expected), id(actual), plan.extra
+    if where not in plan.optima:
+        # Reading 16, as above.
+        admissible = {
+            (i, j): alike
+            for i in range(len(expected))
+            for j in range(len(actual))
+            if (alike := similarity(plan, place, expected, actual, i, j)).score > plan.array_threshold + 1e-12
+        }
+        plan.optima[where] = best_in_order(admissible, len(expected), len(actual)), expected, actual
+    best = plan.optima[where][0]
+    if plan.pairings is None or place.alone:
+        return best
+    paths = path_text(place.expected), path_text(place.actual)
+    given = plan.pairings.get(paths, [])
+    if any(i >= len(expected) for i, _ in given):
+        plan.doubts.append("another accepted value")
+        return best
+    if given != best:
+        plan.objections.append(f"{paths}: not the first of the best pairings in order, which is {best}")
+    return given
+
+
+def best_in_order(
+    admissible: Mapping[tuple[int, int], Alike], rows: int, columns: int
+) -> list[tuple[int, int]]:
+    """The pairs, none of which cross, with the greatest sum of similarities; of those that tie, with the greatest Σ;
+    of those, the smallest. Numbers that differ by less than 1e-12 are equal.
+
+    `most[i, j]` is what the elements from i and j on can give, as (sum of similarities, Σ, pairs from there on).
+    """
+    nothing: tuple[float, float, list[tuple[int, int]]] = 0.0, 0.0, []
+    most = {(i, columns): nothing for i in range(rows + 1)} | {(rows, j): nothing for j in range(columns + 1)}
+    for i in reversed(range(rows)):
+        for j in reversed(range(columns)):
+            found = [most[i + 1, j], most[i, j + 1]]
+            if (i, j) in admissible:
+                alike, (score, matched, pairs) = admissible[i, j], most[i + 1, j + 1]
+                found.append((score + alike.score, matched + alike.matched, [(i, j), *pairs]))
+            for at in (0, 1):
+                greatest = max(each[at] for each in found)
+                found = [each for each in found if each[at] > greatest - 1e-12]
+            most[i, j] = min(found, key=lambda each: each[2])
+    return most[0, 0][2]
 
 
 def optimum(

@@ -297,13 +297,13 @@ def test_every_way_to_write_an_alignment(align: object, elements: dict[str, Any]
             {"x-eval-align": {"ordered": False}},
             (
                 "$: x-eval-align does not say how elements are paired; "
-                'add "match_by": "hungarian", or "key_field" and a "key"'
+                'add "match_by": "hungarian" or "sequence", or "key_field" and a "key"'
             ),
         ),
         (
             {"x-eval-align": {"ordered": True, "match_by": "hungarian"}},
             (
-                "$: x-eval-align must be 'ordered', 'unordered', {'key': NAME} or {'by': [NAME, ...], 'threshold': NUMBER}, "
+                "$: x-eval-align must be 'ordered', 'unordered', 'sequence', {'key': NAME} or {'by': [NAME, ...], 'threshold': NUMBER}, "
                 "got {'ordered': True, 'match_by': 'hungarian'}"
             ),
         ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import chain
+from itertools import chain, takewhile
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.align.columns import GridBuilder
@@ -16,7 +16,7 @@ from pytest_jsonmatch.engine.align.context import (
 from pytest_jsonmatch.engine.align.grid import keep_pairings
 from pytest_jsonmatch.engine.align.keys import pair_equal
 from pytest_jsonmatch.engine.align.small import ListGrid
-from pytest_jsonmatch.engine.value.convert import Matcher
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, Matcher
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
@@ -37,10 +37,10 @@ _MAX_LEVELS: Final = 8
 
 @final
 class Aligner(PairingContext):
-    """Pairs the elements of the unordered arrays of one comparison."""
+    """Pairs the elements of the arrays of one comparison that are paired by contents."""
 
     def pair(self, arrays: Arrays, measure: Measure, threshold: float | None = None) -> Pairing:
-        """Pair the elements of two arrays by their contents: equal ones first.
+        """Pair the elements of two arrays by their contents: equal ones first, unless the order counts.
 
         Args:
             arrays: the two arrays. They must outlive the comparison, since pairings are found by `id()`.
@@ -57,12 +57,19 @@ class Aligner(PairingContext):
         if element.rules.skip:
             return Pairing(list(zip(range(len(expected)), range(len(actual)))))
         plain = self.equality.are_plain(element, chain(expected, actual))
-        keys, others = self.equality.make_keys(element, expected, actual, plain=plain)
-        pairs, rows, columns = pair_equal(keys, others)
+        in_order = node.rules.align == "sequence"
+        if in_order:
+            start = self._count_equal_at_start(element, expected, actual)
+            pairs = [(at, at) for at in range(start)]
+            rows, columns = list(range(start, len(expected))), list(range(start, len(actual)))
+        else:
+            keys, others = self.equality.make_keys(element, expected, actual, plain=plain)
+            pairs, rows, columns = pair_equal(keys, others)
         if not (rows and columns):
             return Pairing(pairs)
-        rows = self.equality.sort_positions(element, expected, rows, plain=plain)
-        columns = self.equality.sort_positions(element, actual, columns, plain=plain)
+        if not in_order:
+            rows = self.equality.sort_positions(element, expected, rows, plain=plain)
+            columns = self.equality.sort_positions(element, actual, columns, plain=plain)
         one, other = [expected[at] for at in rows], [actual[at] for at in columns]
         cell_count = count_cells(one, other)
         grid_type: type[Grid] = ListGrid
@@ -79,13 +86,27 @@ class Aligner(PairingContext):
         if threshold is not None:
             grid.threshold = threshold + ROUNDED_ZERO
         grid.compute_worths(self.make_leaf_counts(element, one, other, plain=plain))
-        best = grid.find_best_pairs(range(len(rows)), range(len(columns)))
+        best = grid.find_best_pairs(range(len(rows)), range(len(columns)), in_order=in_order)
         for at, to in best.pairs:
             keep_pairings(grid.parts, at, to)
         pairs += [(rows[at], columns[to]) for at, to in best.pairs]
         pairing = best._replace(pairs=sorted(pairs))
         self.keep(expected, actual, pairing)
         return pairing
+
+    def _count_equal_at_start(
+        self, element: PlanNode, expected: list[JsonValue], actual: list[JsonValue]
+    ) -> int:
+        """Return the number of equal elements at the start of two sequences that are certain to be paired.
+
+        No other pair of such an element has a greater similarity or a larger Σ, and none comes before it.
+        """
+        rules = element.rules
+        is_whole = rules.explicit_comparator is not None or rules.accept is not None
+        if element.varies or is_whole or self.plan.weighted or self.threshold >= 1.0:
+            return 0
+        certain = (_equal_means_match(element, one, other) for one, other in zip(expected, actual))
+        return sum(takewhile(bool, certain))
 
     def pair_by_members(
         self, arrays: Arrays, align: ByMembers, make_measure: Callable[[list[Any], list[Any]], Measure]
@@ -141,6 +162,23 @@ class Aligner(PairingContext):
         pairing = Pairing(sorted(pairs), questions=tuple(questions))
         self.keep(expected, actual, pairing)
         return pairing
+
+
+def _equal_means_match(element: PlanNode, expected: JsonValue, actual: JsonValue) -> bool:
+    """Return whether two elements are equal scalars or objects of scalars all of which match."""
+    if type(expected) is not type(actual) or type(expected) is list:
+        return False
+    if type(expected) is not dict:
+        return element.rules.equal_means_match and bool(expected == actual)
+    if not expected or len(expected) != len(actual):
+        return False
+    for key, one in expected.items():
+        other, rules = actual.get(key, MISSING), element.children[key].rules
+        if type(one) in CONTAINERS or type(one) is not type(other) or one != other:
+            return False
+        if not rules.equal_means_match or rules.accept is not None:
+            return False
+    return True
 
 
 def check_compared_by_members(element: PlanNode, expected: list[JsonValue]) -> None:

@@ -288,7 +288,7 @@ class GridBuilder:
     ) -> Grid | RelatedGrid:
         """Return the grid of all elements of nested arrays."""
         element = node.children[ELEMENT]
-        if len(expected) * len(actual) > _MANY_CELLS and node.rules.align == "unordered":
+        if len(expected) * len(actual) > _MANY_CELLS and type(node.rules.align) is str:
             from pytest_jsonmatch.engine.align.related import make_related_grid
 
             related = make_related_grid(self._aligner, element, expected, actual)

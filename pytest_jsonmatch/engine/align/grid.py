@@ -79,12 +79,15 @@ class Grid(Protocol):
     def total_score(self, pairs: IndexPairs) -> float:
         """Return the Σ of pairs that need no walk."""
 
-    def find_best_pairs(self, rows: Sequence[int], columns: Sequence[int]) -> Pairing:
+    def find_best_pairs(
+        self, rows: Sequence[int], columns: Sequence[int], *, in_order: bool = False
+    ) -> Pairing:
         """Pair some rows with some columns for the greatest total similarity above the threshold.
 
         Args:
-            rows: the rows, in an order that depends only on contents.
-            columns: the columns, in an order that depends only on contents.
+            rows: the rows, in an order that depends only on contents, or in their own order.
+            columns: the columns, in an order that depends only on contents, or in their own order.
+            in_order: whether no two pairs may cross.
 
         Returns:
             Pairs of positions in `rows` and `columns`.
@@ -213,7 +216,12 @@ class NestedArrays:
     @property
     def is_keyed(self) -> bool:
         """Whether the elements are paired by a member or by position, not by their contents."""
-        return self._node.rules.align != "unordered"
+        return self._node.rules.align != "unordered" and not self.is_in_order
+
+    @property
+    def is_in_order(self) -> bool:
+        """Whether the elements are paired by their contents, but no two pairs may cross."""
+        return self._node.rules.align == "sequence"
 
     @property
     def keys(self) -> list[list[Hashable]]:
@@ -245,7 +253,10 @@ class NestedArrays:
         codes, others = self.left.codes[row], self.right.codes[column]
         rows: list[int] = []
         columns: list[int] = []
-        if not self.is_keyed:
+        pairs: IndexPairs = []
+        if self.is_in_order:
+            rows, columns = list(range(len(codes))), list(range(len(others)))
+        elif not self.is_keyed:
             pairs, rows, columns = pair_equal(self.left.keys[row], self.right.keys[column])
         else:
             arrays = self.left.arrays[row], self.right.arrays[column]
@@ -256,11 +267,14 @@ class NestedArrays:
                 pairs = pair_by_key(self._node.children[ELEMENT], key, *arrays)
         total = self.inner.total_score([(codes[at], others[to]) for at, to in pairs])
         if rows and columns:
-            rows, columns = (
-                _select_in_order(self.left.orders[row], rows),
-                _select_in_order(self.right.orders[column], columns),
+            if not self.is_in_order:
+                rows, columns = (
+                    _select_in_order(self.left.orders[row], rows),
+                    _select_in_order(self.right.orders[column], columns),
+                )
+            best = self.inner.find_best_pairs(
+                [codes[at] for at in rows], [others[to] for to in columns], in_order=self.is_in_order
             )
-            best = self.inner.find_best_pairs([codes[at] for at in rows], [others[to] for to in columns])
             total += best.total_score
             pairs += [(rows[at], columns[to]) for at, to in best.pairs]
         return Pairing(sorted(pairs), total)

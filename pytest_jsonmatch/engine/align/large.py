@@ -18,7 +18,7 @@ from pytest_jsonmatch.engine.align.grid import (
 )
 from pytest_jsonmatch.engine.align.membership import Membership
 from pytest_jsonmatch.engine.align.related import RelatedGrid
-from pytest_jsonmatch.engine.align.solve import assign_matrix
+from pytest_jsonmatch.engine.align.solve import assign_matrix, assign_matrix_in_order
 from pytest_jsonmatch.engine.compare.scoretables import split_rows
 from pytest_jsonmatch.engine.value.convert import MISSING
 
@@ -190,6 +190,7 @@ class ArrayGrid:
         is_allowed = self._worths > 0.0
         if (
             nested.is_keyed
+            or nested.is_in_order
             or not self.is_exact
             or is_allowed.sum(axis=0).max() > 1
             or is_allowed.sum(axis=1).max() > 1
@@ -211,8 +212,9 @@ class ArrayGrid:
             members = nested.find_key_members()
             allowed = None if members is None else _find_equal(*members)
         else:
-            # Equal elements are paired at any worth.
-            allowed = (self._worths > 0.0) | _find_equal(*nested.keys)
+            allowed = self._worths > 0.0
+            if not nested.is_in_order:  # equal elements are paired at any worth
+                allowed |= _find_equal(*nested.keys)
         score = self.total_scores if allowed is None else np.where(allowed, self.total_scores, 0.0)
         by_row = _sum_best(score, left, right)
         return np.minimum(by_row, _sum_best(np.ascontiguousarray(score.T), right, left).T)
@@ -287,13 +289,16 @@ class ArrayGrid:
             return self._worths if self.is_exact else self._worths.copy()
         return self._worths[np.array(rows, dtype=np.intp)[:, None], columns]
 
-    def find_best_pairs(self, rows: Sequence[int], columns: Sequence[int]) -> Pairing:
+    def find_best_pairs(
+        self, rows: Sequence[int], columns: Sequence[int], *, in_order: bool = False
+    ) -> Pairing:
         """Pair some rows with some columns for the greatest total similarity above the threshold."""
         block = self.select_worths(rows, columns)
+        assign = assign_matrix_in_order if in_order else assign_matrix
         if self.is_exact:
-            pairs = assign_matrix(block)
+            pairs = assign(block)
             return Pairing(pairs, self.total_score([(rows[at], columns[to]) for at, to in pairs]))
-        return pair_by_bounds(self, rows, columns, block, assign_matrix, self.aligner.extra_solutions)
+        return pair_by_bounds(self, rows, columns, block, assign, self.aligner.extra_solutions)
 
 
 def _sum_best(score: Matrix, left: Membership, right: Membership) -> Matrix:

@@ -8,7 +8,7 @@ import numpy as np
 
 from pytest_jsonmatch.engine.align.column import split_by_comparator
 from pytest_jsonmatch.engine.align.context import Pairing
-from pytest_jsonmatch.engine.align.solve import assign_matrix
+from pytest_jsonmatch.engine.align.solve import assign_matrix, assign_matrix_in_order
 from pytest_jsonmatch.engine.value.convert import NO_SCALARS
 
 if TYPE_CHECKING:
@@ -83,10 +83,13 @@ class RelatedGrid:
         """Return the Σ of pairs."""
         return sum([self._get_line(row).get(column, 0.0) for row, column in pairs])
 
-    def find_best_pairs(self, rows: Sequence[int], columns: Sequence[int]) -> Pairing:
+    def find_best_pairs(
+        self, rows: Sequence[int], columns: Sequence[int], *, in_order: bool = False
+    ) -> Pairing:
         """Pair some rows with some columns for the greatest total score."""
         lines = [self._get_line(row) for row in rows]
-        pairs = assign_matrix(np.array([[line.get(column, 0.0) for column in columns] for line in lines]))
+        assign = assign_matrix_in_order if in_order else assign_matrix
+        pairs = assign(np.array([[line.get(column, 0.0) for column in columns] for line in lines]))
         return Pairing(pairs, sum([lines[at][columns[to]] for at, to in pairs]))
 
 

@@ -16,7 +16,7 @@ from pytest_jsonmatch.engine.align.grid import (
     move_parts,
     pair_by_bounds,
 )
-from pytest_jsonmatch.engine.align.solve import assign_lists
+from pytest_jsonmatch.engine.align.solve import assign_lists, assign_lists_in_order
 from pytest_jsonmatch.engine.compare.base import score_rows
 from pytest_jsonmatch.engine.plan.valuerules import NO_THRESHOLDS
 
@@ -182,13 +182,16 @@ class ListGrid:
         """Return a copy of the worths of some pairs, exact or upper bounds; 0 for forbidden pairs."""
         return [[line[column] for column in columns] for line in [self._worths[row] for row in rows]]
 
-    def find_best_pairs(self, rows: Sequence[int], columns: Sequence[int]) -> Pairing:
+    def find_best_pairs(
+        self, rows: Sequence[int], columns: Sequence[int], *, in_order: bool = False
+    ) -> Pairing:
         """Pair some rows with some columns for the greatest total similarity above the threshold."""
         block = self.select_worths(rows, columns)
+        assign = assign_lists_in_order if in_order else _assign
         if self.is_exact:
-            pairs = _assign(block)
+            pairs = assign(block)
             return Pairing(pairs, self.total_score([(rows[at], columns[to]) for at, to in pairs]))
-        return pair_by_bounds(self, rows, columns, block, _assign, self.aligner.extra_solutions)
+        return pair_by_bounds(self, rows, columns, block, assign, self.aligner.extra_solutions)
 
 
 def _assign(block: list[list[float]]) -> IndexPairs:

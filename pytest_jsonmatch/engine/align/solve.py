@@ -1,4 +1,4 @@
-"""The assignment problem: the one-to-one pairs with the greatest total worth."""
+"""The one-to-one pairs with the greatest total worth: in any order (the assignment problem), or in order."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float64]
 
 _FEW_ROWS: Final = 128
+_UNIT: Final = 2.0**-45
+"""Worths are multiples of this, see `grid.ROUNDING`."""
 
 
 def assign_lists(worth: Sequence[Sequence[float]]) -> list[int]:
@@ -100,3 +102,69 @@ def assign_matrix(worth: Matrix) -> list[tuple[int, int]]:
         rows = order[rows]
     pairs = zip(rows.tolist(), columns.tolist(), worth[rows, columns].tolist())
     return [(row, column) for row, column, value in pairs if value > 0.0]
+
+
+def assign_lists_in_order(worth: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
+    """Return the pairs with the greatest sum of which no two cross, in plain Python, for small problems.
+
+    Of several optima, equal within the rounding of worths, the one whose pairs are smallest is returned.
+
+    Args:
+        worth: n rows of m numbers, at least 0, which are multiples of 2^-45; a pair worth 0 is never made.
+
+    >>> assign_lists_in_order([[0.0, 0.9], [0.8, 0.4]])
+    [(0, 1)]
+    """
+    n, m = len(worth), len(worth[0]) if worth else 0
+    best = [
+        [0.0] * (m + 1)
+    ]  # the greatest sums of the rows and columns from each position on, the last row first
+    for line in reversed(worth):
+        below = best[-1]
+        sums = [0.0] * (m + 1)
+        highest = 0.0
+        for column in range(m - 1, -1, -1):
+            value = line[column]
+            highest = max(highest, below[column], value + below[column + 1] if value else 0.0)
+            sums[column] = highest
+        best.append(sums)
+    best.reverse()
+    pairs, start, rounding = [], 0, min(n, m) * _UNIT
+    for row, line in enumerate(worth):
+        below, lowest = best[row + 1], best[row][start] - rounding
+        for column in range(start, m):
+            total = line[column] + below[column + 1]
+            if total >= lowest and line[column]:
+                pairs.append((row, column))
+                start, rounding = column + 1, total - lowest
+                break
+    return pairs
+
+
+def assign_matrix_in_order(worth: Matrix) -> list[tuple[int, int]]:
+    """Return the pairs with the greatest sum of which no two cross, as `assign_lists_in_order` does.
+
+    Args:
+        worth: (n, m) doubles, at least 0, which are multiples of 2^-45.
+    """
+    import numpy as np
+
+    n, m = worth.shape
+    values = (worth / _UNIT).astype(np.int64)  # sums of many doubles would be rounded
+    best = np.zeros((n + 1, m + 1), dtype=np.int64)
+    for row in range(n - 1, -1, -1):
+        below = best[row + 1]
+        paired = np.where(values[row] > 0, values[row] + below[1:], 0)
+        np.maximum(paired, below[:-1], out=paired)
+        best[row, :-1] = np.maximum.accumulate(paired[::-1])[::-1]
+    pairs, start, rounding = [], 0, min(n, m)
+    for row in range(n):
+        line, lowest = values[row, start:], int(best[row, start]) - rounding
+        totals = line + best[row + 1, start + 1 :]
+        found = np.flatnonzero((line > 0) & (totals >= lowest))
+        if len(found):
+            column = start + int(found[0])
+            rounding = int(totals[found[0]]) - lowest
+            pairs.append((row, column))
+            start = column + 1
+    return pairs

@@ -52,7 +52,7 @@ class ByMembers(NamedTuple):
 
 
 Alignment: TypeAlias = "str | ByKey | ByMembers"
-"""How elements are paired: "ordered", "unordered", by a key or by the similarity of some members."""
+"""How elements are paired: "ordered", "unordered", "sequence", by a key or by the similarity of members."""
 
 
 def read_spec(where: str, value: Any, kind: str = "comparator") -> NamedSpec:
@@ -159,19 +159,19 @@ def read_alignment(where: str, value: Any) -> Alignment:
     >>> read_alignment("arrays", {"key": "id"}), read_alignment("x-eval-align", {"match_by": "hungarian"})
     (ByKey(when='key', key='id'), 'unordered')
     """
-    known = ("key_field", "hungarian", "ordered")
+    known = ("key_field", "hungarian", "sequence", "ordered")
     match value:
-        case "ordered" | "unordered":
+        case "ordered" | "unordered" | "sequence":
             return str(value)
         case {"ordered": True, **others} if others in ({}, {"match_by": "ordered"}):
             return "ordered"
         case {"ordered": False, **others} if others and others.get("match_by") != "ordered":
             return read_alignment(where, others)
         case {"ordered": False}:
-            hint = 'add "match_by": "hungarian", or "key_field" and a "key"'
+            hint = 'add "match_by": "hungarian" or "sequence", or "key_field" and a "key"'
             raise ConfigurationError(f"{where} does not say how elements are paired; {hint}")
-        case {"match_by": "ordered" | "hungarian" as by, **others} if not others:
-            return "ordered" if by == "ordered" else "unordered"
+        case {"match_by": "ordered" | "hungarian" | "sequence" as by, **others} if not others:
+            return "unordered" if by == "hungarian" else str(by)
         case {"key": str(key), **others} if others in ({}, {"match_by": "key_field"}):
             return ByKey("key", key)
         case {"by": by, **others} if others.keys() <= {"threshold"}:
@@ -183,7 +183,7 @@ def read_alignment(where: str, value: Any) -> Alignment:
         if word not in words:
             raise ConfigurationError(f"{where}: unknown key {word!r}{did_you_mean(str(word), words)}")
     raise ConfigurationError(
-        f"{where} must be 'ordered', 'unordered', {{'key': NAME}} or "
+        f"{where} must be 'ordered', 'unordered', 'sequence', {{'key': NAME}} or "
         f"{{'by': [NAME, ...], 'threshold': NUMBER}}, got {value!r}"
     )
 

@@ -286,7 +286,7 @@ class Registry:
             hint = did_you_mean(name, [known_name for known_name in names if known_name not in ALIASES])
             for word, others in (
                 ("transform", self._names["transform"]),
-                ("align", ("ordered", "unordered")),
+                ("align", ("ordered", "unordered", "sequence")),
             ):
                 if kind == "comparator" and name in others:
                     hint = f"; write {{{word!r}: {name!r}}}"

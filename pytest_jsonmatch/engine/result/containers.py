@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.walkstate import AlignedArrays
 
 _KINDS: Final[dict[type, str]] = {dict: "object", list: "array"}
-_PAIRINGS: Final[dict[type, str]] = {str: "unordered", ByKey: "key", ByMembers: "members"}
+_PAIRINGS: Final[dict[type, str]] = {ByKey: "key", ByMembers: "members"}
 
 
 @final
@@ -75,7 +75,7 @@ class ArrayAlignment:
     actual_path: str
     """The instance path in actual."""
     kind: str
-    """"unordered", "key" or "members"."""
+    """"unordered", "sequence", "key" or "members"."""
     pairs: tuple[tuple[int, int, float], ...]
     """(index in expected, index in actual, F1 of the pair), in the order of expected."""
     unmatched_expected: tuple[int, ...]
@@ -146,11 +146,12 @@ def describe_alignments(
 
 def _make_alignment(aligned: AlignedArrays, scores: dict[Place, float]) -> ArrayAlignment:
     paired, partners = {i for i, _ in aligned.pairs}, {j for _, j in aligned.pairs}
+    align = aligned.node.rules.align
     return ArrayAlignment(
         aligned.node.path,
         format_instance_path(aligned.place, "expected"),
         format_instance_path(aligned.place, "actual"),
-        kind=_PAIRINGS[type(aligned.node.rules.align)],
+        kind=align if isinstance(align, str) else _PAIRINGS[type(align)],
         pairs=tuple((i, j, scores.get(Place(aligned.place, i, j), 1.0)) for i, j in aligned.pairs),
         unmatched_expected=tuple(i for i in range(len(aligned.expected)) if i not in paired),
         unmatched_actual=tuple(j for j in range(len(aligned.actual)) if j not in partners),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Final, final
 
 from pytest_jsonmatch.engine.align.arrays import Aligner
 from pytest_jsonmatch.engine.align.context import Arrays, PairScore, compute_similarity
@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.walkstate import OpenQuestion
     from pytest_jsonmatch.engine.value.convert import JsonValue, PlaceKey
     from pytest_jsonmatch.engine.value.sums import Sums
+
+
+_BY_CONTENTS: Final = ("unordered", "sequence")
 
 
 @final
@@ -156,7 +159,9 @@ class Walk(PlaceScorer):
     ) -> None:
         """Score the elements of two arrays, paired by position, by key, or by similarity."""
         state, walk = self.state, self
-        is_part = self._base is not None and node.rules.align == "unordered" and bool(expected and actual)
+        align = node.rules.align
+        by_contents = align in _BY_CONTENTS
+        is_part = self._base is not None and by_contents and bool(expected and actual)
         cache = state.similarities if self._pairing else state.nested_sums
         if is_part:
             if where in cache:
@@ -165,8 +170,7 @@ class Walk(PlaceScorer):
             walk = Walk(state, base=node, pairing=self._pairing)
         walk.visited.enter(node, expected)
         pairs = state.pairs.get(where)
-        align = node.rules.align
-        if pairs is None and (align == "unordered" or isinstance(align, ByMembers)):
+        if pairs is None and (by_contents or isinstance(align, ByMembers)):
             arrays = Arrays(node, expected, actual)
             if state.aligner is None:
                 state.aligner = Aligner(state.plan, count_extra=state.count_extra, rounds=state.rounds)
@@ -180,7 +184,7 @@ class Walk(PlaceScorer):
             for question in pairing.questions:
                 walk.questions.setdefault(question.place, question)
         element = node.children[ELEMENT]
-        is_keyed = pairs is None and type(node.rules.align) is not str
+        is_keyed = pairs is None and type(align) is not str
         if is_keyed and (key := find_key(node, expected, actual)) is not None:
             pairs = pair_by_key(element, key, expected, actual)
         if pairs is not None and walk._base is None:
