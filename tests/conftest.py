@@ -7,7 +7,7 @@ import os
 import pkgutil
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
@@ -66,12 +66,32 @@ def temporary_files_go(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
 XDIST = ("-p", "xdist", "-n", "2")
 
 
-@pytest.fixture(params=[(), XDIST], ids=["plain", "xdist"])
-def workers(request: pytest.FixtureRequest) -> tuple[str, ...]:
-    """Arguments for a run of pytest inside a test: in one process, and in two.
+class SerializedReports:
+    """A plugin that sends each report through its serialized form, as pytest-xdist does, but in one process."""
 
-    Only for tests of what crosses processes: options, results, errors, files that are written once.
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        report = yield
+        hook, config = item.config.hook, item.config
+        data = hook.pytest_report_to_serializable(config=config, report=report)
+        return hook.pytest_report_from_serializable(config=config, data=json.loads(json.dumps(data)))
+
+
+@pytest.fixture(params=["plain", "serialized"])
+def workers(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    """Let runs of `pytester` in this process keep reports as they are, and as a worker would send them.
+
+    Only for tests of what reports carry: results, errors, messages. Tests of what needs real workers (options, files
+    that are written once, crashes) use `processes`, which takes ten times as long.
     """
+    if request.param == "serialized":
+        request.getfixturevalue("pytester").plugins.append(SerializedReports())
+    return ()
+
+
+@pytest.fixture(params=[(), XDIST], ids=["plain", "xdist"])
+def processes(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    """Arguments for a run of pytest inside a test: in one process, and with two workers."""
     arguments: tuple[str, ...] = request.param
     return arguments
 

@@ -13,9 +13,9 @@ from pytest_jsonmatch.golden.yamlevents import load
 SUITE = Path(__file__).resolve().parents[1] / "example_suite"
 
 
-def test_passes(pytester: pytest.Pytester, workers: tuple[str, ...]) -> None:
+def test_passes(pytester: pytest.Pytester, processes: tuple[str, ...]) -> None:
     shutil.copytree(SUITE, pytester.path, dirs_exist_ok=True)
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", *workers)
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", *processes)
     assert result.parseoutcomes() == {"passed": 22, "xfailed": 1}
 
 

@@ -59,8 +59,8 @@ def lines(pytester, name="out.jsonl"):
     return [json.loads(line) for line in (pytester.path / name).read_text().splitlines()]
 
 
-def test_what_is_kept(suite, workers):
-    suite.runpytest("--jsonmatch-record=out.jsonl", *workers).assert_outcomes(passed=3, failed=1)
+def test_what_is_kept(suite, processes):
+    suite.runpytest("--jsonmatch-record=out.jsonl", *processes).assert_outcomes(passed=3, failed=1)
     kept = sorted(lines(suite), key=lambda entry: entry["case"])
     names = ("text[large]", "text[small]", "value[large]", "value[small]")
     assert [entry["case"] for entry in kept] == [f"sub/a.golden.yaml::{name}" for name in names]

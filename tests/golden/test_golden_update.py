@@ -43,9 +43,9 @@ def read(pytester):
     return lambda name="a.golden.yaml": (pytester.path / name).read_bytes().decode("utf-8")
 
 
-def test_failed(pytester, golden, workers, read):
+def test_failed(pytester, golden, processes, read):
     golden(CASES)
-    result = pytester.runpytest("--jsonmatch-update=failed", *workers)
+    result = pytester.runpytest("--jsonmatch-update=failed", *processes)
     result.assert_outcomes(passed=3)
     assert result.ret == 0
     assert read() == FAILED

@@ -41,10 +41,10 @@ def test_what_is_registered_ends_with_the_session(pytester):
         pytester.runpytest_inprocess().assert_outcomes(passed=1)
 
 
-def test_a_wrong_registration_ends_the_run(pytester, workers):
+def test_a_wrong_registration_ends_the_run(pytester, processes):
     pytester.makeconftest("def pytest_jsonmatch_register(registry): registry.comparator('exact', print)")
     pytester.makepyfile("def test_plain(): pass")
-    outcome = pytester.runpytest(*workers)
+    outcome = pytester.runpytest(*processes)
     assert outcome.ret == pytest.ExitCode.USAGE_ERROR
     outcome.stderr.fnmatch_lines(["ERROR: pytest_jsonmatch_register: 'exact' is a built-in comparator *"])
 

@@ -89,9 +89,9 @@ def test_importing_the_package_imports_nothing_heavy():
     assert output == "[]\n"
 
 
-def test_pytest_rewrites_us_without_a_warning(pytester, every_plugin, workers):
+def test_pytest_rewrites_us_without_a_warning(pytester, every_plugin, processes):
     pytester.makepyfile(FIELD_MATCH)
     pytester.makeconftest("from pytest_jsonmatch import compare_json, register_comparator")
-    outcome = pytester.runpytest_subprocess("-W", "error::pytest.PytestAssertRewriteWarning", *workers)
+    outcome = pytester.runpytest_subprocess("-W", "error::pytest.PytestAssertRewriteWarning", *processes)
     outcome.assert_outcomes(passed=1)
     assert "cannot be rewritten" not in outcome.stdout.str() + outcome.stderr.str()

@@ -51,9 +51,9 @@ def test_an_option_that_needs_cases_says_where_they_were_looked_for(pytester, op
     )
 
 
-def test_an_option_that_has_its_cases_says_nothing(pytester, workers):
+def test_an_option_that_has_its_cases_says_nothing(pytester, processes):
     pytester.makefile(".golden.json", a='{"expected": {"n": 1}, "actual": {"n": 1}}')
-    result = pytester.runpytest("--jsonmatch-record=out.jsonl", "--jsonmatch-gate=f1 >= 0.9", *workers)
+    result = pytester.runpytest("--jsonmatch-record=out.jsonl", "--jsonmatch-gate=f1 >= 0.9", *processes)
     result.assert_outcomes(passed=1)
     result.stdout.no_fnmatch_line("* needs a *")
 

@@ -39,9 +39,9 @@ def test_they_are_the_defaults(pytester, file, text, threshold, passed):
     run(pytester, file, text.format(threshold)).assert_outcomes(passed=passed, failed=1 - passed)
 
 
-def test_they_reach_the_workers(pytester, workers):
+def test_they_reach_the_workers(pytester, processes):
     file, text = FILES[0]
-    run(pytester, file, text.format("0.7"), *workers).assert_outcomes(passed=1)
+    run(pytester, file, text.format("0.7"), *processes).assert_outcomes(passed=1)
 
 
 def test_a_toml_string_is_a_number_in_ini_options(pytester):

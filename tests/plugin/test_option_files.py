@@ -46,9 +46,9 @@ def test_globs_claim_more_files(pytester, cases, file, text):
     ]
 
 
-def test_globs_reach_the_workers(pytester, cases, workers):
+def test_globs_reach_the_workers(pytester, cases, processes):
     pytester.makeini("[pytest]\njsonmatch_files = *.case.yml\n")
-    pytester.runpytest(*workers).assert_outcomes(passed=3)
+    pytester.runpytest(*processes).assert_outcomes(passed=3)
 
 
 @native

@@ -165,11 +165,11 @@ def test_cases_that_only_import_cannot_be_counted_before_they_run(suite):
     )
 
 
-def test_last_failed(suite, workers):
+def test_last_failed(suite, processes):
     suite.makepyfile(test_it=SUITE.replace("0.5", "1"))
     suite.runpytest()
     gates = ["--jsonmatch-gate=score >= 0.6", "--jsonmatch-gate=completeness == 1"]
-    run = suite.runpytest("--lf", *gates, *workers)
+    run = suite.runpytest("--lf", *gates, *processes)
     # pytest collects nothing else then: how many cases there are is not to be known.
     assert gate_lines(run) == [
         "gates, on 2 cases (--lf)",

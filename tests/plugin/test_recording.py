@@ -53,9 +53,9 @@ def test_f():
 """
 
 
-def test_wherever_it_is_compared(pytester, recorded, workers):
+def test_wherever_it_is_compared(pytester, recorded, processes):
     pytester.makepyfile(test_it=EVERYWHERE)
-    pytester.runpytest(*workers).assert_outcomes(passed=6, failed=1)
+    pytester.runpytest(*processes).assert_outcomes(passed=6, failed=1)
     found = [(name.removeprefix("test_it.py::"), score) for name, score in recorded()]
     of_threads = [each for each in found if each[0].startswith("test_f")]
     assert sorted(of_threads) == sorted((f"test_f#{n}", 1.0) for n in range(1, 41))
@@ -140,7 +140,7 @@ def test_xfail_and_skip_are_left_out(pytester, python, recorded, workers):
     outcome.stdout.fnmatch_lines(["not counted above: 2 expected to fail, 2 skipped"])
 
 
-def test_the_last_rerun_wins(pytester, python, recorded, workers):
+def test_the_last_rerun_wins(pytester, python, recorded, processes):
     pytest.importorskip("pytest_rerunfailures")
     python("""
         tries = []
@@ -150,7 +150,7 @@ def test_the_last_rerun_wins(pytester, python, recorded, workers):
             assert_json_match({"a": 1}, {"a": 1})
             assert_json_match({"a": len(tries)}, {"a": 3})
         """)
-    outcome = pytester.runpytest_subprocess(*workers, "-p", "rerunfailures", "--reruns", "2")
+    outcome = pytester.runpytest_subprocess(*processes, "-p", "rerunfailures", "--reruns", "2")
     assert outcome.parseoutcomes() == {"passed": 1, "rerun": 2}
     assert recorded() == [("test_it.py::test_flaky#1", 1.0), ("test_it.py::test_flaky#2", 1.0)]
 
@@ -237,7 +237,7 @@ def test_a_run_inside_a_test_records_nothing_outside(pytester, python, recorded)
     assert recorded() == [("before", 1.0), ("after", 1.0)]
 
 
-def test_without_the_plugin_it_only_asserts(pytester, python, every_plugin, workers):
+def test_without_the_plugin_it_only_asserts(pytester, python, every_plugin, processes):
     pytester.path.joinpath("conftest.py").unlink()  # it implements a hook that nobody knows now
     python("""
         def test_one():
@@ -245,7 +245,7 @@ def test_without_the_plugin_it_only_asserts(pytester, python, every_plugin, work
             with pytest.raises(AssertionError):
                 assert_json_match({"a": 1}, {"a": 2})
         """)
-    outcome = pytester.runpytest_subprocess("-p", "no:jsonmatch", *workers)
+    outcome = pytester.runpytest_subprocess("-p", "no:jsonmatch", *processes)
     outcome.assert_outcomes(passed=1)
     assert "jsonmatch" not in outcome.stdout.str().split("collected")[-1]
 

@@ -52,9 +52,9 @@ def check_files(folder: Path, cases: int, *, baseline: bool = True) -> None:
     assert names == ["report.html", "report.md", "results.json"]
 
 
-def test_all_files_of_a_run_that_fails(suite, workers, monkeypatch):
+def test_all_files_of_a_run_that_fails(suite, processes, monkeypatch):
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(suite.path / "summary.md"))
-    run = suite.runpytest(*FILES, *workers)
+    run = suite.runpytest(*FILES, *processes)
     run.assert_outcomes(passed=2, failed=2)
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     check_files(suite.path, 4)

@@ -110,11 +110,11 @@ def test_a_golden_case_without_a_verdict_fails_and_says_field_line_and_reason(py
         judge: 1 call, 1 item, 1 error""")
 
 
-def test_batch_errors_are_in_every_report(pytester, workers):
+def test_batch_errors_are_in_every_report(pytester, processes):
     pytester.makeconftest(JUDGE.replace("lambda item:", "lambda item: 1 / 0 or"))
     pytester.makefile(".golden.yaml", cases=CASES)
     pytester.runpytest(
-        "--jsonmatch-markdown=o.md", "--jsonmatch-html=o.html", "--jsonmatch-json=o.json", *workers
+        "--jsonmatch-markdown=o.md", "--jsonmatch-html=o.html", "--jsonmatch-json=o.json", *processes
     )
     said = "1 result left out of the statistics: the batch comparator failed"
     read = {
