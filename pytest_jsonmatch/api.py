@@ -33,8 +33,10 @@ def compare_json(
 
     Args:
         actual: a Python value with a JSON form (see `to_json_value`); text (str or bytes), which is model
-            output from which JSON is extracted (`extract_json`); or an `Answer` with either as its value.
-        expected: a Python value with a JSON form, or text, which must be strict JSON.
+            output from which JSON is extracted (`extract_json`), or a string if a string is expected; or an
+            `Answer` with either as its value.
+        expected: a Python value with a JSON form, or text: strict JSON if it begins with `{` or `[`; any
+            other text is a string.
         metric: a metric's name, such as "json_similarity"; by default "leaf_f1".
         **options: a metric option (docs/metrics-reference.md), such as `fields={"total": {"weight": 2}}`;
             `schema` is an eval schema (a dict, the path of a JSON file, a pydantic model class);
@@ -50,8 +52,8 @@ def compare_json(
 
     Raises:
         ConfigurationError: an unknown metric, option, comparator, transform or pattern.
-        JsonExtractionError: `actual` is text without JSON in it.
-        JsonParseError: `expected` is text that is not strict JSON.
+        JsonExtractionError: `actual` is text without JSON in it, and no string is expected.
+        JsonParseError: `expected` is text that begins with `{` or `[` and is not strict JSON.
         UnsupportedValueError: a value has no JSON form (a TypeError).
         InvalidExpectedError: expected contains NaN or an infinity.
         RootTypeError: the metric compares objects, and expected or actual is not an object.
@@ -89,9 +91,9 @@ def compare_corpus(
     Args:
         actual: the answers: a list or an iterator of Python values with a JSON form or of text, a data frame
             (each row is a record; missing cells are null), or the path of a JSON Lines file, which is read
-            line by line. Text is model output, from which JSON is extracted.
-        expected: the gold records, given in the same ways, or as a mapping of ids to records; text must be
-            strict JSON.
+            line by line. Text is model output, from which JSON is extracted; a string if gold is a string.
+        expected: the gold records, given in the same ways, or as a mapping of ids to records; text is strict
+            JSON if it begins with `{` or `[`, otherwise a string. The lines of a file are strict JSON.
         schema: an eval schema: a dict, the path of a JSON file, or a pydantic model class.
         metric: a metric's name; by default "leaf_f1".
         id: the top-level member by which gold records and answers are matched; without one they are

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_jsonmatch.engine.value.errors import (
     ComparatorError,
@@ -50,9 +50,10 @@ def assert_json_match(
     Elsewhere it only asserts.
 
     Args:
-        actual: the value to check; `str` and `bytes` are model output, from which JSON is extracted. It may
-            be an `Answer`, which adds the model, time, tokens and cost.
-        expected: the correct value; `str` and `bytes` are JSON text.
+        actual: the value to check; `str` and `bytes` are model output, from which JSON is extracted, or a
+            string if a string is expected. An `Answer` adds the model, time, tokens and cost.
+        expected: the correct value; `str` and `bytes` that begin with `{` or `[` are JSON text, others are
+            strings.
         metric: the name of a metric.
         threshold: a number from 0 to 1 that the score must reach, or a mapping with any of `score`,
             `precision`, `recall`, `f1` and `fields` (path pattern → limit for the mean score of each
@@ -74,7 +75,7 @@ def assert_json_match(
     Raises:
         AssertionError: a score is below its limit.
         ComparatorError: a comparator raised, or returned a score outside [0, 1].
-        JsonExtractionError: `actual` is text without JSON.
+        JsonExtractionError: `actual` is text without JSON, and no string is expected.
         ConfigurationError: an unknown metric or option, or a threshold that is not a number from 0 to 1.
 
     >>> assert_json_match('Sure: {"total": 20.3}', {"total": 20.3}, metric="json_similarity").score
@@ -148,14 +149,10 @@ def make_trial(
     The function takes an answer as a JSON value, and returns the result, whether it would pass, and the
     limits that it must reach. It raises the JsonMatchError that comparing would raise.
     """
-    from pytest_jsonmatch.engine.value.text import render
-
     request = _make_request(case, None, expected)
 
     def compare(actual: JsonValue) -> tuple[MatchResult, bool, Limits]:
-        # A str would be read as model output.
-        answer = render(actual) if type(actual) is str else actual
-        result = request.comparer.compare(answer, expected, _refuse_to_judge)
+        result = request.comparer.compare_value(actual, expected, _refuse_to_judge)
         return result, _passes(request, result), request.limits
 
     return compare
@@ -180,8 +177,6 @@ def _make_request(
 
 
 # -- one comparison ----------------------------------------------------------------------------------------
-
-_TEXT: Final = (str, bytes, bytearray)
 
 
 def _check(request: ComparisonRequest, locate: Locate | None = None) -> tuple[MatchResult, Exception | None]:
@@ -235,9 +230,12 @@ def _make_comparison(
     unreadable: JsonMatchError | None,
 ) -> Comparison:
     """Return what the run keeps of a comparison; an unreadable answer scores 0."""
+    from pytest_jsonmatch.comparer import TEXT
     from pytest_jsonmatch.results.comparison import Comparison
 
-    is_text = isinstance(request.actual, _TEXT)
+    is_text = isinstance(request.actual, TEXT)
+    if is_text and type(result.documents[1]) is str and request.comparer.reads_strings(request.expected):
+        is_text = False  # a string needs no JSON
     detail = ""
     if test.shows_values:
         from pytest_jsonmatch.report.details import details_of
@@ -334,13 +332,12 @@ def _suggest_changes(request: ComparisonRequest, result: MatchResult) -> Iterato
     from pytest_jsonmatch.golden.suggest import Trial, as_yaml, suggestions
     from pytest_jsonmatch.report.escape import printable
 
-    extracted = result.documents[1]
-    # JSON is extracted only once, except for a JSON string, which would be read as model output.
-    answer = request.actual if type(extracted) is str else extracted
+    answer = result.documents[1]
 
     def compare_again(changed: Mapping[str, Any]) -> MatchResult | None:
         try:
-            return Comparer.of(request.metric, changed).compare(answer, request.expected, _refuse_to_judge)
+            comparer = Comparer.of(request.metric, changed)
+            return comparer.compare_value(answer, request.expected, _refuse_to_judge)
         except JsonMatchError:
             return None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping
 from functools import partial
@@ -19,9 +18,10 @@ from pytest_jsonmatch.engine.score.documents import score
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
-    JsonExtractionError,
     JsonMatchError,
     JsonParseError,
+    RootTypeError,
+    UnlistedFieldError,
 )
 from pytest_jsonmatch.engine.value.matchers import to_expected
 from pytest_jsonmatch.running import current_run
@@ -31,10 +31,13 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
+    from pytest_jsonmatch.engine.score.walkstate import Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.semantic.bench import Bench
 
 _NO_OPTIONS: Final[Mapping[str, Any]] = {}
+TEXT: Final = (str, bytes, bytearray)
+"""The types of text: model output as actual, JSON text or a string as expected."""
 _MAX_CACHED: Final = 256
 _cache: Final[dict[Any, Comparer]] = {}
 
@@ -97,25 +100,25 @@ class Comparer:
             comparer.plan.rebuild_if_large()
         return comparer
 
-    def read(self, actual: object, expected: JsonValue) -> tuple[JsonValue, tuple[str, ...]]:
+    def read(
+        self, actual: object, expected: JsonValue, judge: object = None
+    ) -> tuple[JsonValue, tuple[str, ...]]:
         """Return the JSON value of an answer, and warnings from its extraction; MISSING stays MISSING.
 
         Raises the same errors as `compare_json`.
         """
-        if actual is MISSING or not isinstance(actual, (str, bytes, bytearray)):
+        if actual is MISSING or not isinstance(actual, TEXT):
             return (MISSING if actual is MISSING else to_json_value(actual, side="actual")), ()
-        from pytest_jsonmatch.reading.extract import extract_json, kind_of
+        from pytest_jsonmatch.reading.answers import read_text
 
-        try:
-            extraction = extract_json(actual, want=kind_of(expected, self.plan.target), repair=self.repair)
-        except JsonExtractionError as error:
-            if type(expected) is str:
-                text = actual if isinstance(actual, str) else actual.decode("utf-8", "replace")
-                error.args = (
-                    f"{error}; to compare strings, give both as JSON, such as {_quote_as_json(text)}",
-                )
-            raise
-        return extraction.value, tuple(extraction.warnings)
+        score = partial(self._score_value, expected, judge)
+        return read_text(self.plan, actual, expected, score, repair=self.repair)[:2]
+
+    def reads_strings(self, expected: JsonValue) -> bool:
+        """Return whether text answers may be strings, by the expected value, alternatives and the schema."""
+        from pytest_jsonmatch.reading.answers import list_admitted_types
+
+        return "string" in list_admitted_types(self.plan, expected)
 
     def compare(self, actual: object, expected: JsonValue, judge: object = None) -> MatchResult:
         """Score as `compare_json` does, except that `expected` is a JSON value: a str is a JSON string.
@@ -128,16 +131,29 @@ class Comparer:
         if self.is_plain and type(actual) is dict:
             value = to_json_value(actual)
             return MatchResult(plan, (expected, value), score(plan, expected, value))
-        value, warnings = self.read(unwrap_answer(actual), expected)
-        documents = expected, value = self._prepare_documents(expected, value)
-        needs_answers = plan.has_batch or plan.prepares
-        outcome = (
-            score_with_answers(plan, expected, value, self.get_bench(judge))
-            if needs_answers
-            else score(plan, expected, value)
-        )
-        validity = check_validity(plan.schema, value, self.validate)
-        return MatchResult(plan, documents, outcome, warnings, validity)
+        value, warnings = self.read(unwrap_answer(actual), expected, judge)
+        return self.compare_value(value, expected, judge, warnings)
+
+    def compare_value(
+        self, actual: JsonValue, expected: JsonValue, judge: object = None, warnings: tuple[str, ...] = ()
+    ) -> MatchResult:
+        """Score two JSON values: a str is a JSON string on both sides."""
+        documents = expected, actual = self._prepare_documents(expected, actual)
+        outcome = self._score(expected, actual, judge)
+        validity = check_validity(self.plan.schema, actual, self.validate)
+        return MatchResult(self.plan, documents, outcome, warnings, validity)
+
+    def _score(self, expected: JsonValue, actual: JsonValue, judge: object) -> Outcome:
+        if self.plan.has_batch or self.plan.prepares:
+            return score_with_answers(self.plan, expected, actual, self.get_bench(judge))
+        return score(self.plan, expected, actual)
+
+    def _score_value(self, expected: JsonValue, judge: object, actual: JsonValue) -> float:
+        """Return the score of a JSON value; below 0 for one that the metric does not compare."""
+        try:
+            return self.compare_value(actual, expected, judge).score
+        except (RootTypeError, UnlistedFieldError):
+            return -1.0
 
     def compare_all(
         self, pairs: Iterable[tuple[JsonValue, JsonValue]], judge: object = None
@@ -221,35 +237,39 @@ def _freeze(value: Any) -> Any:
 
 # -- expected values -------------------------------------------------------------------------------------
 
-_SHORT: Final = 40
-"""Texts longer than this are not repeated in a hint."""
-
 
 def read_expected(expected: object) -> JsonValue:
-    """Return the expected JSON value as `compare_json` reads it; text must be strict JSON."""
-    if not isinstance(expected, (str, bytes, bytearray)):
-        return to_expected(expected)
-    from pytest_jsonmatch.reading.strict import parse_json
+    """Return the expected JSON value as `compare_json` reads it.
 
-    text = bytes(expected) if isinstance(expected, bytearray) else expected
+    Raises the errors of `to_expected` and of `read_expected_text`.
+    """
+    if not isinstance(expected, TEXT):
+        return to_expected(expected)
     try:
-        return parse_json(text)
+        return read_expected_text(expected)
     except JsonParseError as error:
-        error.args = (f"expected is {error}{_suggest_fix(text)}",)
+        error.args = (f"expected is {error}",)
         raise
 
 
-def _suggest_fix(text: str | bytes) -> str:
-    """Return a hint for expected text that is not JSON; empty if it looks like JSON with a mistake in it."""
-    decoded = text if isinstance(text, str) else text.decode("utf-8", "replace")
-    if decoded.lstrip().startswith(("{", "[", '"')):
-        return ""
-    if "{" in decoded or "[" in decoded:
-        return "; text with JSON in it can only be actual, the first argument"
-    return f"; to compare strings, give both as JSON, such as {_quote_as_json(decoded)}"
+def read_expected_text(expected: str | bytes | bytearray) -> JsonValue:
+    """Return the JSON value that a text means as expected.
 
+    Text that begins with `{` or `[` must be strict JSON; a JSON string literal is that string; any other text
+    is a string.
 
-def _quote_as_json(text: str) -> str:
-    """Return Python code for a text as a JSON string."""
-    quoted = json.dumps(text, ensure_ascii=False)
-    return repr(quoted) if len(quoted) <= _SHORT else "json.dumps(text)"
+    >>> [read_expected_text(text) for text in ("[5]", "5", '"5"', '"5')]
+    [[5], '5', '5', '"5']
+    """
+    from pytest_jsonmatch.reading.strict import SPACES, decode_text, parse_json
+
+    text = decode_text(expected)
+    first = text.removeprefix("\ufeff").lstrip(SPACES)[:1]
+    try:
+        if first in {"{", "[", '"'}:
+            return parse_json(text)
+    except JsonParseError as error:
+        if first != '"':
+            error.args = (f"{error}; to expect the text itself, give json.dumps(text)",)
+            raise
+    return text

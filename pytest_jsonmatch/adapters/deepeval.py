@@ -12,7 +12,7 @@ from pytest_jsonmatch.adapters import check_options, grade
 
 
 class JsonMatchMetric(BaseMetric):
-    """Score a test case's `actual_output` against its `expected_output`, both JSON text, field by field.
+    """Score a test case: its `actual_output` against its `expected_output`, both text, field by field.
 
     Args:
         threshold: the lowest score that passes, from 0 to 1.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @scorer(metrics=[mean(), stderr()])
 def json_match(**options: Any) -> Scorer:
-    """Return a scorer of a sample's completion against its target (JSON text), field by field.
+    """Return a scorer of a sample's completion against its target (JSON text or a string), field by field.
 
     Args:
         **options: `metric` and its options, as for `compare_json`.

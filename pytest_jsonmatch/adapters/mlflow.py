@@ -17,7 +17,7 @@ def json_match(expectation: str = "expected_response", **options: Any) -> Scorer
     """Return a scorer of `outputs` against one of a row's `expectations`, field by field.
 
     Args:
-        expectation: the name of the expectation with the expected JSON value or JSON text.
+        expectation: the name of the expectation with the expected JSON value or text.
         **options: `metric` and its options, as for `compare_json`.
 
     The feedback has the score as its value, the fields that lower it as rationale, and score, precision,

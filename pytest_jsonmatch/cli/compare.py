@@ -32,8 +32,10 @@ from pytest_jsonmatch.engine.value.errors import (
     RootTypeError,
     UnlistedFieldError,
 )
+from pytest_jsonmatch.engine.value.sums import compute_scores
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.limits import ScoreCheck
+from pytest_jsonmatch.reading.answers import list_admitted_types, read_text
 from pytest_jsonmatch.reading.extract import kind_of
 from pytest_jsonmatch.reading.nested import parse_nested_texts
 from pytest_jsonmatch.report.blocks import Table
@@ -46,6 +48,7 @@ from pytest_jsonmatch.results.comparison import Case, Comparison
 from pytest_jsonmatch.results.run import RunResult
 
 if TYPE_CHECKING:
+    from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.semantic.bench import Bench
 
 
@@ -89,8 +92,18 @@ def _compare(contents: Sequence[bytes], options: Namespace, judge: Bench) -> Mat
     rules = rules_of(options)
     plan = get_plan(options.metric, rules)
     gold = read_value(expected, contents[1])
-    expected_kind = kind_of(gold, plan.target)
-    answer, notes = read_answer(actual, expected_kind, repair=options.repair, content=contents[0])
+    types = list_admitted_types(plan, gold)
+
+    def score(value: JsonValue) -> float:
+        sides = parse_nested_texts(plan, gold), parse_nested_texts(plan, value)
+        return compute_scores(score_with_answers(plan, *sides, judge).sums, plan.options.reduce).score
+
+    if "string" in types:
+        answer, notes, _ = read_text(plan, contents[0], gold, score, repair=options.repair)
+    else:
+        answer, notes = read_answer(
+            actual, kind_of(gold, plan.target), repair=options.repair, content=contents[0]
+        )
     gold, answer = parse_nested_texts(plan, gold), parse_nested_texts(plan, answer)
     try:
         outcome = score_with_answers(plan, gold, answer, judge)

@@ -86,9 +86,10 @@ def _files(
     if _is_array(actual, answer_stream):
         answers, warnings = _answers(actual, answer_stream.read(), repair=options.repair)
         if type(records) is list and options.id is None:
-            # If the gold record is not an object or array, a string is a value and not the output of a model.
+            # If gold is a number, a boolean or null, a string is a value and not the output of a model.
             for index, record in enumerate(records[: len(answers)]):
-                answers[index] = answers[index] if type(record) in {dict, list} else _as_text(answers[index])
+                is_text = type(record) in {dict, list, str}
+                answers[index] = answers[index] if is_text else _as_text(answers[index])
     elif _is_file(actual):
         answers = actual
     else:
@@ -275,5 +276,5 @@ def _array(source: str, array: Any) -> list[Any]:
 
 
 def _as_text(value: Any) -> Any:
-    """Return a gold record as an argument of `compare_corpus`, which parses a str as JSON text."""
+    """Return a gold record as an argument of `compare_corpus`, for which a str may be JSON text."""
     return json.dumps(value) if type(value) is str else value

@@ -17,6 +17,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
+from pytest_jsonmatch.comparer import TEXT, read_expected_text
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
 
 _MAX_WAITING: Final = 100
 """At most this many waiting records of a file are kept in memory."""
-
-TEXT: Final = (str, bytes, bytearray)
-"""The types of records that must be parsed."""
 
 _Id: TypeAlias = "str | int"
 
@@ -82,14 +80,14 @@ def make_gold_error(record_id: str | int, where: str | None, error: JsonMatchErr
 
 
 def read_gold(record: Any, record_id: str | int, where: str | None) -> JsonValue:
-    """Return a gold record as a JSON value.
+    """Return a gold record as a JSON value; a line of a file (`where`) is strict JSON.
 
     Raises:
         GoldValidationError: the record is not JSON, or has no JSON form.
     """
     try:
         if isinstance(record, TEXT):
-            return parse_json(record)
+            return parse_json(record) if where else read_expected_text(record)
         return to_json_value(record, side="expected")
     except JsonMatchError as error:
         raise make_gold_error(record_id, where, error) from None

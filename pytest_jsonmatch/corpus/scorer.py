@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from operator import attrgetter
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, cast, final
 
-from pytest_jsonmatch.comparer import Comparer
-from pytest_jsonmatch.corpus.pairing import TEXT, make_gold_error, read_gold
+from pytest_jsonmatch.comparer import TEXT, Comparer
+from pytest_jsonmatch.corpus.pairing import make_gold_error, read_gold
 from pytest_jsonmatch.engine.ask.rounds import score_all_with_answers
 from pytest_jsonmatch.engine.plan.unmatched import collect_patterns, matches_somewhere
 from pytest_jsonmatch.engine.result.aggregation import count_plain_matches, iter_errors
@@ -24,13 +25,15 @@ from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
     GoldValidationError,
     JsonMatchError,
+    JsonParseError,
     format_error,
 )
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.engine.value.sums import Scores, add_sums, compute_scores
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.reading.extract import extract_json, kind_of
+from pytest_jsonmatch.reading.answers import list_admitted_types, read_text
 from pytest_jsonmatch.reading.nested import parse_nested_texts
+from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.results.record import (
     MAX_ERRORS,
     MAX_WORST,
@@ -51,6 +54,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.walkstate import Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Sums
+    from pytest_jsonmatch.reading.answers import TextAnswer
     from pytest_jsonmatch.results.tags import Tags
 
 Keep: TypeAlias = Literal["all", "imperfect", "worst", "none"]
@@ -224,6 +228,8 @@ class _ReadPair:
     warnings: tuple[str, ...] = ()
     validity: Validity | None = None
     cluster: str = ""
+    is_string: bool = False
+    """Whether a text answer was read as a string, without JSON."""
 
 
 _ZERO_SCORES: Final = Scores(precision=0.0, recall=0.0, f1=0.0, score=0.0)
@@ -299,15 +305,28 @@ class _Scorer:
             if actual is MISSING:
                 read.error = NO_ANSWER
             elif isinstance(actual, TEXT):
-                repair = self._task.reading.repair
-                want = kind_of(expected, self._plan.target)
-                extraction = extract_json(actual, want=want, repair=repair)
-                read.actual, read.warnings = extraction.value, tuple(extraction.warnings)
+                read.actual, read.warnings, read.is_string = self._read_text(actual, expected)
             else:
                 read.actual = to_json_value(actual, side="actual")
         except JsonMatchError as error:
             read.error = str(error)
         return read
+
+    def _read_text(self, text: str | bytes | bytearray, expected: JsonValue) -> TextAnswer:
+        """Return the JSON value of a text answer; a JSON string in a line of a file is the text."""
+        task, plan = self._task, self._plan
+
+        def score(value: JsonValue) -> float:
+            (outcome,) = score_all_with_answers(plan, [(None, expected, value)], task.judge)
+            if isinstance(outcome, JsonMatchError):
+                return -1.0
+            return compute_scores(outcome.sums, plan.options.reduce).score
+
+        if isinstance(text, bytes) and "string" in list_admitted_types(plan, expected):
+            with suppress(JsonParseError):
+                line = parse_json(text)
+                text = line if type(line) is str else text
+        return read_text(plan, text, expected, score, repair=task.reading.repair)
 
     # -- adding --------------------------------------------------------------------------------------------
 
@@ -317,7 +336,7 @@ class _Scorer:
         counts = self._result.sums.counts
         if pair.actual is MISSING:
             counts["unanswered"] += 1
-        if pair.is_text:
+        if pair.is_text and not read.is_string:
             counts["texts"] += 1
             counts["parsed"] += read.actual is not MISSING
         if self._task.validate != "off":

@@ -341,12 +341,12 @@ class GoldenFile(pytest.Module):
                 producer = case.producer
                 subject = f"the producer {producer!r}" if producer else "the fixture jsonmatch_actual"
                 case.fail(f"{subject} returned None")
-            note = "" if updater is None else updater.failed(case, result)
+            note = "" if updater is None else updater.failed(case, actual, result)
             if note is not None and not is_recorded:
                 message = f"{failure}\n{note}" if note else str(failure)
                 case.fail(message, position or case.locate_expected()[0])
         elif updater is not None:
-            updater.passed(case, result)
+            updater.passed(case, actual, result)
 
 
 def golden_case_of(item: pytest.Item) -> GoldenCase | None:

@@ -11,7 +11,7 @@ from pytest_jsonmatch.engine.compare.parameters import check_names, format_value
 from pytest_jsonmatch.engine.plan.accept import READERS
 from pytest_jsonmatch.engine.plan.node import refuse_matchers
 from pytest_jsonmatch.engine.plan.options import ByMembers
-from pytest_jsonmatch.engine.value.convert import MISSING, NUMBERS, Matcher, get_value
+from pytest_jsonmatch.engine.value.convert import MISSING, NUMBERS, Matcher, get_value, json_type
 from pytest_jsonmatch.engine.value.equality import make_json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.matchers import to_matcher
@@ -20,14 +20,15 @@ from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.errors import InvalidValueError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.errors import Steps
 
-    Accepts = Callable[[JsonValue], object]
+    Condition = tuple[Callable[[JsonValue], object], Collection[str]]
+    """Returns whether a value is accepted; and the JSON types of the values that may be."""
 
 _LITERAL: Final = "$literal"
 _MIN_SIMILARITY: Final = 0.8
@@ -59,7 +60,7 @@ def with_matchers(value: JsonValue, steps: Steps = ()) -> JsonValue:
     if word == _LITERAL:
         return argument
     try:
-        return Matcher(value, render(value), _MAKERS[word](argument))
+        return Matcher(value, render(value), *_MAKERS[word](argument))
     except ConfigurationError as error:
         raise InvalidValueError(f": {error}", *steps, key) from None
 
@@ -154,15 +155,13 @@ def iter_matchers(value: JsonValue) -> Iterator[Matcher]:
             yield from iter_matchers(item)
 
 
-def _one_of(argument: Any) -> Accepts:
-    keys = {
-        make_json_key(alternative.value)
-        for alternative in READERS["values"]("$one_of", argument).alternatives
-    }
-    return lambda actual: make_json_key(actual) in keys
+def _one_of(argument: Any) -> Condition:
+    values = [alternative.value for alternative in READERS["values"]("$one_of", argument).alternatives]
+    keys = set(map(make_json_key, values))
+    return (lambda actual: make_json_key(actual) in keys), frozenset(map(json_type, values))
 
 
-def _approx(argument: Any) -> Accepts:
+def _approx(argument: Any) -> Condition:
     import pytest
 
     parameters = argument if type(argument) is dict else {"value": argument}
@@ -174,14 +173,18 @@ def _approx(argument: Any) -> Accepts:
         name: read_number("$approx", name, parameters[name]) for name in parameters if name != "value"
     }
     matcher: Any = to_matcher(pytest.approx(value, **limits))
-    return lambda actual: matcher.score(None, actual)
+    return (lambda actual: matcher.score(None, actual)), ("number",)
 
 
-def _predicate(word: str, name: str) -> Callable[[Any], Accepts]:
-    return lambda argument: READERS[word](name, argument).predicates[0].holds
+def _predicate(word: str, name: str) -> Callable[[Any], Condition]:
+    def make(argument: Any) -> Condition:
+        predicate = READERS[word](name, argument).predicates[0]
+        return predicate.holds, predicate.types
+
+    return make
 
 
-_MAKERS: Final[Mapping[str, Callable[[Any], Accepts]]] = {
+_MAKERS: Final[Mapping[str, Callable[[Any], Condition]]] = {
     "$regex": _predicate("regex", "$regex"),
     "$range": _predicate("range", "$range"),
     "$any": lambda argument: _predicate("any" if argument is True else "type", "$any")(argument),

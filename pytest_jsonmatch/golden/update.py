@@ -86,7 +86,7 @@ class Updater:
     Args:
         mode: "new": cases without expected value; "failed": cases below their threshold; "all": all cases.
         dry_run: whether nothing is written: then tests fail as without an update.
-        answer: returns the answer of a case as JSON; it raises the same errors as a comparison.
+        answer: returns the answer of a case as JSON, read without an expected value.
         ask: called with each request of the running test.
         is_exempt: returns whether the running test is expected to fail, and so has nothing to write.
     """
@@ -117,28 +117,35 @@ class Updater:
             return f"the case {case.id!r} has no expected value yet, and none was written"
         return refusal
 
-    def failed(self, case: GoldenCase, result: MatchResult) -> str | None:
+    def failed(self, case: GoldenCase, actual: object, result: MatchResult) -> str | None:
         """Request a new value for a case that failed; return a text to add to the failure.
 
         None means that the test passes: its answer will be its expected value.
         """
         if self.mode == "new" or self.is_exempt():
             return ""
-        new = updated(result)
+        new = self._find_new(case, actual, result)
         if not new.refused and json_equal(case.expected, new.value, strict=True):
             return ""  # no value is wrong
         refusal = self._write(case, new)
         return "" if refusal is None and self.dry_run else refusal
 
-    def passed(self, case: GoldenCase, result: MatchResult) -> None:
+    def passed(self, case: GoldenCase, actual: object, result: MatchResult) -> None:
         """Request the new value in mode "all"; in other modes, request that the old one stays."""
         if self.mode == "new" or self.is_exempt():
             return
-        new = updated(result) if self.mode == "all" else None
+        new = self._find_new(case, actual, result) if self.mode == "all" else None
         if new is not None and (new.refused or not json_equal(case.expected, new.value, strict=True)):
             self._write(case, new)
         elif _reason_not_writable(case) is None:
             self._request(case, "keep")
+
+    def _find_new(self, case: GoldenCase, actual: object, result: MatchResult) -> Updated:
+        """Return the new expected value; a string that replaces the old value may be JSON instead."""
+        new = updated(result)
+        if type(new.value) is str and not json_equal(case.expected, new.value):
+            new = new._replace(value=self.answer(case, actual))
+        return new
 
     def _write(self, case: GoldenCase, new: Updated) -> str | None:
         """Request that a value replaces the old one; return the reason why all or a part of it can't."""

@@ -101,13 +101,21 @@ def extract_json(
     """
     if want not in (None, "object", "array"):
         raise ConfigurationError(f"want must be 'object', 'array' or None, got {want!r}")
+    return _AnswerSearch(decode_answer(text), want).run(repair=repair)
+
+
+def decode_answer(text: str | bytes | bytearray) -> str:
+    """Return the text of an answer; bytes are UTF-8.
+
+    Raises:
+        JsonExtractionError: the bytes are not UTF-8.
+    """
     try:
-        body = strict.decode_text(text)
+        return strict.decode_text(text)
     except JsonParseError as error:
         raise JsonExtractionError(
             f"{error.reason} (line {error.line}, column {error.column})", excerpt=error.excerpt
         ) from None
-    return _AnswerSearch(body, want).run(repair=repair)
 
 
 _OPENERS: Final = {"{": "object", "[": "array"}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from heapq import heappush, heapreplace
+from itertools import chain
 from typing import Final, NamedTuple, TypeAlias, final
 
 Span: TypeAlias = tuple[int, int]
@@ -180,6 +181,7 @@ class Landmarks:
         self.blocks: list[Span] = [(0, start)] if start else []
         self._bodies: list[tuple[bool, Span]] = []
         self._fenced: list[Span] = []
+        self._body_of: dict[Span, Span] = {}
         self.open_block: tuple[int, str] | None = None
         # The end of the last landmark, whether a line is considered to start there, and the number of quotes
         # on its line so far. Recounting them would take quadratic time on an endless line.
@@ -218,6 +220,16 @@ class Landmarks:
             end = block_start
         found = _CORE.search(text, start, end)
         return (start, start) if found is None else found.span()
+
+    def find_content(self) -> list[Span]:
+        """Return the parts of the text outside blocks; only the body if one fence encloses them."""
+        start, end = self.find_core()
+        for (fence_start, fence_end), body in self._body_of.items():
+            if fence_start == start and fence_end >= end:
+                return [body]
+        inner = [(first, last) for first, last in self.blocks if start < first and last < end]
+        borders = [start, *chain.from_iterable(inner), end]
+        return list(zip(borders[::2], borders[1::2], strict=True))
 
     def _find(self, start: int) -> None:
         text = self._text
@@ -287,4 +299,5 @@ class Landmarks:
         if skip_spaces(text, body_start) < body_end:
             is_json = info is not None and info[1].lower() in _JSON_TAGS
             self._bodies.append((is_json, (body_start, body_end)))
+            self._body_of[start, fence_end] = body_start, body_end
         return fence_end

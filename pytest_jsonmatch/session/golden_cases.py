@@ -117,11 +117,17 @@ def source_texts(case: GoldenCase, actual: object) -> tuple[str, str]:
 def _updater(session: Session) -> Updater:
     """Return the object that decides which golden cases to update."""
     from pytest_jsonmatch.assertions import make_comparer
+    from pytest_jsonmatch.comparer import TEXT
+    from pytest_jsonmatch.engine.value.convert import to_json_value
     from pytest_jsonmatch.golden.update import Updater
+    from pytest_jsonmatch.reading.answers import read_without_expected
 
     def answer(case: GoldenCase, actual: object) -> JsonValue:
-        expected = case.expected if case.has_expected else None
-        return make_comparer(case).read(unwrap_answer(actual), expected)[0]
+        value = unwrap_answer(actual)
+        if not isinstance(value, TEXT):
+            return to_json_value(value)
+        repair = make_comparer(case).repair
+        return read_without_expected(value, repair=repair, must_be_whole=not case.has_expected)
 
     def ask(request: Request) -> None:
         test = session.test

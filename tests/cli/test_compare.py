@@ -350,3 +350,9 @@ def test_a_configuration_of_structeval_may_say_null_for_nothing(write, command):
     write(right_json=RIGHT, config_json=dict.fromkeys(names))
     line = "compare --test right.json --gt right.json --metric structeval --config config.json"
     assert command(line).code == 0
+
+
+def test_a_label_is_compared_as_text(command, write):
+    write(gold_json='"positive"', label_txt="<think>hm</think>positive\n", wrong_txt='{"label": 1}')
+    assert command("compare label.txt gold.json").code == 0
+    assert command("compare wrong.txt gold.json").code == 1

@@ -8,6 +8,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 from laws import law
 
+from pytest_jsonmatch import assert_json_match
 from pytest_jsonmatch.engine.value.errors import JsonExtractionError, JsonParseError
 from pytest_jsonmatch.reading.extract import Extraction, extract_json
 from pytest_jsonmatch.reading.strict import parse_json
@@ -165,3 +166,11 @@ def the_largest_wins_and_the_last_among_equals(first, second):
     texts = [json.dumps(first), json.dumps(second)]
     found = extract_json(f"a {texts[0]} b {texts[1]} c")
     assert found.value == (first if len(texts[0]) > len(texts[1]) else second)
+
+
+@law(st.text() | shards | answers() | prose, examples=250)
+def any_text_equals_itself(text):
+    begins_like_json = text.removeprefix("\ufeff").lstrip(" \t\r\n")[:1] in {"{", "["}
+    if not begins_like_json or not isinstance(strict_outcome(text), JsonParseError):
+        assert assert_json_match(text, text).score == 1.0
+    assert assert_json_match(text, json.dumps(text)).score == 1.0

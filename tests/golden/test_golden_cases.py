@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from pathlib import Path
 
@@ -228,3 +229,24 @@ def test_errors_survive_the_way_from_a_worker():
         2,
         "no",
     )
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["positive", "5", "null", '"a"', '{"a": 1}', "[see below]", "```\nx\n```", "<think>a</think>b", ""],
+)
+def test_a_text_equals_itself(pytester, golden, text):
+    golden(f"cases:\n- id: a\n  actual: {json.dumps(text)}\n  expected: {json.dumps(text)}\n")
+    pytester.runpytest().assert_outcomes(passed=1)
+
+
+def test_a_producer_may_return_a_label(pytester, golden, write):
+    write("rows.csv", "id,input,label\n1,nice,positive\n2,bad,negative\n")
+    golden("cases_from: { file: rows.csv, id: id, input: input, expected: label }\n")
+    pytester.makeconftest("""
+        def pytest_jsonmatch_actual(case):
+            return "```\\npositive\\n```" if case.input == "nice" else "I think neutral"
+        """)
+    result = pytester.runpytest()
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(['E*0.00  $  "negative" → "I think neutral" * rows.csv:3'])

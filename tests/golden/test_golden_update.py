@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import sys
@@ -174,13 +175,31 @@ def test_a_case_without_expected_is_an_error_unless_it_is_about_to_get_it(pytest
 
 
 def test_a_model_s_text_is_written_as_the_value_in_it(pytester, golden, read):
-    golden("cases:\n- id: a\n  actual: 'Here: {\"n\": 1}'\n- id: b\n  actual: nothing here\n")
+    cases = "cases:\n- id: a\n  actual: 'Here: {\"n\": 1}'\n- id: b\n  actual: '{\"n\": 1'\n"
+    golden(cases)
     result = pytester.runpytest("--jsonmatch-update=new")
     result.assert_outcomes(passed=1, failed=1)
-    result.stdout.fnmatch_lines(["E*AssertionError: a.golden.yaml:5:3: *JSON*"])
-    assert read().startswith(
-        "cases:\n- id: a\n  actual: 'Here: {\"n\": 1}'\n  expected:\n    n: 1\n- id: b\n"
-    )
+    result.stdout.fnmatch_lines(["E*AssertionError: a.golden.yaml:5:3: *output ends inside an object*"])
+    assert read() == cases.replace("- id: b", "  expected:\n    n: 1\n- id: b")
+
+
+@pytest.mark.parametrize(
+    ("actual", "written"),
+    [
+        ("<think>hm</think> negative", "negative"),
+        ('The answer: {"n": 1}', "\n    n: 1"),
+        ("[see below]", '"[see below]"'),
+        ("5", "5"),
+    ],
+)
+def test_a_text_that_is_compared_with_a_string_is_written_as_json_if_it_has_any(
+    pytester, golden, read, actual, written
+):
+    golden(f"cases:\n- id: a\n  actual: {json.dumps(actual)}\n  expected: positive\n")
+    pytester.runpytest("--jsonmatch-update=failed").assert_outcomes(passed=1)
+    _, _, value = read().partition("  expected:")
+    assert value.strip("\n ") == written.strip("\n ")
+    pytester.runpytest().assert_outcomes(passed=1)
 
 
 def test_an_answer_with_nan_is_not_written(pytester, golden, read):

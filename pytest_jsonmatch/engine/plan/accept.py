@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.compare.base import score_or_zero
 from pytest_jsonmatch.engine.compare.parameters import read_flag, read_json_list
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, NUMBERS, SCHEMA_TYPES, fits_types, is_finite
+from pytest_jsonmatch.engine.value.convert import (
+    CONTAINERS,
+    JSON_TYPES,
+    NUMBERS,
+    SCHEMA_TYPES,
+    fits_types,
+    is_finite,
+)
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.value.matchers import compile_pattern, make_full_match
 from pytest_jsonmatch.engine.value.text import render, shorten
@@ -49,6 +56,8 @@ class Predicate(NamedTuple):
     holds: Callable[[JsonValue], bool]
     is_fast: bool = True
     """Whether the predicate never raises an error."""
+    types: frozenset[str] = JSON_TYPES
+    """The JSON types of the values for which the predicate may hold."""
 
 
 @final
@@ -121,7 +130,8 @@ def _read_regex(where: str, value: Any) -> Accept:
     except ValueError as error:
         raise ConfigurationError(f"{where}: {error}") from error
     holds = make_full_match(pattern)
-    return Accept(predicates=(Predicate(f"matches the pattern {format_value(value)}", holds, is_fast=False),))
+    text, types = f"matches the pattern {format_value(value)}", frozenset({"string"})
+    return Accept(predicates=(Predicate(text, holds, is_fast=False, types=types),))
 
 
 def _read_range(where: str, value: Any) -> Accept:
@@ -134,7 +144,8 @@ def _read_range(where: str, value: Any) -> Accept:
         number = _get_finite_number(actual)
         return number is not None and low <= number <= high  # type: ignore[operator]
 
-    return Accept(predicates=(Predicate(f"between {value[0]} and {value[1]}", holds),))
+    text, types = f"between {value[0]} and {value[1]}", frozenset({"number"})
+    return Accept(predicates=(Predicate(text, holds, types=types),))
 
 
 def _get_finite_number(value: Any) -> int | float | Decimal | None:
@@ -151,7 +162,8 @@ def _read_type(where: str, value: Any) -> Accept:
         )
 
     holds = partial(fits_types, types=names)
-    return Accept(predicates=(Predicate(f"of type {' or '.join(names)}", holds),))
+    types = frozenset("number" if name == "integer" else name for name in names)
+    return Accept(predicates=(Predicate(f"of type {' or '.join(names)}", holds, types=types),))
 
 
 def _read_any(where: str, value: Any) -> Accept:

@@ -70,6 +70,8 @@ class _Missing:
         return "MISSING"
 
 
+JSON_TYPES: Final = frozenset({"null", "boolean", "number", "string", "array", "object"})
+"""The names of the JSON types."""
 MISSING: Final = _Missing()
 PlaceKey: TypeAlias = str | int | _Missing | None
 """A key or index in one side's container; `MISSING` if that side has no value, None for the root."""
@@ -84,11 +86,19 @@ class Matcher:
             `{"$any": true}`; in a pickled result, its `form`.
         text: the text of the matcher as written.
         accepts: returns whether a JSON value without NaN and infinities is accepted; it may raise errors.
+        types: the JSON types of the values that it may accept.
     """
 
-    __slots__ = ("_accepts", "source", "text")
+    __slots__ = ("_accepts", "source", "text", "types")
 
-    def __init__(self, source: object, text: str, accepts: Callable[[JsonValue], object]) -> None:
+    def __init__(
+        self,
+        source: object,
+        text: str,
+        accepts: Callable[[JsonValue], object],
+        types: Collection[str] | None = None,
+    ) -> None:
+        self.types: frozenset[str] = JSON_TYPES if types is None else frozenset(types)
         self.source: object = source
         self.text: str = text
         self._accepts = accepts
@@ -116,7 +126,7 @@ class Matcher:
 
     def __reduce__(self) -> Any:
         # Objects of other packages may not be picklable, so only the form for files is pickled.
-        return Matcher, (self.form, self.text, _refuse)
+        return Matcher, (self.form, self.text, _refuse, self.types)
 
 
 def _refuse(_actual: JsonValue) -> NoReturn:

@@ -52,9 +52,10 @@ def to_matcher(written: Any) -> Matcher | None:
     if "_ANY" in names:
         return Matcher(written, repr(written), lambda actual: written == actual)
     if "ApproxScalar" in names and is_number(written.expected):
-        return Matcher(written, _format_approx(written), _make_near(written))
+        return Matcher(written, _format_approx(written), _make_near(written), ("number",))
     if "Pattern" in names and hasattr(written, "fullmatch") and isinstance(written.pattern, str):
-        return Matcher(written, repr(written), make_full_match(_compile_timed(written)))
+        accepts = make_full_match(_compile_timed(written))
+        return Matcher(written, repr(written), accepts, ("string",))
     return None
 
 
