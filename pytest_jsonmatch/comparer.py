@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.answer import unwrap_answer
 from pytest_jsonmatch.engine.ask.rounds import score_all_with_answers, score_with_answers
-from pytest_jsonmatch.engine.plan.compile import MAX_NODES, compile_plan
+from pytest_jsonmatch.engine.plan.compile import compile_plan
 from pytest_jsonmatch.engine.plan.options import ALIASES
 from pytest_jsonmatch.engine.plan.registry import get_registry_state
 from pytest_jsonmatch.engine.result.match import MatchResult
@@ -96,8 +96,8 @@ class Comparer:
                 if len(_cache) >= _MAX_CACHED:
                     _cache.clear()
                 _cache[key] = comparer
-        if comparer.plan.nodes > MAX_NODES:
-            comparer.plan.rebuild_if_large()
+        if comparer.plan.nodes != comparer.plan.last_nodes:
+            comparer.plan.limit_nodes()
         return comparer
 
     def read(

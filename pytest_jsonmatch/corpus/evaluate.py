@@ -98,7 +98,7 @@ def _signature(plan: Plan, task: Task) -> Signature:
 
 def _score_here(task: Task, plan: Plan, pairing: RecordPairing) -> Iterator[ChunkResult]:
     for pairs in split_pairs(iter(pairing), task.chunk_size):
-        plan.rebuild_if_large()
+        plan.limit_nodes()
         yield score_chunk(task, plan, pairs)
 
 

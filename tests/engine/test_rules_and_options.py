@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 
@@ -16,6 +17,7 @@ from pytest_jsonmatch import (
     register_metric,
     register_transform,
 )
+from pytest_jsonmatch.engine.plan.node import PlanNode
 from pytest_jsonmatch.engine.plan.registry import session_registry
 from pytest_jsonmatch.engine.value.paths import format_path, parse_path, parse_pattern
 
@@ -333,7 +335,8 @@ def test_lists_of_known_words_show_one_name_each():
 
 def test_a_flat_comparison_runs_in_few_files():
     actual, expected = {"id": "a1", "total": 3.7, "name": "Foo"}, {"id": "a1", "total": 3.5, "name": "Fox"}
-    compare_json(actual, expected)
+    for _ in range(2):
+        compare_json(actual, expected)
     files = set()
 
     def note(frame, event, _):
@@ -472,3 +475,27 @@ def test_members_that_no_rule_names_apart_share_their_rules():
     answer = {f"k{number}": number for number in range(50)}
     fields = compare_json(answer, {}, fields={"k7": {"weight": 2}}).field_results
     assert len({id(field.node.rules) for field in fields}) == 2
+
+
+def count_nodes():
+    gc.collect()
+    return sum(type(item) is PlanNode for item in gc.get_objects())
+
+
+@pytest.mark.parametrize("metric", ["leaf_f1", "pairwise_f1"])
+def test_keys_that_are_data_do_not_fill_the_memory(metric):
+    before = count_nodes()
+    for number in range(20_000):
+        document = {"total": 1, f"inv-{number}": number}
+        assert compare_json(document, document, metric=metric).score == 1
+    assert count_nodes() - before < 2_000
+
+
+def test_the_rules_of_a_wide_object_are_made_once():
+    document = {f"inv-{number}": number for number in range(5_000)}
+    first = compare_json({**document, "inv-7": 0}, document)
+    before = count_nodes()
+    for number in range(10):
+        again = compare_json({**document, "inv-7": 0, f"new-{number}": 0}, document)
+    assert again.field_results[0].node is first.field_results[0].node
+    assert count_nodes() - before == 10

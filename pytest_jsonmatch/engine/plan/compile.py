@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 RULES_VERSION: Final = "2"
 """The version of the scoring rules, part of every signature; increase it whenever a score may change."""
 
-# Rebuild the tree above this many nodes, so that keys that are data (ids, dates) do not fill the memory.
-MAX_NODES: Final = 200_000
+# Keys that are data (ids, dates) would fill the memory: the tree is rebuilt above this many nodes, or above
+# this many times the nodes that one comparison has added.
+_MAX_NODES: Final = 1000
+_MAX_GROWTH: Final = 4
 
 
 @final
@@ -80,15 +82,22 @@ class Plan(PlanBase):
             RULES_VERSION,
         )
         self.root: PlanNode = PlanNode(self, None, "$", NodeSpec(schema))
+        self._max_nodes = _MAX_NODES
+        self.last_nodes: int = self.nodes
+        """The number of nodes before the last comparison."""
         walks_leaves = self.options.granularity == "leaves" and self.options.root == "any"
         self.walks_whole_documents: bool = walks_leaves and not self.target and schema is None
         """Whether the walk starts at the root of both documents, whatever their types."""
 
-    def rebuild_if_large(self) -> None:
-        """Rebuild the tree if it has grown too large; results scored with the old tree stay valid."""
-        if self.nodes > MAX_NODES:
-            self.nodes = 0
-            self.root = PlanNode(self, None, "$", NodeSpec(self.schema))
+    def limit_nodes(self) -> None:
+        """Rebuild the tree between comparisons if it is large; results of the old tree stay valid."""
+        if self.nodes > self._max_nodes:
+            growth = self.nodes - self.last_nodes
+            self._max_nodes = max(self._max_nodes, _MAX_GROWTH * growth)
+            if self.nodes > self._max_nodes:
+                self.nodes = 0
+                self.root = PlanNode(self, None, "$", NodeSpec(self.schema))
+        self.last_nodes = self.nodes
 
 
 def _read_target(text: str) -> tuple[str | int, ...]:
