@@ -1,10 +1,12 @@
-"""Write files atomically: files are never half-written."""
+"""Read files, never pipes or devices; write files atomically: they are never half-written."""
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
 import secrets
+import stat
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +16,26 @@ _HOUR: Final = 3600
 _TRIES: Final = 20
 _IN_USE: Final = frozenset({5, 32})
 """Windows error codes for a file that another program has open."""
+
+
+def read_file(path: Path, limit: int = -1) -> bytes:
+    """Return the content of a file that another file, an option or a schema names.
+
+    Reading a pipe could wait forever, and a device might never end.
+
+    Args:
+        path: the file.
+        limit: the maximum number of bytes to return; -1 for no limit.
+
+    Raises:
+        OSError: the file can't be read, or is a pipe or a device; the error names it.
+        ValueError: the path has a NUL character.
+    """
+    mode = path.stat().st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # opening a folder raises an error of its own
+        raise OSError(errno.EINVAL, "it is a pipe or a device, not a file", str(path))
+    with path.open("rb") as file:
+        return file.read(limit)
 
 
 def write_file(path: Path, data: bytes) -> None:

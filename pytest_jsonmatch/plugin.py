@@ -53,7 +53,9 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_jsonmatch.session.concurrency import ConcurrentProducers
 
         has_golden = partial(session.finished.has_golden, settings.files)
-        session.concurrent_producers = ConcurrentProducers(config, settings.concurrency, has_golden)
+        session.concurrent_producers = ConcurrentProducers(
+            config, settings.concurrency, has_golden, session.keep_early
+        )
         config.pluginmanager.register(session.concurrent_producers, "jsonmatch-concurrency")
     if settings.review:
         from pytest_jsonmatch.session import updating
@@ -63,14 +65,13 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_jsonmatch.session.golden_cases import case_rules
 
         case_rules(session)  # so that errors in the file are reported now
+    if settings.record is not None or settings.replay is not None:
+        from pytest_jsonmatch.session.golden_cases import open_recorder
+
+        open_recorder(session)
     if hasattr(config, "workerinput"):  # the controller counts the reports of workers
         return
     config.pluginmanager.register(session.finished, "jsonmatch-finished")
-    if settings.record is not None or settings.replay is not None:
-        from pytest_jsonmatch.session.golden_cases import open_writer
-
-        session.writer = open_writer(config, settings)
-        session.finished.keep_outputs = session.writer and session.writer.write
     if settings.asks_of_run:
         from pytest_jsonmatch.session import verdict
 
@@ -160,9 +161,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             test.add_parameter_tags()
             item.parent.refuse(item)
             try:
-                item.parent.replay(item, test.nodeid)
+                item.parent.replay(item)
             except AssertionError as error:
-                test.note_unanswered(error, running.NOT_RECORDED, str(error))
+                message = str(error)
+                is_other = running.OTHER_INPUT in message
+                reason = running.OTHER_INPUT if is_other else running.NOT_RECORDED
+                test.note_unanswered(error, reason, message)
                 raise
 
 
@@ -285,8 +289,9 @@ def jsonmatch_case(request: pytest.FixtureRequest) -> GoldenCase:
 def jsonmatch_actual(request: pytest.FixtureRequest, jsonmatch_case: GoldenCase) -> object:
     """The golden case's answer: the recorded one, else its producer's. Can be overridden in a conftest.py."""
     __tracebackhide__ = True
-    from pytest_jsonmatch.golden.producers import default_actual, produce_answer
+    from pytest_jsonmatch.golden.producers import default_actual
+    from pytest_jsonmatch.session.golden_cases import producing
 
-    concurrent, item = request.config.stash[_SESSION].concurrent_producers, request.node
-    produce = produce_answer if concurrent is None else partial(concurrent.produce, item)
+    item = request.node
+    produce = producing(request.config.stash[_SESSION], item)
     return default_actual(jsonmatch_case, produce, lambda case: item.ihook.pytest_jsonmatch_actual(case=case))

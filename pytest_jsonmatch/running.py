@@ -20,6 +20,8 @@ FAILED_BEFORE: Final = "failed before comparing"
 """The error of a test that failed before it compared anything."""
 NOT_RECORDED: Final = "not recorded"
 """Why a replayed case without a saved answer is unanswered."""
+OTHER_INPUT: Final = "recorded for another input"
+"""Why a replayed case is unanswered whose input has changed since."""
 
 
 class WrittenRule(NamedTuple):
@@ -129,6 +131,13 @@ class Run(Protocol):
 
     def get_bench(self, judge: object) -> Bench:
         """Return the judges for comparators; `judge` is the comparison's own, or None."""
+
+
+def plain_nodeid(item: Any) -> str:
+    """Return an item's node id without the `@group` that pytest-xdist appends under `--dist=loadgroup`."""
+    nodeid: str = item.nodeid
+    plain = nodeid if item.parent is None else f"{item.parent.nodeid}::{item.name}"
+    return plain if nodeid.startswith(f"{plain}@") else nodeid
 
 
 # A stack, because pytest may run inside a pytest test; the inner run records its own comparisons.

@@ -7,6 +7,7 @@ import linecache
 import os
 import warnings
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Final, NoReturn, final
@@ -32,7 +33,7 @@ from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.files import display_name, read_limited, relative
 from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.golden.producers import find_producer
-from pytest_jsonmatch.running import Repetition
+from pytest_jsonmatch.running import Repetition, plain_nodeid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -72,7 +73,7 @@ class CaseRules:
         folders: real paths of the folders in which cases may name files; None for no limit.
         repeat: how often each case without a recorded answer runs; None for the number in its file.
         updater: writes answers as expected values.
-        keep: saves each answer.
+        keep: saves each answer; gets a function that returns the digest of the input.
         outputs: saved answers, used instead of new ones.
         has_only_gates: whether only gates decide, so that a case passes whatever its score.
         has_own_fixtures: returns whether the fixtures of cases are not overridden, and no option shows their
@@ -87,7 +88,7 @@ class CaseRules:
     folders: tuple[str, ...] | None
     repeat: int | None = None
     updater: Updater | None = None
-    keep: Callable[[GoldenCase, object], None] | None = None
+    keep: Callable[[GoldenCase, object, Callable[[], str | None]], None] | None = None
     outputs: Outputs | None = None
     has_only_gates: bool = False
     has_own_fixtures: Callable[[], bool] = lambda: True
@@ -161,6 +162,8 @@ class GoldenFile(pytest.Module):
     """The namespace of the module."""
     _faults: dict[str, JsonMatchError]
     """The errors of tests that are known before the first one runs, by name."""
+    _digests: dict[str, str | None]
+    """The digests of inputs that were computed so far, by case."""
     _reported: dict[str, str]
     """The first case with each error that was reported so far, by message."""
 
@@ -188,7 +191,7 @@ class GoldenFile(pytest.Module):
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         """Return the items, each with the location that pytest would otherwise look up on disk."""
-        self._faults, self._reported = {}, {}
+        self._faults, self._reported, self._digests = {}, {}, {}
         items = list(super().collect())
         path = relative(self.path, self.config.rootpath)
         for item in items:
@@ -219,8 +222,25 @@ class GoldenFile(pytest.Module):
 
     def needs_answer(self, item: pytest.Item) -> bool:
         """Return whether a case gets a new answer, not a saved one."""
-        outputs = self.rules.outputs
-        return outputs is None or (outputs.adds_missing and f"{self.nodeid}::{item.name}" not in outputs)
+        outputs, case = self.rules.outputs, golden_case_of(item)
+        if outputs is None or case is None:
+            return True
+        return outputs.adds_missing and not outputs.has(plain_nodeid(item), partial(self.digest, case))
+
+    def digest(self, case: GoldenCase) -> str | None:
+        """Return the digest of the input of a case, computed once."""
+        from pytest_jsonmatch.golden.outputs import digest_input
+
+        if case.base_id not in self._digests:
+            self._digests[case.base_id] = digest_input(case)
+        return self._digests[case.base_id]
+
+    def find_produced(self, item: pytest.Item) -> object:
+        """Return the saved answer of a producer that fixtures have not received yet; MISSING without one."""
+        outputs, case = self.rules.outputs, golden_case_of(item)
+        if outputs is None or case is None:
+            return MISSING
+        return outputs.find_produced(plain_nodeid(item), partial(self.digest, case))
 
     def is_known_valid(self, item: pytest.Item) -> bool:
         """Return whether `is_valid` has found no error in a test."""
@@ -234,7 +254,7 @@ class GoldenFile(pytest.Module):
         if item.name in self._faults and not _is_left_out(item):
             _fail(self.cases[item.originalname], self._faults[item.name], reported=self._reported)
 
-    def replay(self, item: pytest.Function, nodeid: str) -> None:
+    def replay(self, item: pytest.Function) -> None:
         """Use the saved answer of a case, if answers are replayed; fixtures that produce one are not set up.
 
         Raises:
@@ -242,10 +262,14 @@ class GoldenFile(pytest.Module):
         """
         __tracebackhide__ = True
         outputs, case = self.rules.outputs, self.cases.get(item.originalname)
-        if outputs is None or case is None or self.needs_answer(item):
+        if outputs is None or case is None:
             return
         try:
-            actual = outputs.find(nodeid)
+            if self.needs_answer(item):
+                return
+            actual = outputs.find(plain_nodeid(item), partial(self.digest, case))
+        except GoldenFileError as error:  # the input can't be read
+            _fail(case, error)
         except LookupError as error:
             name = display_name(outputs.path, self.config.invocation_params.dir)
             reason = f"{error}; to produce and add it, use --jsonmatch-replay={name},missing"
@@ -315,7 +339,7 @@ class GoldenFile(pytest.Module):
         """Check a case; raise failures from the YAML line that they are about."""
         __tracebackhide__ = True
         if self.rules.keep is not None:
-            self.rules.keep(case, actual)
+            self.rules.keep(case, actual, partial(self.digest, case))
         updater = self.rules.updater
 
         def locate(field: FieldResult) -> str:
@@ -364,8 +388,8 @@ def case_to_produce(item: pytest.Item) -> GoldenCase | None:
         return None
     may_be_skipped = item.get_closest_marker("skip") or item.get_closest_marker("skipif")
     is_run = all(mark.kwargs.get("run", True) for mark in item.iter_markers("xfail"))
-    is_asked = is_run and not may_be_skipped and file.needs_answer(item)
-    return case if is_asked and file.is_known_valid(item) else None
+    is_asked = is_run and not may_be_skipped and file.is_known_valid(item) and file.needs_answer(item)
+    return case if is_asked and file.find_produced(item) is MISSING else None
 
 
 def _locate_field(case: GoldenCase, field: FieldResult) -> tuple[Position, str]:

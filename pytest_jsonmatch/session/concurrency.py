@@ -6,7 +6,7 @@ import asyncio
 from concurrent.futures import Future, wait
 from contextlib import suppress
 from contextvars import copy_context
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, islice
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Final, final
@@ -50,14 +50,16 @@ class _Loop:
             self._loop.run_until_complete(asyncio.wait(tasks))
         self._loop.close()
 
-    def call(self, case: GoldenCase) -> Future[object]:
-        """Call a producer in a new thread, in the context of the running test."""
+    def call(self, case: GoldenCase, keep: Callable[[object], None]) -> Future[object]:
+        """Call a producer in a new thread, in the context of the running test; `keep` saves its answer."""
         answer: Future[object] = Future()
 
         def run() -> None:
             __tracebackhide__ = True
             try:
-                answer.set_result(produce_answer(case, self._wait))
+                value = produce_answer(case, self._wait)
+                keep(value)
+                answer.set_result(value)
             except BaseException as error:  # noqa: BLE001 - such as pytest.skip(); raised in the test
                 answer.set_exception(error)
 
@@ -97,10 +99,17 @@ class ConcurrentProducers:
         limit: the number of concurrent calls. It is 1 under schedules of pytest-xdist by which a worker does
             not know which tests it will run.
         has_golden: returns whether any golden case has run.
+        keep: saves the answer of a test at once, since the test may never run.
     """
 
-    def __init__(self, config: pytest.Config, limit: int, has_golden: Callable[[], bool]) -> None:
-        self._config, self._has_golden = config, has_golden
+    def __init__(
+        self,
+        config: pytest.Config,
+        limit: int,
+        has_golden: Callable[[], bool],
+        keep: Callable[[pytest.Item, GoldenCase, object], None],
+    ) -> None:
+        self._config, self._has_golden, self._keep = config, has_golden, keep
         self._schedule: str = config.getoption("dist", "no")
         own_limit = limit if self._schedule in _SCHEDULES else 1
         self._limit: int = getattr(config, "workerinput", {}).get(_KEY, own_limit)
@@ -121,7 +130,7 @@ class ConcurrentProducers:
             return produce_answer(case)
         for next_item, next_case in chain([(item, case)], _next_cases(item)):
             if next_item not in self._calls:
-                self._calls[next_item] = self._loop.call(next_case)
+                self._calls[next_item] = self._loop.call(next_case, partial(self._keep, next_item, next_case))
             if len(self._calls) >= self._limit:
                 break
         call = self._calls[item]

@@ -13,7 +13,7 @@ from pytest_jsonmatch.session.payload import TestPayload, payload_of
 from pytest_jsonmatch.session.rules import RuleLog
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Sequence
 
     from pytest_jsonmatch.golden.update import Request
     from pytest_jsonmatch.report.cases_page import CaseText
@@ -129,8 +129,6 @@ class FinishedTests:
     def __init__(self, *, has_only_gates: bool = False) -> None:
         self._has_only_gates = has_only_gates
         self._tests: dict[str, _Test] = {}
-        self.keep_outputs: Callable[[list[str]], None] | None = None
-        """Writes lines to the file of `--jsonmatch-record`."""
         self.judge_usages: list[JudgeUsage] = []
         """The usage of judges in all processes, in parts; reruns count, too."""
         self.runs: dict[str, dict[str, None]] = {}
@@ -177,8 +175,6 @@ class FinishedTests:
             test.payload.add(payload)
             if payload.repetition is not None:
                 self.runs.setdefault(payload.repetition.case, {})[report.nodeid] = None
-            if self.keep_outputs is not None and payload.outputs:
-                self.keep_outputs(payload.outputs)
             if payload.rules:
                 self.rules.add(report.nodeid, payload.rules)
             test.place = f"{report.location[0]}:{(report.location[1] or 0) + 1}"

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from pytest_jsonmatch.answer import unwrap_answer
+from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.text import render
+from pytest_jsonmatch.golden.producers import produce_answer
 from pytest_jsonmatch.session.options import usage_errors
 from pytest_jsonmatch.session.running_test import ProducerErrors
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.golden.collector import CaseRules
-    from pytest_jsonmatch.golden.outputs import Outputs, OutputWriter
+    from pytest_jsonmatch.golden.outputs import Outputs
     from pytest_jsonmatch.golden.update import Request, Updater
-    from pytest_jsonmatch.session.options import Settings
     from pytest_jsonmatch.session.session import Session
 
 
@@ -26,18 +30,23 @@ _MAX_SOURCE: Final = 4000
 """The maximum number of characters of an input, and of an answer, in a report."""
 
 
-def open_writer(config: pytest.Config, settings: Settings) -> OutputWriter | None:
-    """Open the file for new answers; return None if they are not saved."""
-    from pytest_jsonmatch.golden.outputs import OutputWriter
+def open_recorder(session: Session) -> None:
+    """Open the file for new answers, if they are saved."""
+    from pytest_jsonmatch.golden.outputs import OutputWriter, Recorder, WorkerWriter
 
+    config, settings = session.config, session.settings
     path, adds = settings.replay or (settings.record, False)
     if path is None or (settings.replay and not adds):
-        return None
-    option = "--jsonmatch-replay" if adds else "--jsonmatch-record"
-    with usage_errors(option):
-        writer = OutputWriter(config.invocation_params.dir / path, option, adds=adds)
+        return
+    writer: OutputWriter | WorkerWriter
+    if hasattr(config, "workerinput"):
+        writer = WorkerWriter(config)
+    else:
+        option = "--jsonmatch-replay" if adds else "--jsonmatch-record"
+        with usage_errors(option):
+            writer = session.writer = OutputWriter(config.invocation_params.dir / path, option, adds=adds)
     config.pluginmanager.register(writer, "jsonmatch-record")
-    return writer
+    session.recorder = Recorder(writer.write, case_rules(session).outputs)
 
 
 def case_rules(session: Session) -> CaseRules:
@@ -63,16 +72,13 @@ def _make_rules(session: Session) -> CaseRules:
             outputs = Outputs(session.config.invocation_params.dir / path, adds_missing=adds)
     keeps_answers = settings.record is not None or (outputs is not None and outputs.adds_missing)
 
-    def keep(case: GoldenCase, actual: object) -> None:
+    def keep(case: GoldenCase, actual: object, digest: Callable[[], str | None]) -> None:
         test = session.test
         if test is not None and settings.html is not None:
             with test.adding() as payload:
                 payload.input, payload.answer = source_texts(case, unwrap_answer(actual))
-        if test is not None and keeps_answers and (outputs is None or test.nodeid not in outputs):
-            from pytest_jsonmatch.golden.outputs import output_line
-
-            with test.adding() as payload:
-                payload.outputs.append(output_line(test.nodeid, actual))
+        if test is not None and session.recorder is not None:
+            session.recorder.keep(test.nodeid, case, actual, digest)
 
     return CaseRules(
         check_case,
@@ -85,6 +91,20 @@ def _make_rules(session: Session) -> CaseRules:
         session.has_only_gates,
         lambda: outputs is None and session.has_own_fixtures,
     )
+
+
+def producing(session: Session, item: pytest.Function) -> Callable[[GoldenCase], object]:
+    """Return the function that returns the producer's answer for the case of a test.
+
+    The answer is one that was called ahead or that the file of saved answers has, or a new one.
+    """
+    from pytest_jsonmatch.golden.collector import GoldenFile
+
+    saved = item.parent.find_produced(item) if isinstance(item.parent, GoldenFile) else MISSING
+    if saved is not MISSING:
+        return lambda _: saved
+    concurrent = session.concurrent_producers
+    return produce_answer if concurrent is None else partial(concurrent.produce, item)
 
 
 def broken_first(session: Session, items: list[pytest.Item]) -> list[pytest.Item]:

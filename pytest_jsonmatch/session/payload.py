@@ -53,8 +53,6 @@ class TestPayload:
     """The raw answer if it is text, for HTML reports."""
     updates: list[Request] = field(default_factory=list)
     """Requested changes of golden files."""
-    outputs: list[str] = field(default_factory=list)
-    """Lines for the file of `--jsonmatch-record`."""
     judge_usage: JudgeUsage | None = None
     """The usage of judges in this process since the last report."""
     collected: list[str] = field(default_factory=list)

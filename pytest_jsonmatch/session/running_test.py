@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 import pytest
 
+from pytest_jsonmatch.running import plain_nodeid
 from pytest_jsonmatch.session.payload import ATTRIBUTE, TestPayload
 from pytest_jsonmatch.session.rules import check_rules, is_ignored
 
@@ -50,7 +51,7 @@ class CurrentTest:
 
     def __init__(self, item: pytest.Item, settings: Settings, rules: dict[WrittenRule, bool]) -> None:
         self.item = item
-        self.nodeid: str = _plain_nodeid(item)
+        self.nodeid: str = plain_nodeid(item)
         self.repetition: Repetition | None = None
         """The repetition of a case that the item is; None if it is not repeated."""
         self.cluster = ""
@@ -339,13 +340,6 @@ def _label(name: str, value: object, index: int) -> str:
     if isinstance(value, (str, int, float, bool)) or value is None:
         return str(value)
     return str(getattr(value, "__name__", f"{name}{index}"))
-
-
-def _plain_nodeid(item: pytest.Item) -> str:
-    """Return the item's node id without the `@group` that pytest-xdist appends under `--dist=loadgroup`."""
-    if item.parent is None or not getattr(item.config.option, "loadgroup", False):
-        return item.nodeid
-    return f"{item.parent.nodeid}::{item.name}"
 
 
 def _text(text: str) -> str:

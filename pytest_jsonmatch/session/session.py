@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 import pytest
 
 from pytest_jsonmatch.defaults import METRIC
-from pytest_jsonmatch.running import CaseFiles
+from pytest_jsonmatch.running import CaseFiles, plain_nodeid
 from pytest_jsonmatch.session.finished import FinishedTests
 from pytest_jsonmatch.session.options import usage_errors
 from pytest_jsonmatch.session.payload import TestPayload
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_jsonmatch.gate.check import Check
+    from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.golden.collector import CaseRules
-    from pytest_jsonmatch.golden.outputs import OutputWriter
+    from pytest_jsonmatch.golden.outputs import OutputWriter, Recorder
     from pytest_jsonmatch.golden.update import FileUpdate
     from pytest_jsonmatch.report.blocks import Report
     from pytest_jsonmatch.report.styled import StyledLine
@@ -97,8 +98,11 @@ class Session:
         self.verdict: RunVerdict = RunVerdict()
         """The verdict on the run, once it has ended."""
         self.writer: OutputWriter | None = None
+        """The file of new answers, if they are saved; None in workers of pytest-xdist."""
+        self.recorder: Recorder | None = None
         """Saves the answers of golden cases to a file, if requested."""
-        self._is_overridden = False
+        self.is_overridden = False
+        """Whether a fixture of golden cases is overridden."""
         self._last_collector: object = None
         self._encoding = encoding
         self._closing = ExitStack()
@@ -140,7 +144,7 @@ class Session:
 
     def note_overrides(self, holder: object) -> None:
         """Note whether a plugin, a module or a class overrides a fixture of golden cases."""
-        self._is_overridden |= not _FIXTURES.isdisjoint(dir(holder))
+        self.is_overridden |= not _FIXTURES.isdisjoint(dir(holder))
 
     def note_overrides_in(self, collector: pytest.Module | pytest.Class) -> None:
         """Note, once for each module or class, whether it overrides a fixture of golden cases."""
@@ -153,7 +157,7 @@ class Session:
         """Whether the fixtures of golden cases are not overridden, and no option shows their setup."""
         option = self.config.option
         watched = ("setupshow", "setuponly", "setupplan", "show_fixtures_per_test")
-        return not self._is_overridden and not any(getattr(option, name, False) for name in watched)
+        return not self.is_overridden and not any(getattr(option, name, False) for name in watched)
 
     @contextmanager
     def running(self, item: pytest.Item) -> Iterator[None]:
@@ -192,6 +196,11 @@ class Session:
     def skipped(self) -> Sequence[str]:
         """The patterns of the ini option `jsonmatch_skip`."""
         return self.settings.skip
+
+    def keep_early(self, item: pytest.Item, case: GoldenCase, actual: object) -> None:
+        """Save an answer that the test has not received yet; called from any thread."""
+        if self.recorder is not None:
+            self.recorder.keep_early(plain_nodeid(item), case, actual, is_final=not self.is_overridden)
 
     # -- judges --------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.running import FAILED_BEFORE
+from pytest_jsonmatch.running import FAILED_BEFORE, plain_nodeid
 from pytest_jsonmatch.session.options import ci_variable, usage_errors
 from pytest_jsonmatch.session.rules import warn_about_rules
 from pytest_jsonmatch.session.running_test import is_meant_to_compare
@@ -86,7 +86,7 @@ def _cases_of(items: Iterable[pytest.Item]) -> Iterator[str]:
             )
 
             repetition = repetition_of(item)
-        yield item.nodeid if repetition is None else repetition.case
+        yield plain_nodeid(item) if repetition is None else repetition.case
 
 
 # -- at the end --------------------------------------------------------------------------------------------

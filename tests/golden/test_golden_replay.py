@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,6 +17,8 @@ from pytest_jsonmatch.comparer import Comparer
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.golden.outputs import Outputs, OutputWriter, output_line
+
+OLD = '{"case": "old", "text": "old"}\n'
 
 CONFTEST = """\
 import pytest
@@ -196,10 +202,10 @@ def test_recorded_answers_are_kept_and_replayed_too(pytester, golden):
 
 
 def test_an_older_file_stays_until_the_run_is_over(pytester, write, golden):
-    write("out.jsonl", "old")
+    write("out.jsonl", OLD)
     write(
         "test_a.py",
-        "from pathlib import Path\n\ndef test_a(): assert Path('out.jsonl').read_text() == 'old'\n",
+        "from pathlib import Path\n\ndef test_a(): assert Path('out.jsonl').read_text()[:13] == '{\"case\": \"old'\n",
     )
     golden("actual: { n: 1 }\nexpected: { n: 1 }\n")
     pytester.runpytest("--jsonmatch-record=out.jsonl").assert_outcomes(passed=2)
@@ -212,9 +218,9 @@ def test_an_older_file_stays_until_the_run_is_over(pytester, write, golden):
 def test_what_a_run_kept_that_did_not_end_stays_beside_the_file(pytester, write, golden, failing, arguments):
     golden("actual: { n: 1 }\nexpected: { n: 1 }\n")
     write("b/test_b.py", f"def test_b(): {failing}\n\ndef test_c(): pass\n")
-    write("out.jsonl", "old")
+    write("out.jsonl", OLD)
     outcome = pytester.runpytest_subprocess("--jsonmatch-record=out.jsonl", *arguments)
-    assert (pytester.path / "out.jsonl").read_text() == "old"
+    assert (pytester.path / "out.jsonl").read_text() == OLD
     (partial,) = pytester.path.glob("*.partial")
     assert json.loads(partial.read_text())["case"] == "a.golden.yaml::a"
     outcome.stdout.fnmatch_lines([f"--jsonmatch-record: the run did not finish; *{partial.name},missing"])
@@ -230,7 +236,7 @@ def pytest_configure():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no limit of this kind")
-@pytest.mark.parametrize("older", ["old", None])
+@pytest.mark.parametrize("older", [OLD, None])
 def test_on_a_full_disk_the_older_file_stays_whole(pytester, write, golden, older):
     write("conftest.py", FULL_DISK)
     golden(f"cases:\n- actual: {{ n: {'x' * 5000} }}\n  expected: 1\n  repeat: 9\n")
@@ -241,11 +247,16 @@ def test_on_a_full_disk_the_older_file_stays_whole(pytester, write, golden, olde
     )
     assert outcome.ret == pytest.ExitCode.TESTS_FAILED
     stays = "; the file of an earlier run stays as it was" if older else ""
-    outcome.stdout.fnmatch_lines([f"--jsonmatch-record: *out.jsonl can't be written: file too large{stays}"])
+    outcome.stdout.fnmatch_lines(
+        [f"--jsonmatch-record: *out.jsonl can't be written: file too large; *.partial holds *{stays}"]
+    )
     outcome.assert_outcomes(failed=9)
     found = pytester.path / "out.jsonl"
     assert (found.read_text() if found.exists() else None) == older
-    assert list(pytester.path.glob("*.partial")) == []
+    write("conftest.py", "")
+    (partial,) = pytester.path.glob("*.partial")
+    pytester.runpytest(f"--jsonmatch-replay={partial.name},missing").assert_outcomes(failed=9)
+    assert len(lines(pytester, partial.name)) == 9
 
 
 def test_on_a_full_disk_a_run_that_passes_fails(pytester, write, golden):
@@ -412,11 +423,11 @@ def test_a_run_that_never_begins_leaves_no_file(pytester, golden):
 
 
 def test_a_run_without_answers_leaves_the_file_alone(pytester, write, golden):
-    write("out.jsonl", "old")
+    write("out.jsonl", OLD)
     golden("actual: 1\nexpected: 1\n")
     pytester.runpytest("--jsonmatch-record=out.jsonl", "--collect-only")
     pytester.runpytest("--jsonmatch-record=out.jsonl", "-k", "nothing")
-    assert (pytester.path / "out.jsonl").read_text() == "old"
+    assert (pytester.path / "out.jsonl").read_text() == OLD
     assert [path.name for path in pytester.path.glob("out*")] == ["out.jsonl"]
 
 
@@ -427,7 +438,7 @@ def test_two_runs_at_once_leave_one_whole_file(tmp_path):
         writer.pytest_sessionstart()
     for number in range(3):
         for writer, name in ((one, "one"), (other, "other")):
-            writer.write([f'{{"case": "{name}{number}", "text": ""}}'])
+            writer.write(f'{{"case": "{name}{number}", "text": ""}}')
     assert len(list(tmp_path.glob("out.jsonl.*.partial"))) == 2
     one.close(is_complete=True)
     assert Outputs(path).find("one2") == ""
@@ -436,3 +447,127 @@ def test_two_runs_at_once_leave_one_whole_file(tmp_path):
         Outputs(path).find("one2")
     assert [Outputs(path).find(f"other{number}") for number in range(3)] == [""] * 3
     assert [each.name for each in tmp_path.iterdir()] == ["out.jsonl"]
+
+
+# -- whose file it is --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("option", ["--jsonmatch-replay=my,missing", "--jsonmatch-record=my"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"gold": "precious"}',
+        b'{"gold": "precious"}\n',
+        b'{"case": "a", "text": "b"}\n{"gold": "precious"}',
+        b'{"case": "a", "expected": 1}',
+        b'{\n  "gold": "precious"\n}\n',
+        b"cases:\n- {id: a, expected: 1}\n",
+        b"no,amount\n1,2",
+        b"\x89PNG\r\n",
+    ],
+)
+def test_a_file_of_the_users_own_is_not_touched(pytester, asked, option, content):
+    path = pytester.path / "my"
+    path.write_bytes(content)
+    outcome = pytester.runpytest(option)
+    assert outcome.ret == pytest.ExitCode.USAGE_ERROR
+    outcome.stderr.fnmatch_lines(["*--jsonmatch-re*: *my:* is not an output that --jsonmatch-record wrote*"])
+    assert path.read_bytes() == content
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights on Windows")
+@pytest.mark.parametrize("has_file", [True, False])
+def test_a_link_stays_a_link(pytester, write, golden, has_file):
+    golden("actual: { n: 1 }\nexpected: { n: 1 }\n")
+    target = pytester.mkdir("kept") / "out.jsonl"
+    if has_file:
+        target.write_text(OLD)
+        target.chmod(0o640)
+    (pytester.path / "link.jsonl").symlink_to(target)
+    pytester.runpytest("--jsonmatch-record=link.jsonl").assert_outcomes(passed=1)
+    assert (pytester.path / "link.jsonl").is_symlink()
+    assert [entry["case"] for entry in lines(pytester, "kept/out.jsonl")] == ["a.golden.yaml::a"]
+    assert not has_file or target.stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such pipes")
+@pytest.mark.parametrize("more", [[], ["-p", "xdist", "-n", "1"]])
+def test_a_pipe_gets_all_answers_at_the_end(pytester, asked, more):
+    asked("-k", "nothing")
+    pipe = pytester.path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True) as reader:
+        outcome = pytester.runpytest_subprocess("--jsonmatch-record=pipe", *more)
+        outcome.assert_outcomes(passed=3, failed=1)
+        found = reader.communicate(timeout=60)[0]
+    assert sorted(json.loads(line)["actual"]["n"] for line in found.splitlines()) == [1, 2, 3, 4]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert not list(pytester.path.glob("*.partial"))
+    outcome = pytester.runpytest("--jsonmatch-replay=pipe,missing")
+    outcome.stderr.fnmatch_lines(["*pipe can't be read: it is a pipe or a device, not a file"])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such device")
+def test_a_device_stays_a_device(pytester, golden):
+    golden("actual: { n: 1 }\nexpected: { n: 1 }\n")
+    (pytester.path / "null").symlink_to(os.devnull)  # a link, so that a mistake does not harm the system
+    pytester.runpytest("--jsonmatch-record=null").assert_outcomes(passed=1)
+    assert (pytester.path / "null").is_symlink()
+    assert stat.S_ISCHR(Path(os.devnull).stat().st_mode)
+
+
+# -- of which input ----------------------------------------------------------------------------------------
+
+ECHO = """\
+def ask(given):
+    with open("calls.txt", "a") as file:
+        file.write("x")
+    return {"n": 1}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_other"),
+    [
+        ("input: hello", "input: goodbye", True),
+        ("input: {a: 1, b: [2]}", "input: {a: 1, b: [3]}", True),
+        ("input: {a: 1, b: [2]}", "input: {b: [2], a: 1}", False),
+        ("input: {a: 1}", "input: {a: 1}\ntitle: of one", False),
+        ("input: 1", "input: '1'", True),
+        ("input: hello", "input_file: hello.txt", False),
+        ("input_file: hello.txt", "input_file: other.txt", True),
+        ("input_file: bytes.bin", "input_file: other.bin", True),
+        ("input: null", "input: ''", True),
+    ],
+)
+def test_an_answer_to_another_input_is_none(pytester, write, golden, before, after, is_other):
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    write("client.py", ECHO)
+    for name, content in {
+        "hello.txt": b"hello",
+        "other.txt": b"bye",
+        "bytes.bin": b"\xff",
+        "other.bin": b"\xfe",
+    }.items():
+        (pytester.path / name).write_bytes(content)
+    case = "producer: client:ask\nexpected: {{ n: 1 }}\n{}\n"
+    golden(case.format(before))
+    pytester.runpytest("--jsonmatch-record=out.jsonl").assert_outcomes(passed=1)
+    golden(case.format(after))
+    outcome = pytester.runpytest("--jsonmatch-replay=out.jsonl")
+    outcome.assert_outcomes(passed=not is_other, errors=is_other)
+    if is_other:
+        outcome.stdout.fnmatch_lines("""\
+            E*the output of a.golden.yaml::a in out.jsonl was recorded for another input; to produce and add *
+            1 unanswered: 1 recorded for another input*""")
+    calls = pytester.path / "calls.txt"
+    calls.write_text("")
+    for _ in range(2):
+        pytester.runpytest("--jsonmatch-replay=out.jsonl,missing").assert_outcomes(passed=1)
+    assert len(calls.read_text()) == is_other
+
+
+def test_an_answer_of_unknown_input_counts(pytester, write, golden):
+    write("out.jsonl", '{"case": "a.golden.yaml::a", "actual": {"n": 1}}')
+    golden("input: 1\nexpected: { n: 1 }\n")
+    pytester.runpytest("--jsonmatch-replay=out.jsonl").assert_outcomes(passed=1)

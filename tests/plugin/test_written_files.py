@@ -261,6 +261,91 @@ def test_two_interrupts_never_replace_a_whole_file_by_fewer_answers(pytester, pa
     assert not results.exists() or read_results(results).narrowed == ("interrupted",)
 
 
+# All producers have returned, and their answers are on disk, before the second test ends the run.
+ALL_RETURNED = """
+import glob
+import os
+import signal
+import time
+
+import pytest
+
+def pytest_runtest_call(item):
+    if item.name == "c1":
+        limit = time.monotonic() + 60
+        while sum(open(name).read().count("\\n") for name in glob.glob("answers.jsonl*")) < 8:
+            assert time.monotonic() < limit, "answers are missing"
+        HARM
+"""
+EIGHT = "producer: app:answer\ncases:\n" + "".join(
+    f"- {{id: c{n}, input: {n}, expected: {{n: {n}}}}}\n" for n in range(8)
+)
+QUICK = """
+def answer(n):
+    with open("calls.txt", "a") as file:
+        file.write(str(n))
+    return {"n": n}
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+@pytest.mark.parametrize(
+    ("harm", "more"),
+    [
+        ("os.kill(os.getpid(), signal.SIGINT)", ()),
+        ("os.kill(os.getpid(), signal.SIGKILL)", ()),
+        ("pytest.exit('enough')", ()),
+        ("pytest.fail('no')", ("-x",)),
+        ("os.kill(os.getpid(), signal.SIGKILL)", ("-p", "xdist", "-n1", "--max-worker-restart=0")),
+        ("os.kill(os.getppid(), signal.SIGINT)", ("-p", "xdist", "-n1")),
+    ],
+)
+@pytest.mark.parametrize("option", ["record=answers.jsonl", "replay=answers.jsonl,missing"])
+def test_every_answer_that_came_back_is_kept(pytester, harm, more, option):
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    pytester.makepyfile(app=QUICK)
+    pytester.makeconftest(ALL_RETURNED.replace("HARM", harm))
+    pytester.path.joinpath("a.golden.yaml").write_text(EIGHT, "utf-8")
+    xdist = ("--dist=loadfile",) if more and more[0] == "-p" else ()
+    process = start(pytester.path, f"--jsonmatch-{option}", "--jsonmatch-concurrency=8", *more, *xdist)
+    process.communicate(timeout=120)
+    assert process.returncode != 0
+    (found,) = pytester.path.glob("answers.jsonl*")
+    calls = pytester.path / "calls.txt"
+    assert sorted(calls.read_text()) == list("01234567")
+    pytester.makeconftest("")
+    pytester.runpytest(f"--jsonmatch-replay={found.name},missing").assert_outcomes(passed=8)
+    assert len(calls.read_text()) == 8
+
+
+OWN_FIXTURE = """
+@pytest.fixture
+def jsonmatch_actual(jsonmatch_actual):
+    return {"n": jsonmatch_actual["n"] + 100}
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT to send")
+def test_an_answer_that_a_fixture_has_not_received_goes_to_the_fixture(pytester):
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    pytester.makepyfile(app=QUICK)
+    harm = "os.kill(os.getpid(), signal.SIGINT)"
+    pytester.makeconftest(ALL_RETURNED.replace("HARM", harm) + OWN_FIXTURE)
+    pytester.path.joinpath("a.golden.yaml").write_text(EIGHT.replace("expected: {n: ", "expected: {n: 10"))
+    start(pytester.path, "--jsonmatch-record=answers.jsonl", "--jsonmatch-concurrency=8").communicate(
+        timeout=120
+    )
+    (found,) = pytester.path.glob("answers.jsonl*")
+    pytester.makeconftest("import pytest\n" + OWN_FIXTURE)
+    outcome = pytester.runpytest(f"--jsonmatch-replay={found.name}")
+    outcome.assert_outcomes(passed=1, errors=7)  # what the fixture would return is not known
+    for concurrency in (1, 8):
+        pytester.runpytest(
+            f"--jsonmatch-replay={found.name},missing", f"--jsonmatch-concurrency={concurrency}"
+        ).assert_outcomes(passed=8)
+    assert len((pytester.path / "calls.txt").read_text()) == 8
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
 def test_a_worker_that_is_killed_counts_as_zero(suite):
     killed = "\ndef test_that_is_killed(assert_json_match):\n    os.kill(os.getpid(), signal.SIGKILL)\n"
@@ -278,10 +363,11 @@ def test_a_worker_that_is_killed_counts_as_zero(suite):
 def test_a_run_that_is_killed_leaves_old_files_and_the_answers_that_it_had(suite):
     suite.makefile(".golden.yaml", a="id: a\nactual: {n: 1}\nexpected: {n: 1}\n")
     suite.makepyfile(test_it=SUITE + "\ndef test_that_dies():\n    os.kill(os.getpid(), signal.SIGKILL)\n")
+    old = '{"case": "old", "text": "old"}\n'
     for name in ("answers.jsonl", "results.json"):
-        (suite.path / name).write_text("old")
+        (suite.path / name).write_text(old)
     suite.runpytest_subprocess("--jsonmatch-record=answers.jsonl", "--jsonmatch-json=results.json")
-    assert [(suite.path / name).read_text() for name in ("answers.jsonl", "results.json")] == ["old", "old"]
+    assert [(suite.path / name).read_text() for name in ("answers.jsonl", "results.json")] == [old, old]
     (partial,) = suite.path.glob("answers.jsonl.*.partial")
     assert Outputs(partial).find("a.golden.yaml::a") == {"n": 1}
 
