@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from statistics import median
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.gate.intervals import Interval, influences, is_few, plain_end
-from pytest_jsonmatch.gate.paired import SignFlip, holm, sign_flip
+from pytest_jsonmatch.gate.intervals import Interval, influences
+from pytest_jsonmatch.gate.paired import PairedTest, holm, paired_test
 from pytest_jsonmatch.gate.samples import pair_cases
 
 if TYPE_CHECKING:
@@ -106,9 +105,9 @@ class Change:
     are one-sided.
     """
     p_drop: float = 1.0
-    """The p-value of the sign-flip test for a drop."""
+    """The p-value of the permutation test for a drop."""
     p_gain: float = 1.0
-    """The p-value of the sign-flip test for a gain."""
+    """The p-value of the permutation test for a gain."""
 
     @property
     def delta(self) -> float | None:
@@ -204,17 +203,16 @@ def compare(
 ) -> Change:
     """Compare two runs on the cases that both have.
 
-    The kind: a drop or a gain is significant if the one-sided sign-flip test of the deltas has
-    p ≤ 1 - confidence. For two equal systems, either is called significant in at most
-    2 · (1 - confidence) of comparisons.
+    The kind: a drop or a gain is significant if the one-sided permutation test has p ≤ 1 - confidence. For
+    two equal systems, either is called significant in at most about 2 · (1 - confidence) of comparisons.
 
-    The gate: mode `regression` fails if a drop of more than `max_drop` is significant: for 0 by the sign-flip
-    test, for more also by the sign-flip test of the deltas plus `max_drop`, and, unless every case lost more,
-    by Hall's transformed t test of them. If few deltas differ and most are within `max_drop`, an interval
-    that allows for unseen kinds of cases decides. Mode `non-inferiority` passes only if a drop of `max_drop`
-    or more is ruled out: by the lower end of that interval, and by the sign-flip test; a gain is significant
-    only if it passes. If the true drop is `max_drop`, either mode is wrong in at most about 1 - confidence
-    of runs (docs/statistics.md).
+    The gate: mode `regression` fails if a drop is significant, and still is after `max_drop` was added to
+    every current score, together with one more case that lost nothing. Mode `non-inferiority` passes if a
+    gain is significant after `max_drop` was added to every current score, together with one more case that
+    lost everything, and if there are as many cases as it takes without any change: one that is lost in fifty
+    may be in none of 100. Both are monotone: no worse score turns a failed gate into one that passes. If the
+    true drop is `max_drop`, either mode is wrong in at most about 1 - confidence of runs
+    (docs/statistics.md).
 
     With fewer cases, or clusters, than a significant change needs, mode `regression` judges by the plain
     difference. Without a common case the gate fails in either mode: nothing was compared.
@@ -230,7 +228,7 @@ def compare(
     >>> now = {**before, "case 8": [0.5]}
     >>> verdict = compare(now, before)
     >>> verdict.verdict, verdict.difference
-    ('no significant change', '-0.056 (90 % interval -0.332 to +0.253)')
+    ('no significant change', '-0.056 (90 % interval -0.337 to +0.252)')
     >>> print(compare(now, before, DropGate(0.02, mode="non-inferiority")).gate_text)
     fails: a drop of 0.02 is not ruled out: with 9 cases, drops up to 0.34 could go undetected; even without a
     change it takes 149 cases
@@ -265,81 +263,65 @@ def compare_several(
     name no significant change
     """
     pairs = {name: pair_cases(now, before, clusters) for name, (now, before) in runs.items()}
-    tests = {name: _sign_flip_test(paired) for name, paired in pairs.items() if paired.cases}
+    tests = {name: paired_test(paired) for name, paired in pairs.items() if paired.cases}
     drops = holm({name: min(1.0, test.p_drop / of_drops) for name, test in tests.items()})
     gains = holm({name: min(1.0, test.p_gain / of_gains) for name, test in tests.items()})
     # Each gate and interval has its share of the error rate: it needs more cases, too.
     one = replace(gate, confidence=1 - gate.alpha * max(of_drops, of_gains) / max(len(tests), 1))
     return {
-        name: _judge(paired, SignFlip(drops[name], gains[name]), one, gate.alpha)
+        name: _judge(paired, PairedTest(drops[name], gains[name]), one, gate.alpha)
         if paired.cases
         else Change("no case", passed=False, gate=one)
         for name, paired in pairs.items()
     }
 
 
-def _sign_flip_test(pairs: Pairs, shift: float = 0.0) -> SignFlip:
-    """Return the sign-flip test of the deltas plus `shift`; clusters flip as a whole."""
-    sums: dict[str, float] = {}
-    for delta, _, cluster in pairs.rows:
-        sums[cluster] = sums.get(cluster, 0.0) + delta + shift
-    return sign_flip(sums.values())
-
-
-def _judge(pairs: Pairs, test: SignFlip, gate: DropGate, alpha: float) -> Change:
+def _judge(pairs: Pairs, test: PairedTest, gate: DropGate, alpha: float) -> Change:
     """Judge a difference by its gate, which may be one of several.
 
     Args:
         pairs: the cases of both runs.
-        test: the sign-flip test, its p-values corrected for all tests.
+        test: the permutation test, its p-values corrected for all tests.
         gate: the gate, at the error rate that it and each end of the interval have among all tests.
         alpha: the error rate of the corrected p-values.
     """
-    n, max_drop, of_gate = len(pairs.cases), gate.max_drop, gate.alpha
-    kind: Kind
+    n, limit = len(pairs.cases), gate.max_drop
     mean = influences(pairs.rows)
-    estimate, values = mean.ratio, mean.values
-    is_testable = len(values) >= gate.least_to_test
-    low, high = mean.ends(of_gate, -1.0, 1.0)
-    shifted = _sign_flip_test(pairs, max_drop)
-    is_ruled_out = low >= -max_drop and shifted.p_gain <= of_gate
-    is_worse = is_too_large = test.p_drop <= alpha
-    if is_worse and max_drop and is_few(values) and median(values) >= -max_drop:
-        # Most cases lost no more than is allowed: the mean depends on a few, and on those that are unseen.
-        is_too_large = high < -max_drop
-    elif is_worse and max_drop:
-        # Where every case lost more than is allowed, no distribution has to be assumed for the mean.
-        is_beyond = max(values) < -max_drop or plain_end(-values, of_gate) > max_drop
-        is_too_large = shifted.p_drop <= of_gate and is_beyond
-    if is_worse:
-        kind = "worse"
-        high = max(estimate, min(0.0, -plain_end(-values, of_gate)))
-        if gate.mode == "regression":
-            high = (min if is_too_large else max)(high, -max_drop)
-    # If the systems are not equal, sign flips may find a gain although the mean can still have dropped.
-    elif test.p_gain <= alpha and (is_ruled_out or gate.mode == "regression"):
-        kind = "better"
-        low = min(estimate, max(0.0, plain_end(values, of_gate)))
-    else:
-        kind = "no worse" if max_drop and is_ruled_out else "not shown"
-        if not is_testable:
-            kind = "too few"
-        # The interval must agree with the kind: no drop or gain is significant, so it contains 0.
-        low, high = min(low, 0.0), max(high, 0.0)
-    if not is_ruled_out and gate.mode == "non-inferiority":
-        low = min(low, -max_drop)
+    units = len(mean.values)
+    is_testable, is_regression = units >= gate.least_to_test, gate.mode == "regression"
+    is_worse, is_better = test.p_drop <= alpha, test.p_gain <= alpha
+    is_too_large = is_worse and (not limit or paired_test(pairs, limit, 0.0).p_drop <= gate.alpha)
+    is_ruled_out = (
+        units >= (gate.least_to_rule_out or 0) and paired_test(pairs, limit, -1.0).p_gain <= gate.alpha
+    )
     if not is_testable:
         # Nothing can be tested: three of three cases that fall to 0 would pass.
-        is_too_large = estimate < -max_drop - 1e-12
+        is_too_large = mean.ratio < -limit - 1e-12
+    kinds: dict[Kind, bool] = {
+        "worse": is_worse,
+        # If the systems are not equal, the test may find a gain although the mean can still have dropped.
+        "better": is_better and (is_regression or is_ruled_out),
+        "too few": not is_testable,
+        "no worse": bool(limit) and is_ruled_out,
+        "not shown": True,
+    }
+    kind = next(kind for kind, holds in kinds.items() if holds)
+    # Beyond these values the tests exclude the difference, or cannot exclude it: the interval agrees.
+    low, high = mean.ends(gate.alpha, -1.0, 1.0)
+    if limit and is_testable:
+        low = (max if is_ruled_out else min)(low, -limit)
+        high = (min if is_too_large else max)(high, -limit)
+    low = (max if kind == "better" else min)(low, 0.0)
+    high = (min if kind == "worse" else max)(high, 0.0)
     return Change(
         kind=kind,
-        passed=not is_too_large if gate.mode == "regression" else is_ruled_out,
+        passed=not is_too_large if is_regression else is_ruled_out,
         gate=gate,
         cases=n,
-        clusters=len(values),
+        clusters=units,
         current=math.fsum(pairs.current) / n,
         baseline=math.fsum(pairs.baseline) / n,
-        interval=Interval(estimate, low, high, 1 - 2 * alpha, n, len(values)),
+        interval=Interval(mean.ratio, low, high, 1 - 2 * alpha, n, units),
         p_drop=test.p_drop,
         p_gain=test.p_gain,
     )

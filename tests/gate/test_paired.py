@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
+from statistics import fmean
 
 import numpy as np
 import pytest
 from scipy.stats import binom, permutation_test
 
-from pytest_jsonmatch.gate.paired import SignFlip, holm, sign_flip
+from pytest_jsonmatch.gate.paired import holm, paired_test
+from pytest_jsonmatch.gate.samples import pair_cases
 
 
-def by_hand(deltas):
-    """All patterns, one after the other; those that tie count half if a delta is 0."""
-    sums = list(map(sum, itertools.product(*((-abs(delta), abs(delta)) for delta in deltas))))
-    total, tie = sum(deltas), 0.5 if 0.0 in deltas else 1.0
-    shares = [(s < total - 1e-9, abs(s - total) <= 1e-9, s > total + 1e-9) for s in sums]
+def sign_flip(deltas):
+    """The test of one run each, whose scores differ by these."""
+    sides = ({str(at): [max(0.0, sign * delta)] for at, delta in enumerate(deltas)} for sign in (1, -1))
+    return paired_test(pair_cases(*sides))
+
+
+def count_by_hand(changes):
+    """All arrangements, one after the other; those that change nothing count half, the observed one in full."""
+    sums = [sum(each) for each in itertools.product(*changes)]
+    shares = [(s < -1e-9, abs(s) <= 1e-9, s > 1e-9) for s in sums]
     below, same, above = (sum(column) / len(sums) for column in zip(*shares))
-    return below + tie * same, above + tie * same
+    return below + (same + 1 / len(sums)) / 2, above + (same + 1 / len(sums)) / 2
 
 
 @pytest.mark.parametrize(
@@ -33,7 +41,62 @@ def by_hand(deltas):
 )
 def test_the_sign_flip_test_counts_all_patterns(deltas):
     found = sign_flip(deltas)
-    assert (found.p_drop, found.p_gain) == pytest.approx(by_hand(deltas))
+    assert (found.p_drop, found.p_gain) == pytest.approx(count_by_hand([(0, -2 * delta) for delta in deltas]))
+
+
+RUNS = {
+    "a": ([0.5], [1.0, 0.75, 0.25]),
+    "b": ([0.0], [1.0, 1.0, 1.0]),
+    "c": ([0.75, 0.25], [0.5]),
+    "d": ([0.1, 0.4], [0.9, 0.7]),
+}
+
+
+def test_where_numbers_of_runs_differ_all_deals_are_counted_too():
+    now, before = ({case: sides[at] for case, sides in RUNS.items()} for at in (0, 1))
+    found = paired_test(pair_cases(now, before))
+    flips, deals = [], []
+    for ours, theirs in RUNS.values():
+        flips.append((0, 2 * (fmean(theirs) - fmean(ours))))
+        runs, observed = [*ours, *theirs], fmean(ours) - fmean(theirs)
+        dealt = []
+        for chosen in itertools.combinations(range(len(runs)), len(ours)):
+            rest = [score for at, score in enumerate(runs) if at not in chosen]
+            dealt.append(fmean([runs[at] for at in chosen]) - fmean(rest) - observed)
+        deals.append(dealt)
+    both = count_by_hand(flips), count_by_hand(deals)
+    assert (found.p_drop, found.p_gain) == pytest.approx(tuple(map(max, *both)))
+    assert both[0] != both[1]
+
+
+def test_equal_numbers_of_runs_are_not_dealt():
+    """Systems that are better at some cases and worse at others are equal on average."""
+    before = {str(at): [0.0, 1.0, 1.0] for at in range(6)}
+    now = {str(at): [0.0, 1.0, 0.0] for at in range(6)}
+    assert paired_test(pair_cases(now, before)) == sign_flip([-1 / 3] * 6)
+
+
+def test_a_shift_comes_with_one_more_case():
+    before, now = {str(at): [1.0] for at in range(9)}, {str(at): [0.5] for at in range(9)}
+    found = paired_test(pair_cases(now, before), shift=0.25, extra=-1.0)
+    deltas = [-0.25] * 9 + [-0.75]
+    assert tuple(found) == pytest.approx(count_by_hand([(0, -2 * delta) for delta in deltas]))
+
+
+@pytest.mark.parametrize("sides", [(5, 1), (1, 5), (4, 2), (6, 7)])
+def test_deals_of_many_cases_come_near_random_ones(sides):
+    source = np.random.RandomState(sum(sides))
+    now, before = (source.beta(8, 2, (60, runs)) for runs in sides)
+    now -= 0.02
+    sides = ({str(at): runs for at, runs in enumerate(each.tolist())} for each in (now, before))
+    found = paired_test(pair_cases(*sides))
+    runs, k = np.hstack((now, before)), now.shape[1]
+    order = np.argsort(source.random_sample((20_000, *runs.shape)), axis=2)
+    dealt = np.take_along_axis(runs[None], order, axis=2)
+    differences = (dealt[..., :k].mean(axis=2) - dealt[..., k:].mean(axis=2)).sum(axis=1)
+    observed = (now.mean(axis=1) - before.mean(axis=1)).sum()
+    assert found.p_drop >= (differences < observed).mean() - 0.01
+    assert found.p_gain >= (differences > observed).mean() - 0.01
 
 
 def test_the_sign_flip_test_is_scipys_permutation_test():
@@ -43,11 +106,17 @@ def test_the_sign_flip_test_is_scipys_permutation_test():
 
 
 @pytest.mark.parametrize("others", [0, 1, 30])
-def test_of_outcomes_it_is_mcnemars_test(others):
-    """Exact where all change, and mid-p where some do not."""
+def test_of_outcomes_it_is_mcnemars_mid_p_test(others):
     found = sign_flip([-1.0] * 9 + [1.0] * 4 + [0.0] * others)
-    tie = 0.5 if others else 1.0
-    assert found.p_drop == pytest.approx(binom.sf(9, 13, 0.5) + tie * binom.pmf(9, 13, 0.5))
+    observed = 2.0 ** -(13 + others) / 2
+    assert found.p_drop == pytest.approx(binom.sf(9, 13, 0.5) + binom.pmf(9, 13, 0.5) / 2 + observed)
+
+
+@pytest.mark.parametrize("n", [31, 60, 300])
+def test_of_many_outcomes_it_is_exact(n):
+    lost = n // 2 + math.isqrt(n)
+    found = sign_flip([-1.0] * lost + [1.0] * (n - lost))
+    assert found.p_drop == pytest.approx(binom.sf(lost, n, 0.5) + binom.pmf(lost, n, 0.5) / 2, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +168,8 @@ def test_the_error_rate_for_outcomes(n):
 
 @pytest.mark.parametrize("deltas", [[], [0.0], [0.0] * 50, [1e-12, -1e-12]])
 def test_deltas_of_0_prove_nothing(deltas):
-    assert sign_flip(deltas) == SignFlip(1.0, 1.0)
+    found = sign_flip(deltas)
+    assert found.p_drop == found.p_gain >= 0.5
 
 
 def test_holm_by_hand():
@@ -107,3 +177,8 @@ def test_holm_by_hand():
     assert holm({"a": 0.4, "b": 0.4}) == {"a": 0.8, "b": 0.8}
     assert holm({"a": 0.9, "b": 0.6}) == {"a": 1.0, "b": 1.0}
     assert holm({}) == {}
+
+
+def test_differences_of_floats_tie_where_those_of_decimals_do():
+    now, before = {"a": [0.3], "b": [0.8]}, {"a": [0.2], "b": [0.9]}
+    assert tuple(paired_test(pair_cases(now, before))) == (0.625, 0.625)
