@@ -22,7 +22,7 @@ from pytest_jsonmatch.gate.expressions import (
     parse_gate,
     quoted,
 )
-from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
+from pytest_jsonmatch.gate.intervals import ratio_interval
 from pytest_jsonmatch.gate.statistics import array_rows, case_rows, leaf_rows
 from pytest_jsonmatch.results.comparison import iter_comparisons
 from pytest_jsonmatch.results.parts import describe_missing_tag, find_variants, join_names
@@ -143,7 +143,7 @@ def _significant(gate: Gate, results: RunResult, confidence: float) -> Check:
         rows = leaf_rows(cases, name, pattern=gate.field)[name]
     else:
         rows = case_rows(cases, name)
-    interval = (pass_rate_interval if name == "pass_rate" else ratio_interval)(rows, confidence)
+    interval = ratio_interval(rows, confidence)
     side, end = ("lower", interval.low) if gate.operator in {">", ">="} else ("upper", interval.high)
     note = (
         f"{interval.estimate:.3f}, {confidence * 100:g} % interval {interval.low:.3f} to {interval.high:.3f}"

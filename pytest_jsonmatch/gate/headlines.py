@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.gate.baseline import compare_runs
-from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
+from pytest_jsonmatch.gate.intervals import ratio_interval
 from pytest_jsonmatch.gate.statistics import case_rows, leaf_rows
 from pytest_jsonmatch.gate.verdict import ANY_DROP, DropGate, compare_several
 from pytest_jsonmatch.limits import SCORES
@@ -37,12 +37,7 @@ def headlines(results: RunResult, confidence: float = 0.95) -> list[Headline]:
     cases = results.cases
     rows = {name: case_rows(cases, name) for name in (*SCORES, "pass_rate")}
     rows |= {f"{MICRO}{name}": ratios for name, ratios in leaf_rows(cases, *SCORES).items()}
-    methods = {"pass_rate": pass_rate_interval}
-    return [
-        Headline(name, methods.get(name, ratio_interval)(ratios, confidence))
-        for name, ratios in rows.items()
-        if ratios
-    ]
+    return [Headline(name, ratio_interval(ratios, confidence)) for name, ratios in rows.items() if ratios]
 
 
 @final

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Final, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.gate.intervals import pass_rate_interval, ratio_interval
+from pytest_jsonmatch.gate.intervals import ratio_interval
 from pytest_jsonmatch.gate.samples import Row, pair_cases
 from pytest_jsonmatch.gate.verdict import DropGate
 
@@ -150,7 +150,7 @@ def clusters_to_detect(
 
 
 def _clusters(sample: Sample, drop: float, confidence: float, power: float) -> float:
-    """Return the number of clusters that detect a drop, by the normal approximation of the sign-flip test.
+    """Return the number of clusters that detect a drop, by the normal approximation of the permutation test.
 
     Some clusters are assumed to fall to score 0 and the others to stay unchanged. Such a drop is the hardest
     to detect, since it affects few cases; a drop of all cases needs fewer. The test divides the sum of the
@@ -181,15 +181,13 @@ def half_width(sample: Sample, clusters: int, confidence: float = 0.95) -> float
     import numpy as np
 
     random = np.random.RandomState(SEED)
-    is_rate = sample.per_cluster == 1 and {0.0, 1.0}.issuperset(sample.scores)
-    interval_of: Callable[..., Any] = pass_rate_interval if is_rate else ratio_interval
     widths = []
     for _ in range(_WIDTHS):
         drawn = random.randint(len(sample.sizes), size=clusters).tolist()
         rows = [
             Row(sample.scores[index], sample.sizes[index], str(number)) for number, index in enumerate(drawn)
         ]
-        interval = interval_of(rows, confidence)
+        interval = ratio_interval(rows, confidence)
         widths.append((interval.high - interval.low) / 2)
     return float(np.median(widths))
 

@@ -121,9 +121,9 @@ def test_a_single_case(write, command):
     lines = command("diff gold.json wrong.json").out.splitlines()
     assert lines[3:] == [
         "statistic   gold  wrong  difference     95 % interval  verdict",
-        "mean score  1.00   0.00      -1.000  -1.000 to +1.000  not enough cases",
-        "pass rate   1.00   0.00      -1.000  -1.000 to +1.000  not enough cases",
-        "n           1.00   0.00      -1.000  -1.000 to +1.000  not enough cases",
+        "mean score  1.00   0.00      -1.000  -1.000 to +0.955  not enough cases",
+        "pass rate   1.00   0.00      -1.000  -1.000 to +0.998  not enough cases",
+        "n           1.00   0.00      -1.000  -1.000 to +0.998  not enough cases",
         "intervals below the mean score are corrected for their number: they are wider",
         "",
         "cases that changed from gold to wrong",
@@ -201,7 +201,7 @@ def test_a_significant_drop(saved, command):
     saved("b", [{**each, "a": -1} for each in GOLD], "--keep", "all")
     ran = command("diff a.json b.json --max-drop 0.1")
     assert (ran.code, ran.err) == (1, "")
-    assert "\nmean score  1.00  0.50      -0.500  -0.549 to -0.500  significantly worse\n" in ran.out
+    assert "\nmean score  1.00  0.50      -0.500  -0.549 to -0.353  significantly worse\n" in ran.out
     assert ran.out.endswith("\nfails: significantly worse by more than 0.1\n")
     back = command("diff b.json a.json --max-drop 0.1")
     assert back.code == 0
@@ -257,9 +257,9 @@ def test_several_candidates_are_judged_together(saved, command, written):
         "statistic   main     a  difference   98.3 % interval  verdict",
         "mean score  1.00  1.00      +0.000  -0.150 to +0.150  no significant change",
         "statistic   main     b  difference   98.3 % interval  verdict",
-        "mean score  1.00  0.92      -0.083  -0.243 to +0.089  no significant change",
+        "mean score  1.00  0.92      -0.083  -0.243 to +0.092  no significant change",
         "statistic   main     c  difference   98.3 % interval  verdict",
-        "mean score  1.00  0.67      -0.333  -0.462 to -0.204  significantly worse",
+        "mean score  1.00  0.67      -0.333  -0.465 to -0.113  significantly worse",
     ]
     gated = command(f"{line} --max-drop 0.1")
     assert gated.code == 1

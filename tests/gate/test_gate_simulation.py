@@ -86,10 +86,10 @@ def test_either_mode_is_seldom_wrong_at_its_margin(gates, kind, shape, n):
 
 @pytest.mark.parametrize(
     ("kind", "n", "drop", "gate"),
-    [("binary", 20, 0.3, DropGate()), ("graded", 150, 0.0, DropGate(0.02, mode="non-inferiority"))],
+    [("binary", 20, 0.3, DropGate()), ("graded", 300, 0.0, DropGate(0.02, mode="non-inferiority"))],
 )
 def test_as_much_is_seen_as_by_the_usual_tests(gates, kind, n, drop, gate):
-    """The exact unconditional test of outcomes, Student's t of the others."""
+    """The exact unconditional test of outcomes; Student's t of others, which does not allow for rare losses."""
     random = gates.source("short")
     least = gates.unconditional(20) - 1e-6
     ours = theirs = 0
@@ -101,7 +101,7 @@ def test_as_much_is_seen_as_by_the_usual_tests(gates, kind, n, drop, gate):
         else:
             ours, theirs = ours + change.passed, theirs + gates.t_test(deltas, 0.02, "greater")
     assert theirs > 75
-    assert ours >= theirs - 15
+    assert ours >= theirs - (15 if drop else 30)
 
 
 @pytest.mark.parametrize(
@@ -173,12 +173,11 @@ def kinds_of(change):
     return {each.kind for each in (change.scores, change.outcomes, *change.fields.values())}
 
 
-@pytest.mark.parametrize("rate", [0.5, 0.9, 0.98])
-def test_wilson_covers_as_often_as_the_binomial_distribution_says(gates, rate):
-    runs = 20_000
-    passes = gates.source("short", rate).binomial(30, rate, size=runs).tolist()
-    covering, exact = gates.covering(rate, 30), gates.exact_coverage(rate, 30)
-    assert sum(p in covering for p in passes) / runs == pytest.approx(exact, abs=0.01)
+@pytest.mark.parametrize("n", [5, 10, 30])
+def test_the_low_end_of_a_pass_rate_is_seldom_above_it(gates, n):
+    ends = [gates.mean_interval([1.0] * passed + [0.0] * (n - passed)).low for passed in range(n + 1)]
+    for rate in (0.5, 0.8, 0.9, 0.96, 0.98, 0.998):
+        assert sum(binom.pmf(at, n, rate) for at, end in enumerate(ends) if end > rate) <= 0.025
 
 
 def test_the_command_writes_its_tables_into_a_document(gates, tmp_path, capsys):

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from pytest_jsonmatch.gate.verdict import DropGate, compare, compare_several, format_means
+from pytest_jsonmatch.gate.verdict import DropGate, compare, compare_several, format_means, round_up
 
 
 def run(*scores):
@@ -19,16 +19,14 @@ def test_a_significant_drop():
     # All eight that differ got worse: 2 of 512 patterns, of which the observed one counts in full.
     assert verdict.p_drop == pytest.approx(1.5 / 512)
     assert verdict.delta == pytest.approx(-2 / 9)
-    assert re.fullmatch(
-        r"-0\.222 \(90 % interval -0\.\d{3} to -0\.\d{3}\): significantly worse", verdict.note
-    )
+    assert re.fullmatch(r"-0\.222 \(90 % interval -0\.\d{3} to below 0\): significantly worse", verdict.note)
     assert verdict.gate_text == "fails: significantly worse"
 
 
 def test_a_significant_gain():
     verdict = compare(run(*[0.75] * 8, 1.0), run(*[0.5] * 8, 1.0))
     assert (verdict.kind, verdict.passed) == ("better", True)
-    shown = r"\+0\.222 \(90 % interval \+0\.\d{3} to \+0\.\d{3}\): significantly better"
+    shown = r"\+0\.222 \(90 % interval above 0 to \+0\.\d{3}\): significantly better"
     assert re.fullmatch(shown, verdict.note)
     assert verdict.gate_text == "passes: significantly better"
 
@@ -57,7 +55,7 @@ def test_what_is_not_shown_says_what_the_data_allow():
     now = {case: [score + 0.1 * (-1) ** number] for number, (case, [score]) in enumerate(before.items())}
     verdict = compare(now, before)
     assert (verdict.kind, verdict.passed) == ("not shown", True)
-    told = f"no significant change; with 9 cases, drops up to {-verdict.interval.low:.2f} could go undetected"
+    told = f"no significant change; with 9 cases, drops up to {round_up(-verdict.interval.low)} could go undetected"
     assert (verdict.reason, verdict.verdict) == (told, "no significant change")
     assert verdict.interval.low < 0 < verdict.interval.high
     assert verdict.interval.confidence == pytest.approx(0.9)

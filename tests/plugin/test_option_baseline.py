@@ -105,8 +105,8 @@ def test_what_became_of_each_case(suite, workers, monkeypatch):
     assert [lines[0], *lines[2:10]] == [
         "the change from `main` is not tested; 2 cases, it takes at least 5",
         "statistic   main  this run  difference     90 % interval  verdict",
-        "mean score  1.00      0.75      -0.250  -0.844 to +0.730  not enough cases",
-        "y           1.00      0.50      -0.500  -0.999 to +0.936  not enough cases",
+        "mean score  1.00      0.75      -0.250  -0.853 to +0.744  not enough cases",
+        "y           1.00      0.50      -0.500  -0.999 to +0.944  not enough cases",
         "intervals below the mean score are corrected for their number: they are wider",
         "cases that changed from main to this run",
         "case                    change  expected  main  this run",

@@ -214,9 +214,9 @@ def test_what_is_shown_of_a_baseline():
         "",
         "this run against main, mean of 8 cases in both",
         "statistic   main  this run  difference      90 % interval  verdict",
-        "mean score  1.00      0.62      -0.375   -0.596 to -0.145  significantly worse",
-        "pass rate   1.00      0.25      -0.750  -0.975 to below 0  significantly worse",
-        "a           1.00      0.25      -0.750  -0.975 to below 0  significantly worse",
+        "mean score  1.00      0.62      -0.375  -0.598 to below 0  significantly worse",
+        "pass rate   1.00      0.25      -0.750   -0.974 to -0.005  significantly worse",
+        "a           1.00      0.25      -0.750   -0.974 to -0.005  significantly worse",
     ]
 
 
@@ -254,7 +254,7 @@ def test_figures_with_their_intervals(unicode):
     )
     assert means[0] == "mean over cases, with 95 % confidence intervals (40 cases):"
     assert means[1].startswith("  score      0.75  0.6")
-    assert means[2] == "  pass rate  0.50  0.35 to 0.65"
+    assert means[2] == "  pass rate  0.50  0.34 to 0.66"
     assert leaves[0] == "all fields, with 95 % confidence intervals (40 cases):"
     for block in statistics_of(report):
         assert all(line_width(line) <= 40 for line in block_lines(block, TerminalStyle(width=40)))
