@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pytest_jsonmatch import defaults
-from pytest_jsonmatch.comparer import Comparer, check_judge, read_expected
+from pytest_jsonmatch.comparer import Comparer, check_judge, read_models
 from pytest_jsonmatch.engine.plan.options import EVALUATION_TYPES, OPTION_ALIASES, OPTION_NAMES
 from pytest_jsonmatch.engine.plan.unmatched import collect_patterns, format_unmatched
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning, find_closest
@@ -67,7 +67,8 @@ def compare_json(
     0.9545
     """
     judge = options.pop("judge", None)
-    return Comparer.of(metric, options).compare(actual, read_expected(expected), judge)
+    read = read_models(expected, actual)
+    return Comparer.of(metric, read.add_rules(options)).compare(actual, read.value, judge)
 
 
 def compare_corpus(

@@ -82,17 +82,19 @@ def assert_json_match(
     1.0
     """
     __tracebackhide__ = True
-    from pytest_jsonmatch.comparer import read_expected
+    from pytest_jsonmatch.comparer import read_models
     from pytest_jsonmatch.request import resolve
 
     _begin()
     try:
-        value = read_expected(expected)
+        read = read_models(expected, actual)
     except JsonMatchError as error:
         raise error.with_traceback(None)  # noqa: B904 - the very same error
     request = resolve(
-        actual, value, metric=metric, threshold=threshold, options=options, name=name, tags=tags
+        actual, read.value, metric=metric, threshold=threshold, options=options, name=name, tags=tags
     )
+    if read.aliases or read.decimals:
+        request = replace(request, options=read.add_rules(request.options), aliases=read.aliases)
     result, failure = _check(request)
     run = current_run()
     is_recorded = run is not None and run.has_only_gates and not isinstance(failure, ComparatorError)
@@ -297,6 +299,8 @@ def _format_failure(request: ComparisonRequest, result: MatchResult, locate: Loc
     yield from _format_violations(result)
     yield from _format_unmatched(result, failures)
     yield from _hint_at_swap(result, request.actual)
+    yield from _hint_at_aliases(request, result)
+    yield from _hint_at_dates(request, result)
     yield from _suggest_changes(request, result)
 
 
@@ -385,6 +389,34 @@ def _hint_at_swap(result: MatchResult, actual: object) -> Iterator[str]:
         yield "actual is a path, compared as text; pass the content of the file: path.read_text()"
     elif result.counts.keys() == {"match", "hallucination"}:
         yield "expected is inside actual: if the two were swapped, write actual first"
+
+
+def _hint_at_aliases(request: ComparisonRequest, result: MatchResult) -> Iterator[str]:
+    """Yield a hint if the sides differ only in the aliases of an expected pydantic model."""
+    if not request.aliases or not {"omission", "hallucination"} <= result.counts.keys():
+        return
+    from pytest_jsonmatch.engine.value.models import rename_members
+
+    aliases, (expected, actual) = request.aliases, result.documents
+    by_alias = rename_members(actual, aliases, expected)
+    by_name = rename_members(actual, {alias: name for name, alias in aliases.items()}, expected)
+    for renamed, form, option in (
+        (by_alias, "name", "write actual with by_alias=True"),
+        (by_name, "alias", "write actual with by_alias=False, or expected with serialize_by_alias=True"),
+    ):
+        if renamed != actual and _passes(
+            request, request.comparer.compare_value(renamed, expected, _refuse_to_judge)
+        ):
+            yield f"actual has members by {form}, and differs only in this from the pydantic model: {option}"
+
+
+def _hint_at_dates(request: ComparisonRequest, result: MatchResult) -> Iterator[str]:
+    """Yield the rules under which dates are equal that differ in their precision or form only."""
+    from pytest_jsonmatch.golden.suggest import find_date_rules
+
+    rules = {} if request.suggests else find_date_rules(result)
+    if rules:
+        yield f"to compare dates whatever their precision or form: fields={rules!r}"
 
 
 def _format_unmatched(result: MatchResult, failures: Iterable[ScoreCheck]) -> Iterator[str]:

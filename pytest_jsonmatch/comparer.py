@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final, final
+from functools import lru_cache, partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.answer import unwrap_answer
+from pytest_jsonmatch.defaults import METRIC
 from pytest_jsonmatch.engine.ask.rounds import score_all_with_answers, score_with_answers
 from pytest_jsonmatch.engine.plan.compile import compile_plan
 from pytest_jsonmatch.engine.plan.options import ALIASES
@@ -24,6 +26,7 @@ from pytest_jsonmatch.engine.value.errors import (
     UnlistedFieldError,
 )
 from pytest_jsonmatch.engine.value.matchers import to_expected
+from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.running import current_run
 
 if TYPE_CHECKING:
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.score.walkstate import Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.engine.value.paths import Segment
     from pytest_jsonmatch.semantic.bench import Bench
 
 _NO_OPTIONS: Final[Mapping[str, Any]] = {}
@@ -250,6 +254,78 @@ def read_expected(expected: object) -> JsonValue:
     except JsonParseError as error:
         error.args = (f"expected is {error}",)
         raise
+
+
+@final
+class ExpectedValue(NamedTuple):
+    """An expected value as JSON, and what is known of its pydantic models."""
+
+    value: JsonValue
+    decimals: tuple[tuple[Segment, ...], ...] = ()
+    """The schema paths of numbers that pydantic writes as text."""
+    aliases: Mapping[str, str] = MappingProxyType({})
+    """The aliases of members by their names."""
+
+    def add_rules(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return options under which decimals are compared as numbers, unless a schema has the rules."""
+        if not self.decimals or _parse_schema(METRIC, options) is not None:
+            return options
+        return {**options, "schema": _make_decimal_schema(self.decimals)}
+
+
+def read_models(expected: object, actual: object) -> ExpectedValue:
+    """Return the expected JSON value as `read_expected` does; models are named as in actual.
+
+    pydantic writes members by their aliases, or by name if the model's configuration says so; where an object
+    of actual has the names only, they are written by name, too.
+    """
+    models: list[type] = []
+    if isinstance(expected, TEXT):
+        return ExpectedValue(read_expected(expected))
+    value = to_expected(expected, models=models)
+    if not models:
+        return ExpectedValue(value)
+    from pytest_jsonmatch.engine.value.models import find_aliases, find_decimals, follow_names
+
+    by_name = to_expected(expected, form="name")
+    aliases = find_aliases(to_expected(expected, form="alias"), by_name)
+    if aliases:
+        value = follow_names(value, by_name, [_peek(unwrap_answer(actual), value)])
+    marked = to_expected(expected, form="decimals")
+    decimals = tuple(dict.fromkeys(find_decimals(value, marked, ELEMENT)))
+    return ExpectedValue(value, decimals, aliases)
+
+
+def _peek(actual: object, expected: JsonValue) -> JsonValue:
+    """Return the JSON value of an answer, to see the names in it; MISSING for one without."""
+    from pytest_jsonmatch.reading.extract import extract_json, kind_of
+
+    try:
+        if isinstance(actual, TEXT):
+            return extract_json(actual, want=kind_of(expected)).value
+        return to_json_value(actual)
+    except JsonMatchError:
+        return MISSING
+
+
+@lru_cache(maxsize=256)
+def _make_decimal_schema(paths: tuple[tuple[Segment, ...], ...]) -> SchemaNode:
+    """Return a schema that compares the values at some paths as numbers, and anything else as without it."""
+    from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
+
+    anything = SchemaNode()
+    root = SchemaNode(rest=anything, digest="none")
+    for path in paths:
+        node = root
+        for segment in path:
+            if segment is ELEMENT:
+                node.items = node.items or SchemaNode(rest=anything)
+                node = node.items
+            else:
+                node.properties = node.properties or {}
+                node = node.properties.setdefault(str(segment), SchemaNode(rest=anything))
+        node.rules = {"compare": "numeric"}
+    return root
 
 
 def read_expected_text(expected: str | bytes | bytearray) -> JsonValue:

@@ -51,6 +51,8 @@ class ComparisonRequest:
     """The names of the arguments that the call or a mark of the test itself gives."""
     rules: Sequence[WrittenRule] | None = None
     """The patterns to check for matches; None for those of the call and of the test's own mark."""
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    """The aliases of members of expected pydantic models, by their names."""
 
     @property
     def actual(self) -> object:

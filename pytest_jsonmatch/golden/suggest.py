@@ -8,6 +8,7 @@ never suggested.
 from __future__ import annotations
 
 import itertools
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
@@ -16,7 +17,7 @@ from pytest_jsonmatch.engine.plan.options import read_rule
 from pytest_jsonmatch.golden.writing import yaml_flow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
@@ -38,8 +39,11 @@ _SPELLINGS: Final[tuple[Rule, ...]] = (
     "normalized_text",
     {"transform": ["casefold", "sort_tokens"]},
     "date",
+    {"compare": {"date": {"precision": "day"}}},
     "amount",
 )
+_DATES: Final[tuple[Rule, ...]] = ("date", {"compare": {"date": {"precision": "day"}}})
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T.*)?")
 
 
 @final
@@ -158,13 +162,30 @@ def _usual_rules(fields: list[FieldResult]) -> Iterator[Rule]:
 
 def _likely_rules(differing: Mapping[str, list[FieldResult]]) -> dict[str, Rule]:
     """Return, by path, the first rule with which all its values match, if there is one."""
+    return _find_rules({path: (fields, _rules(fields)) for path, fields in differing.items()})
+
+
+def find_date_rules(result: MatchResult) -> dict[str, Rule]:
+    """Return, by path, rules for ISO dates that differ in their precision or form only."""
+    differing = {
+        path: (fields, _DATES)
+        for path, fields in _by_path(result).items()
+        if all(type(field.expected) is str and _DATE.fullmatch(field.expected) for field in fields)
+        and all(type(field.actual) is str for field in fields)
+        and fields[0].node.rules.explicit_comparator is None
+    }
+    return _find_rules(differing)
+
+
+def _find_rules(candidates: Mapping[str, tuple[list[FieldResult], Iterable[Rule]]]) -> dict[str, Rule]:
+    """Return, by path, the first of its rules with which all its values match."""
     from pytest_jsonmatch.comparer import Comparer
     from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
     found: dict[str, Rule] = {}
-    for path, fields in differing.items():
+    for path, (fields, rules) in candidates.items():
         expected, actual = [field.expected for field in fields], [field.actual for field in fields]
-        for rule in _rules(fields):
+        for rule in rules:
             with suppress(JsonMatchError):
                 if Comparer.of(METRIC, {"fields": {"[]": rule}}).compare(actual, expected).f1 == 1.0:
                     found[path] = rule

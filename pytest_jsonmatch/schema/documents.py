@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias, final
@@ -206,8 +207,17 @@ class Documents:
 class Violations:
     """Lists the violations of a whole schema in a value; the validator is made for the first value."""
 
-    def __init__(self, root: Schema, path: Path | None, folders: tuple[str, ...] | None) -> None:
+    def __init__(
+        self,
+        root: Schema,
+        path: Path | None,
+        folders: tuple[str, ...] | None,
+        others: tuple[Schema, ...] = (),
+    ) -> None:
+        """Prepare the validation; a value that one of the `others` accepts has no violations."""
         self._given = root, path, folders
+        self._other_schemas = others
+        self._others = tuple(Violations(other, path, folders) for other in others)
 
     def __call__(self, value: Any) -> tuple[str, ...] | None:
         """Return the violations of the schema in a value, each with its path; None if it can't be validated.
@@ -215,6 +225,13 @@ class Violations:
         Raises:
             ConfigurationError: the schema is not a valid JSON Schema.
         """
+        violations = self._find(value)
+        for other in self._others if violations else ():
+            if (found := other(value)) is not None and len(found) < len(violations or ()):
+                violations = found
+        return violations
+
+    def _find(self, value: Any) -> tuple[str, ...] | None:
         if self._validator is None or not is_validatable(value):
             return None
         violations: list[str] = []
@@ -234,7 +251,7 @@ class Violations:
         return documents.validator(next(iter(documents.by_address)))
 
     def __reduce__(self) -> Any:
-        return Violations, self._given
+        return Violations, (*self._given, self._other_schemas)
 
 
 def _resolve_address(base: str, reference: str) -> str:
@@ -299,9 +316,77 @@ def _schema_of(source: object) -> Mapping[str, Any] | bool:
 
 @lru_cache(maxsize=256)
 def model_schema(model: Any) -> dict[str, Any]:
-    """Return the JSON Schema of a pydantic model, created once for each class."""
-    schema: dict[str, Any] = model.model_json_schema()
+    """Return the schema of a pydantic model's JSON, created once for each class.
+
+    The names of members that have aliases are under `NAMES`, and Decimals have the comparator `numeric`.
+    """
+    first, *others = _write_schemas(model)
+    schema: dict[str, Any] = json.loads(json.dumps(first))
+    for other in others:
+        _annotate(schema, other)
     return schema
+
+
+@lru_cache(maxsize=256)
+def other_model_schemas(model: Any) -> tuple[dict[str, Any], ...]:
+    """Return the other schemas by which an answer is valid: of what the model reads, and by name."""
+    first, *others = _write_schemas(model)
+    return tuple(schema for number, schema in enumerate(others) if schema not in (first, *others[:number]))
+
+
+def _write_schemas(model: Any) -> list[dict[str, Any]]:
+    """Return the schemas of what pydantic writes, by alias and by name, and of what it reads."""
+    write = model.model_json_schema
+    if not hasattr(model, "__pydantic_serializer__"):
+        return [write()]
+    by_alias = model.model_config.get("serialize_by_alias") is not False
+    schemas = []
+    for mode in ("serialization", "validation"):
+        for names in (by_alias, not by_alias):
+            with suppress(Exception):  # of pydantic: a type has no schema in one of the modes
+                schemas.append(write(by_alias=names, mode=mode))
+    return schemas or [write()]
+
+
+NAMES: Final = "x-python-names"
+"""The keyword for other names of members, each with the name under which the member is listed."""
+
+
+def _annotate(schema: Any, other: Any) -> None:
+    """Add to the schema of a model what another schema of the model shows: names, and Decimals."""
+    if type(schema) is list and type(other) is list:
+        for one, two in zip(schema, other, strict=False):
+            _annotate(one, two)
+    if type(schema) is not dict or type(other) is not dict:
+        return
+    listed, others = schema.get("properties"), other.get("properties")
+    if type(listed) is dict and type(others) is dict and len(listed) == len(others):
+        names = {two: one for one, two in zip(listed, others, strict=True) if one != two}
+        if names:
+            schema[NAMES] = {**schema.get(NAMES, {}), **names}
+        _annotate(list(listed.values()), list(others.values()))
+    elif type(listed) is dict and type(others) is dict:  # what is computed is only written
+        for name in listed.keys() & others.keys():
+            _annotate(listed[name], others[name])
+    for keyword in schema.keys() & other.keys() - {"properties", NAMES}:
+        if keyword in {"$defs", "patternProperties"}:
+            for name in schema[keyword].keys() & other[keyword].keys():
+                _annotate(schema[keyword][name], other[keyword][name])
+        elif keyword in {"items", "prefixItems", "additionalProperties", "anyOf", "oneOf", "allOf"}:
+            _annotate(schema[keyword], other[keyword])
+    written, read = _list_types(schema), _list_types(other)
+    if "string" in written and "number" not in written and read == written | {"number"}:
+        schema.setdefault("x-eval-compare", "numeric")
+
+
+def _list_types(schema: dict[str, Any]) -> set[str]:
+    """Return the types of a schema's own alternatives; of strings only those without a format."""
+    branches = schema.get("anyOf", [schema])
+    return {
+        branch.get("type", "") if type(branch.get("type")) is str and "format" not in branch else ""
+        for branch in branches
+        if type(branch) is dict
+    }
 
 
 def json_copy(document: Schema) -> Any:

@@ -124,6 +124,7 @@ def _member_problems(
     node: SchemaNode, value: dict[str, Any], path: tuple[Segment, ...], ignored: frozenset[str]
 ) -> Iterator[_Problem]:
     listed = node.properties or {}
+    value = {key if key in listed else node.names.get(key, key): item for key, item in value.items()}
     for key in () if node.rest else value:
         if key not in listed and key not in ignored:
             hint = did_you_mean(key, listed)

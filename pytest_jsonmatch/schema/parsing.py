@@ -14,7 +14,14 @@ from pytest_jsonmatch.engine.value.convert import fits_types
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.schema.defaults import changed_defaults, fitted_defaults
-from pytest_jsonmatch.schema.documents import Documents, Violations, is_validatable, model_schema
+from pytest_jsonmatch.schema.documents import (
+    NAMES,
+    Documents,
+    Violations,
+    is_validatable,
+    model_schema,
+    other_model_schemas,
+)
 from pytest_jsonmatch.schema.flattening import AllOf, AnyOf, SchemaReader
 
 if TYPE_CHECKING:
@@ -84,7 +91,8 @@ def parse_eval_schema(
     reader = SchemaReader(documents)
     node = _node_tree(reader)
     node.digest = documents.digest()
-    node.violations = Violations(documents.root, documents.path, folders)
+    others = other_model_schemas(schema) if isinstance(schema, type) else ()
+    node.violations = Violations(documents.root, documents.path, folders, others)
     if key is not None:
         if len(_cache) >= _MAX_CACHED:
             _cache.clear()
@@ -97,11 +105,12 @@ def _key(source: object) -> Any:
 
     It is computed for every comparison, so by C code: the hash in signatures would be too slow.
     """
-    if isinstance(source, type) and callable(getattr(source, "model_json_schema", None)):
+    is_model = isinstance(source, type) and callable(getattr(source, "model_json_schema", None))
+    if is_model:
         source = model_schema(source)
     if isinstance(source, (dict, bool)):
         try:
-            return json.dumps(source)
+            return is_model, json.dumps(source)
         except (TypeError, ValueError, RecursionError):
             return None
     return Path(source).absolute() if isinstance(source, (str, Path)) else None
@@ -206,6 +215,7 @@ def _node(flat: FlatSchema) -> SchemaNode:
         enum=None if flat.enum is None else tuple(flat.enum),
         type_default=fitted_defaults(flat.kinds),
         description=_describe(flat.notes),
+        names=flat.notes.get(NAMES, {}),
     )
 
 

@@ -169,8 +169,10 @@ class PlanNode:
         if schema is None or segment is ELEMENT:
             return NodeSpec(None if schema is None else schema.items)
         listed = schema.properties
-        if listed is not None and segment in listed:
-            return NodeSpec(listed[segment])
+        if listed is not None:
+            name = segment if segment in listed else schema.names.get(str(segment))
+            if name in listed:
+                return NodeSpec(listed[name])
         if schema.rest is not None or listed is None:
             return NodeSpec(schema.rest)
         if self.plan.options.unlisted == "reject" and schema.additional is True:

@@ -37,6 +37,8 @@ class SchemaNode:
     branches: tuple[tuple[Callable[[Any], bool], SchemaNode], ...] = ()
     """The alternatives, each with a test; the first whose test accepts expected's value applies."""
     description: str | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Other names of members, each with the name under which the member is listed."""
     digest: str = ""
     """On the root: the hash of the whole schema, which is part of signatures."""
     violations: Callable[[Any], tuple[str, ...] | None] | None = None

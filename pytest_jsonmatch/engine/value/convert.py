@@ -25,11 +25,13 @@ from pytest_jsonmatch.engine.value.errors import (
     UnsupportedValueError,
     format_error,
 )
+from pytest_jsonmatch.engine.value.models import dump_model, is_model
 from pytest_jsonmatch.engine.value.paths import format_path
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from pytest_jsonmatch.engine.value.models import Form
     from pytest_jsonmatch.engine.value.paths import Segment
 
     Where: TypeAlias = tuple[Segment, ...]
@@ -254,6 +256,10 @@ class ConversionRules(NamedTuple):
     side: Side
     to_matcher: Callable[[Any], Matcher | None] | None = None
     """Returns the matcher for an object, or None if it is not a matcher; None if matchers are not allowed."""
+    form: Form = "configured"
+    """The form in which pydantic models are written."""
+    models: list[type] | None = None
+    """Collects the classes of pydantic models."""
 
 
 def copy_flat(value: dict[Any, Any]) -> dict[str, JsonValue] | None:
@@ -343,6 +349,10 @@ def _unwrap(item: Any, rules: ConversionRules, where: Where) -> Any:
             return convert(item)
     if rules.to_matcher is not None and (matcher := _find_matcher(item, rules.to_matcher, where)) is not None:
         return matcher
+    if is_model(item):
+        if rules.models is not None:
+            rules.models.append(type(item))
+        return _unwrap(dump_model(item, rules.form), rules, where)
     if getattr(item, "shape", None) == () and callable(scalar := getattr(item, "item", None)):
         return _unwrap(scalar(), rules, where)  # a scalar of numpy
     if (members := _get_members(item)) is not None:
@@ -378,7 +388,7 @@ def _make_unsupported_error(item: object, rules: ConversionRules, where: Where) 
 
 
 def _get_members(item: Any) -> Any:
-    """Return the members of a pydantic model, dataclass or attrs instance; None for anything else."""
+    """Return the members of a dataclass or attrs instance, or what `model_dump` returns; None without one."""
     if isinstance(item, type):
         return None
     if callable(dump := getattr(item, "model_dump", None)):

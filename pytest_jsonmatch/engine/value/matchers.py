@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import regex
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.engine.value.models import Form
 
 # The time limits of regular expressions on one text, and in one comparison.
 _SECONDS: Final = 1.0
@@ -68,8 +69,13 @@ def _format_approx(written: Any) -> str:
         ) from None
 
 
-def to_expected(value: object) -> JsonValue:
+def to_expected(value: object, *, form: Form = "configured", models: list[type] | None = None) -> JsonValue:
     """Convert an expected Python value, which may contain matchers such as `pytest.approx(1)`.
+
+    Args:
+        value: the value.
+        form: the form in which pydantic models are written.
+        models: collects the classes of pydantic models.
 
     Raises the errors of `to_json_value`.
 
@@ -79,7 +85,7 @@ def to_expected(value: object) -> JsonValue:
     """
     if type(value) is dict and (flat := copy_flat(value)) is not None:
         return flat
-    return convert_by(value, ConversionRules("expected", to_matcher))
+    return convert_by(value, ConversionRules("expected", to_matcher, form, models))
 
 
 def is_number(value: object) -> bool:

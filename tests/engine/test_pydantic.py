@@ -1,0 +1,207 @@
+"""pydantic models as values and as schemas: a model equals its own JSON and fits its own schema."""
+
+from __future__ import annotations
+
+import datetime as dt
+import enum
+import ipaddress
+import json
+import pathlib
+import re
+import uuid
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+from unittest.mock import ANY
+
+import pytest
+
+from pytest_jsonmatch import assert_json_match, compare_corpus, compare_json
+from pytest_jsonmatch.schema import validate_gold
+
+pydantic = pytest.importorskip("pydantic")
+AnyUrl, ConfigDict = pydantic.AnyUrl, pydantic.ConfigDict
+to_camel = pytest.importorskip("pydantic.alias_generators").to_camel
+
+
+class Color(enum.Enum):
+    RED = "red"
+
+
+class Item(pydantic.BaseModel):
+    unit_price: Decimal
+    in_stock: bool = True
+
+
+UTC = dt.timezone.utc
+TYPES: dict[str, tuple[Any, Any]] = {
+    "datetime": (dt.datetime, dt.datetime(2026, 1, 31, 12, tzinfo=UTC)),
+    "date": (dt.date, dt.date(2026, 1, 31)),
+    "timedelta": (dt.timedelta, dt.timedelta(hours=1, seconds=2)),
+    "set": (set[int], {3, 1}),
+    "bytes": (bytes, b"abc"),
+    "url": (AnyUrl, "https://example.org/a"),
+    "ip": (ipaddress.IPv4Address, "192.0.2.1"),
+    "secret": (pydantic.SecretStr, "hush"),
+    "dict_of_int": (dict[int, str], {1: "a", 2: "b"}),
+    "decimal": (Decimal, Decimal("1.50")),
+    "decimals": (list[Decimal | None], [Decimal("2.00"), None]),
+    "uuid": (uuid.UUID, uuid.UUID(int=7)),
+    "path": (pathlib.Path, pathlib.Path("a/b")),
+    "enum": (Color, Color.RED),
+    "nan": (float, float("nan")),
+    "pattern": (re.Pattern[str], re.compile("a+")),
+    "union": (int | list[str], ["x"]),
+    "json": (pydantic.Json[list[int]], "[1, 2]"),
+    "complex_union": (Annotated[int | str | None, pydantic.Field(default=None)], "x"),
+    "literal": (Literal["a", "b"], "b"),
+    "tuple": (tuple[int, str], (1, "a")),
+}
+CONFIGS: dict[str, Any] = {
+    "names": {},
+    "aliases": {"alias_generator": to_camel, "populate_by_name": True},
+    "by_name": {"alias_generator": to_camel, "populate_by_name": True, "serialize_by_alias": False},
+}
+
+
+def make_model(config: str, annotation: Any) -> Any:
+    """Return a model with a field of a type, a list of models, and a computed field."""
+    base = type("Base", (pydantic.BaseModel,), {"model_config": ConfigDict(**CONFIGS[config])})
+
+    def line_count(self: Any) -> int:
+        return len(self.line_items)
+
+    line = pydantic.create_model("Line", __base__=base, unit_price=(Decimal, ...))
+    model = pydantic.create_model(
+        "Order", __base__=base, the_value=(annotation, ...), line_items=(list[line], ...)
+    )
+    line_count.__annotations__ = {"return": int}
+    computed = pydantic.computed_field(property(line_count), return_type=int)
+    return type("Full", (model,), {"line_count": computed, "__module__": __name__})
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+@pytest.mark.parametrize("name", TYPES)
+def test_a_model_equals_its_own_json_and_fits_its_own_schema(name: str, config: str) -> None:
+    annotation, value = TYPES[name]
+    model = make_model(config, annotation)
+    expected = model(the_value=value, line_items=[{"unit_price": "1.10"}, {"unit_price": 2}])
+    for actual in (
+        expected,
+        expected.model_dump_json(),
+        f"Here it is:\n```json\n{expected.model_dump_json()}\n```",
+        json.loads(expected.model_dump_json()),
+        *([expected.model_dump_json(by_alias=True)] if config != "by_name" else []),
+    ):
+        assert compare_json(actual, expected).score == 1.0
+        result = compare_json(actual, expected, schema=model, validate="report")
+        # (pydantic writes NaN as null, and its schema says that it is a number.)
+        assert (result.score, bool(result.violations)) == (1.0, name == "nan")
+    validate_gold([expected], model, strict_types=True)
+    assert compare_corpus([expected], [expected], schema=model).mean_score == 1.0
+
+
+def test_a_decimal_is_compared_as_a_number_unless_a_rule_says_otherwise():
+    expected = Item(unit_price=Decimal("1.50"))
+    for actual in ({"unit_price": "1.5", "in_stock": True}, {"unit_price": 1.5, "in_stock": True}):
+        assert compare_json(actual, expected).score == 1.0
+        assert compare_json(actual, expected, schema=Item).score == 1.0
+        assert compare_json({"a": [actual]}, {"a": [expected]}).score == 1.0
+        exact = compare_json(actual, expected, fields={"unit_price": "exact"})
+        assert exact.field_results[0].score == 0.0
+    assert (
+        compare_json({"unit_price": "1.5", "in_stock": True, "n": 1}, expected).counts["hallucination"] == 1
+    )
+    assert compare_json({}, expected).signature == compare_json({}, {}).signature
+
+
+def test_answers_are_valid_by_what_the_model_reads_or_writes():
+    for price in ("1.5", 1.5):
+        actual = {"unit_price": price}
+        result = compare_json(actual, Item(unit_price="1.5"), schema=Item, validate="report")
+        assert (result.valid, result.score) == (True, 2 / 3)
+    result = compare_json({"unit_price": []}, Item(unit_price="1.5"), schema=Item, validate="report")
+    assert result.valid is False
+
+
+def test_each_object_is_written_with_the_names_that_actual_has():
+    class Line(pydantic.BaseModel, alias_generator=to_camel, populate_by_name=True):
+        unit_price: int
+
+    class Order(pydantic.BaseModel, alias_generator=to_camel, populate_by_name=True):
+        line_items: list[Line]
+        order_id: int
+
+    order = Order(line_items=[Line(unit_price=1), Line(unit_price=2)], order_id=7)
+    mixed = {"lineItems": [{"unit_price": 1}, {"unit_price": 2}], "orderId": 7}
+    assert compare_json(mixed, order).documents[0] == mixed
+    assert compare_json(mixed, order, schema=Order).score == 1.0
+    assert compare_json({"x": 1}, order).documents[0]["orderId"] == 7
+
+
+class Login(pydantic.BaseModel, alias_generator=to_camel, populate_by_name=True):
+    user_name: str
+    last_login: int
+
+
+class LoginByName(Login, serialize_by_alias=False):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("model", "actual", "hint"),
+    [
+        (Login, {"userName": "x", "last_login": 1}, "by name, * pydantic model: write actual with by_alias=True"),
+        (LoginByName, {"userName": "x", "lastLogin": 1}, "by alias, * by_alias=False, or *serialize_by_alias=True*"),
+    ],
+)  # fmt: skip
+def test_if_only_the_aliases_differ_the_failure_names_the_option(model, actual, hint):
+    expected = model(user_name="x", last_login=1)
+    with pytest.raises(AssertionError) as caught:
+        assert_json_match(actual, expected)
+    pytest.LineMatcher(str(caught.value).splitlines()).fnmatch_lines([f"actual has members {hint}"])
+    with pytest.raises(AssertionError) as caught:
+        assert_json_match({**actual, "last_login": 2, "lastLogin": 2}, expected)
+    assert "pydantic" not in str(caught.value)
+
+
+def test_matchers_stay_in_a_model():
+    dirty_equals = pytest.importorskip("dirty_equals")
+
+    class Order(pydantic.BaseModel):
+        order_id: Any
+        at: dt.datetime
+        total: Decimal
+
+    expected = Order.model_construct(order_id=dirty_equals.IsInt, at=ANY, total=Decimal("1.50"))
+    assert_json_match({"order_id": 7, "at": "2026", "total": "1.5"}, expected)
+    assert compare_json({"order_id": "7", "at": "2026", "total": "1.5"}, expected).counts["mismatch"] == 1
+
+
+def test_roots_and_dataclasses_are_models_too():
+    class Tags(pydantic.RootModel[list[dt.timedelta]]):
+        pass
+
+    @pydantic.dataclasses.dataclass
+    class Stay:
+        first: dt.date
+        nights: dt.timedelta
+
+    assert_json_match(["PT1S"], Tags([1]))
+    assert_json_match('{"first": "2026-01-31", "nights": "PT1M"}', Stay(dt.date(2026, 1, 31), 60))
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "rule"),
+    [
+        (dt.date(2026, 1, 31), "2026-01-31T08:30:00Z", "{'compare': {'date': {'precision': 'day'}}}"),
+        (dt.datetime(2026, 1, 31), "2026-01-31", "'date'"),
+        (dt.datetime(2026, 1, 31, tzinfo=UTC), "2026-01-31T00:00:00Z", "'date'"),
+    ],
+)
+def test_dates_of_another_precision_suggest_a_rule_for_their_field(expected, actual, rule):
+    with pytest.raises(AssertionError) as caught:
+        assert_json_match({"due": actual, "name": "b"}, {"due": expected, "name": "a"})
+    assert f"fields={{'due': {rule}}}" in str(caught.value)
+    with pytest.raises(AssertionError) as caught:
+        assert_json_match({"due": "2027-01-31"}, {"due": expected})
+    assert "precision" not in str(caught.value)
