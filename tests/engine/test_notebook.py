@@ -125,7 +125,7 @@ def test_neither_is_installed(monkeypatch):
 @pytest.mark.parametrize(
     ("result", "allowed"),
     [
-        (RESULT, "leaf, field, rows"),
+        (RESULT, "leaf, field, rows, kind"),
         (RUN, "record, field, leaf, rows"),
         (RunResult.of_cases(), "record, field, leaf, rows"),
     ],

@@ -10,9 +10,12 @@ import itertools
 import os
 import random
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+
+from pytest_jsonmatch import JsonMatchError
 
 HERE = str(Path(__file__).parent)
 
@@ -234,3 +237,14 @@ CASES = 3_000 if os.environ.get("FULL") else 300 if "TESTS_FEW_CASES" in os.envi
 def test_engine_agrees_with_the_reference(compare, first):
     seeds = compare.disagreements(range(first, first + 100))
     assert seeds == [], compare.smallest_report(seeds, tries=3)
+
+
+@pytest.mark.parametrize("first", range(0, CASES, 100))
+def test_the_costs_of_differences_add_up_to_the_loss(compare, first):
+    for seed in range(first, first + 100):
+        with suppress(JsonMatchError):
+            result = compare.answer_of(compare.case(seed))
+            costs = [each.cost for each in result.differences]
+            assert sum(costs) == pytest.approx(1 - result.score, abs=1e-9), seed
+            assert all(cost >= 0 for cost in costs), seed
+            assert sum(each.cost for each in result.kinds.values()) == pytest.approx(sum(costs), abs=1e-12)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
 
-By = Literal["record", "field", "leaf", "rows"]
+By = Literal["record", "field", "leaf", "rows", "kind"]
 Library = Literal["pandas", "polars"]
 
 

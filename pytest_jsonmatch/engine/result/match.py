@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.aggregation import ErrorEntry, FieldAggregation
     from pytest_jsonmatch.engine.result.containers import ArrayAlignment, ContainerResult
     from pytest_jsonmatch.engine.result.dataframe import By, Library
+    from pytest_jsonmatch.engine.result.kinds import KindCounts, LeafDifference
     from pytest_jsonmatch.engine.result.rows import RowCounts
     from pytest_jsonmatch.engine.result.validity import Validity
     from pytest_jsonmatch.engine.score.field import FieldResult
@@ -170,6 +171,23 @@ class MatchResult:
         """
         return count_rows(self._outcome)
 
+    @cached_property
+    def differences(self) -> Sequence[LeafDifference]:
+        """All differing leaves, each with its kind and the part of 1 - score that it takes."""
+        from pytest_jsonmatch.engine.result.kinds import find_differences
+
+        sums = self._sums
+        reduce = self._plan.options.reduce
+        total = sums.expected if reduce == "ratio" else sums.expected + sums.actual
+        return find_differences(self._outcome.findings, self._documents, reduce=reduce, total=total)
+
+    @property
+    def kinds(self) -> Mapping[str, KindCounts]:
+        """The counts and costs of each kind of difference, the most costly first."""
+        from pytest_jsonmatch.engine.result.kinds import count_kinds
+
+        return count_kinds(self.differences)
+
     @property
     def documents(self) -> tuple[JsonValue, JsonValue]:
         """Expected and actual as compared, which are copies of the input; do not change them.
@@ -265,6 +283,7 @@ class MatchResult:
             "field_results": [field.to_dict() for field in self.field_results],
             "per_field": {path: aggregate.to_dict() for path, aggregate in self.per_field.items()},
             "rows": {path: counts.to_dict() for path, counts in self.rows.items()},
+            "kinds": {kind: counts.to_dict() for kind, counts in self.kinds.items()},
             "errors": [str(entry) for entry in self.errors],
             "warnings": list(self.warnings),
             "valid": self.valid,
@@ -278,7 +297,7 @@ class MatchResult:
 
         Args:
             by: the rows: "leaf" for those of `field_results`, "field" for those of `per_field`, "rows" for
-                the arrays in `rows`.
+                the arrays in `rows`, "kind" for the kinds of differences of each field.
             library: "pandas" or "polars"; None for the one already imported, else the first installed.
 
         Raises:
@@ -286,11 +305,14 @@ class MatchResult:
 
         In polars, a column with values of several types becomes JSON text.
         """
+        from pytest_jsonmatch.engine.result.kinds import iter_kind_rows
+
         leaves = (field.to_dict() for field in self.field_results)
         rows = {
             "leaf": leaves,
             "field": iter_field_rows(self.per_field),
             "rows": iter_row_counts(self.rows),
+            "kind": iter_kind_rows(self.kinds),
         }
         return make_data_frame(rows, by, library)
 
