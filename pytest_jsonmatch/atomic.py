@@ -10,7 +10,10 @@ import stat
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from io import BufferedReader
 
 _HOUR: Final = 3600
 _TRIES: Final = 20
@@ -18,14 +21,10 @@ _IN_USE: Final = frozenset({5, 32})
 """Windows error codes for a file that another program has open."""
 
 
-def read_file(path: Path, limit: int = -1) -> bytes:
-    """Return the content of a file that another file, an option or a schema names.
+def open_file(path: Path) -> BufferedReader:
+    """Open a file that another file, an option or a schema names.
 
     Reading a pipe could wait forever, and a device might never end.
-
-    Args:
-        path: the file.
-        limit: the maximum number of bytes to return; -1 for no limit.
 
     Raises:
         OSError: the file can't be read, or is a pipe or a device; the error names it.
@@ -34,7 +33,12 @@ def read_file(path: Path, limit: int = -1) -> bytes:
     mode = path.stat().st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # opening a folder raises an error of its own
         raise OSError(errno.EINVAL, "it is a pipe or a device, not a file", str(path))
-    with path.open("rb") as file:
+    return path.open("rb")
+
+
+def read_file(path: Path, limit: int = -1) -> bytes:
+    """Return the content of a file, at most `limit` bytes; raise as `open_file` does."""
+    with open_file(path) as file:
         return file.read(limit)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Final, NoReturn, final
 
+from pytest_jsonmatch.atomic import read_file
 from pytest_jsonmatch.engine.value.convert import MISSING, get_value, to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, UnsupportedValueError
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError, Position
@@ -417,12 +418,10 @@ class GoldenCase:
     def _read(self, key: str) -> bytes:
         path = self.named_file(key)
         is_yaml = self._suffix(key) in _YAML_SUFFIXES
-        reason = "it is a pipe or a device, not a file"
-        if not os.path.exists(path) or path.is_file() or path.is_dir():  # noqa: PTH110 - as above
-            try:
-                return read_limited(path) if is_yaml else path.read_bytes()
-            except (OSError, ValueError) as error:
-                reason = (getattr(error, "strerror", None) or str(error)).lower()
+        try:
+            return read_limited(path) if is_yaml else read_file(path)
+        except (OSError, ValueError) as error:
+            reason = (getattr(error, "strerror", None) or str(error)).lower()
         message = f"{key} {self.name_of(key)!r} can't be read: {reason}"
         raise self.error(f"{message}; the path is relative to the YAML file", key)
 

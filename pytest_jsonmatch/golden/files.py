@@ -8,6 +8,8 @@ from fnmatch import fnmatch
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
+from pytest_jsonmatch.atomic import read_file
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -111,5 +113,4 @@ def outside(path: Path, within: Sequence[str] | None) -> str | None:
 
 def read_limited(path: Path) -> bytes:
     """Return the content of a YAML file, but at most one byte more than the limit."""
-    with path.open("rb") as file:
-        return file.read(MAX_SIZE + 1)
+    return read_file(path, MAX_SIZE + 1)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
+from pytest_jsonmatch.atomic import read_file
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.paths import format_path
@@ -108,7 +109,7 @@ def _current_value(request: Request, steps: Steps) -> JsonValue:
     """Return the current value in the file of a request; MISSING if there is none."""
     path = Path(request.path)
     try:
-        return read_value_at(path.read_bytes(), path, steps)
+        return read_value_at(read_file(path), path, steps)
     except OSError:
         return MISSING
 

@@ -10,6 +10,7 @@ from functools import partial
 from io import StringIO
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast, final
 
+from pytest_jsonmatch.atomic import read_file
 from pytest_jsonmatch.engine.value.convert import fits_types, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
@@ -151,7 +152,7 @@ class CaseTable:
     def _unread(self) -> Iterator[_Unread]:
         if self.position is not None:
             return self._read_function(self.columns["rows"])
-        data = self.path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+        data = read_file(self.path).removeprefix(b"\xef\xbb\xbf")
         return self._read_csv(data) if self.is_csv else self._read_json_lines(data)
 
     def _read_function(self, reference: str) -> Iterator[_Unread]:

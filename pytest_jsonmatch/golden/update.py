@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.atomic import write_file
+from pytest_jsonmatch.atomic import read_file, write_file
 from pytest_jsonmatch.engine.score.field import get_instance_keys
 from pytest_jsonmatch.engine.value.convert import MISSING, get_value
 from pytest_jsonmatch.engine.value.equality import json_equal
@@ -444,7 +444,7 @@ def read_value_at(data: bytes, path: Path, steps: Steps) -> JsonValue:
 
 def _read_content(path: Path) -> bytes | None:
     try:
-        return path.read_bytes()
+        return read_file(path)
     except FileNotFoundError:
         return None
 

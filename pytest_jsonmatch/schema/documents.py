@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias, f
 from urllib.parse import quote, unquote, urldefrag, urljoin, urlsplit
 from urllib.request import url2pathname
 
+from pytest_jsonmatch.atomic import read_file
 from pytest_jsonmatch.engine.value.convert import MAX_DEPTH, TOO_DEEP, Matcher
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonParseError, did_you_mean
 from pytest_jsonmatch.engine.value.paths import format_path
@@ -283,7 +284,7 @@ def _read_file(path: Path) -> tuple[bytes, Schema]:
     from pytest_jsonmatch.reading.strict import parse_json
 
     try:
-        content = path.read_bytes()
+        content = read_file(path)
     except FileNotFoundError:
         near = [entry.name for entry in path.parent.glob("*.json")] if path.parent.is_dir() else []
         raise ConfigurationError(

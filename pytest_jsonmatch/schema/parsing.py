@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
+from pytest_jsonmatch.atomic import read_file
 from pytest_jsonmatch.engine.plan.binding import bind_comparator, bind_transforms, warn_about_full_enum
 from pytest_jsonmatch.engine.plan.registry import get_active_registry, get_registry_state
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
@@ -118,7 +119,7 @@ def _key(source: object) -> Any:
 
 def _content(path: Path) -> bytes | None:
     try:
-        return path.read_bytes()
+        return read_file(path)
     except OSError:
         return None
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.atomic import remove_temporary_files, write_file
+from pytest_jsonmatch.atomic import open_file, remove_temporary_files, write_file
 from pytest_jsonmatch.engine.value.convert import JsonValue
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning, JsonParseError
 from pytest_jsonmatch.reading.strict import parse_json
@@ -266,7 +266,7 @@ class VerdictFile:
         if self._state is None:  # nothing may be written in this run
             remove_temporary_files(Path(os.path.realpath(self._absolute_path)))
         try:
-            with self._absolute_path.open("rb") as file:
+            with open_file(self._absolute_path) as file:
                 status = os.fstat(file.fileno())
                 state = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
                 if state == self._state:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from pathlib import Path
@@ -291,3 +292,26 @@ def test_a_file_that_cannot_be_read_is_its_own_error(pytester, write, golden):
     outcome = pytester.runpytest()
     outcome.assert_outcomes(passed=1, errors=1)
     outcome.stdout.fnmatch_lines(["E *gone.golden.yaml:1:1: the file can't be read: *"])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names there")
+@pytest.mark.parametrize(
+    "case",
+    [
+        {"expected_file": "pipe.json", "actual": 1},
+        {"expected_file": "pipe.yaml", "actual": 1},
+        {"expected": 1, "actual_file": "pipe.txt"},
+        {"expected": 1, "input_file": "pipe.yml"},
+        {"expected": 1, "actual": 1, "schema": "pipe.json"},
+        {"expected": 1, "actual": 1, "schema": {"$ref": "FOLDER/pipe.json"}},
+        {"cases_from": {"file": "pipe.jsonl", "expected": "total"}},
+        {"cases_from": {"file": "pipe.csv", "expected": "total"}},
+    ],
+)
+def test_a_pipe_or_a_device_is_not_read(pytester, golden, case):
+    text = json.dumps(case).replace("FOLDER", pytester.path.as_uri())
+    os.mkfifo(pytester.path / re.search(r"pipe\.\w+", text)[0])
+    golden(text)
+    outcome = pytester.runpytest_subprocess(timeout=60)
+    assert outcome.ret == pytest.ExitCode.TESTS_FAILED
+    outcome.stdout.fnmatch_lines(["*pipe.*: it is a pipe or a device, not a file*"])

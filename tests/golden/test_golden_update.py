@@ -458,13 +458,3 @@ def test_a_link_that_leads_out_of_the_rootdir_is_not_followed(pytester, write, r
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert outside.read_text() == CASES
     result.stdout.fnmatch_lines(f"*a link leads to {outside}, outside of the rootdir*")
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names there")
-def test_a_pipe_is_no_file_of_expected_values(pytester, golden):
-    os.mkfifo(pytester.path / "pipe.json")
-    golden("expected_file: pipe.json\nactual: 1\n")
-    result = pytester.runpytest()
-    result.stdout.fnmatch_lines(
-        "*expected_file 'pipe.json' can't be read: it is a pipe or a device, not a file*"
-    )

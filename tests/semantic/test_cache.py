@@ -349,3 +349,11 @@ def test_a_judge_that_forgets_an_item(file):
             return {}
 
     assert shown(CachedJudge(Forgets(), file).judge([NYC])) == ["missing: the judge gave no answer"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names there")
+def test_a_pipe_has_no_verdicts(tmp_path):
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    judge = CachedJudge(None, tmp_path / "pipe.jsonl")
+    with pytest.raises(ConfigurationError, match="it is a pipe or a device, not a file"):
+        judge.judge([])
