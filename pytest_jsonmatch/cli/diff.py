@@ -18,6 +18,7 @@ from pytest_jsonmatch.report.checks import JUDGED
 from pytest_jsonmatch.report.terminal import joined_blocks
 from pytest_jsonmatch.results.file import read_results
 from pytest_jsonmatch.results.parts import join_names
+from pytest_jsonmatch.results.run import INTERRUPTED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +42,11 @@ def run(options: Namespace) -> int:
     contests = _contests(runs, paths, options)
     style, is_one = make_style(options), len(contests) == 1
     checks, notes = [], []
-    for pair in contests if options.max_drop is not None else ():
+    interrupted = [name for name, results in runs if INTERRUPTED in results.narrowed]
+    if interrupted and options.max_drop is not None:  # as in pytest
+        names = join_names(interrupted, _FIRST)
+        notes.append(Text(f"--max-drop is not judged: the run was interrupted ({names})", "bad"))
+    for pair in contests if options.max_drop is not None and not interrupted else ():
         if pair.change is not None:
             change, whose = pair.change.scores, "" if is_one else f" of {pair.after}"
             subject = f"--max-drop={options.max_drop:g}{whose}"
@@ -57,7 +62,8 @@ def run(options: Namespace) -> int:
         write_files(options, after, _report(contests, checks, options))
     blocks = [block for group in (contest_blocks(contests), notes) for block in group]
     write_output(as_text(joined_blocks(blocks, style), style))
-    return SUCCESS if all(check.passed for check in checks) else FAILURE
+    is_judged = options.max_drop is None or not interrupted
+    return SUCCESS if is_judged and all(check.passed for check in checks) else FAILURE
 
 
 def _report(contests: Sequence[Contest], checks: Sequence[Check], options: Namespace) -> Report:

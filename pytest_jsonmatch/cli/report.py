@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_jsonmatch.cli.arguments import FAILURE, SUCCESS, CommandError
@@ -12,10 +13,12 @@ from pytest_jsonmatch.cli.rules import gates_of
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
+from pytest_jsonmatch.report.blocks import Text
 from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.cases_page import PageExtra
 from pytest_jsonmatch.report.terminal import report_lines
 from pytest_jsonmatch.results.file import read_results
+from pytest_jsonmatch.results.run import INTERRUPTED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,10 +29,14 @@ if TYPE_CHECKING:
 def run(options: Namespace) -> int:
     """Run `jsonmatch report`."""
     gates = gates_of(options.gates)
-    results = _read_run(options.results)
+    results, interrupted = _read_run(options.results)
     _check_tags(results, options.by)
     checks = check_gates([(gate, True) for gate in gates], results)
-    notes = []
+    notes: list[str | Text] = []
+    if interrupted:  # as in pytest
+        checks = [replace(check, passed=None) for check in checks]
+        names = ", ".join(interrupted)
+        notes.append(Text(f"gates are not judged: the run was interrupted ({names})", "bad", level="brief"))
     if results.is_of_records and (errors := results.total_errors):
         notes.append(f"{count(errors, 'error')}, listed by `jsonmatch evaluate`")
     report = build(
@@ -44,20 +51,31 @@ def run(options: Namespace) -> int:
     write_files(options, results, report)
     style = make_style(options)
     write_output(as_text(report_lines(report, style), style))
-    return SUCCESS if all(check.passed for check in checks) else FAILURE
+    return SUCCESS if not interrupted and all(check.passed for check in checks) else FAILURE
 
 
-def _read_run(paths: Sequence[Path]) -> RunResult:
-    """Return the run of a result file, or the merged shards of several."""
+def _read_run(paths: Sequence[Path]) -> tuple[RunResult, list[str]]:
+    """Return the run of a result file, or the merged shards of several, and which were interrupted."""
     first, *others = paths
     results = read_results(first)
+    interrupted = [_describe_interrupted(first, results)]
     for path in others:
+        shard = read_results(path)
+        interrupted.append(_describe_interrupted(path, shard))
         try:
-            results = results.merge(read_results(path))
+            results = results.merge(shard)
         except ConfigurationError as error:
             before = "the file" if path == others[0] else "the files"
             raise CommandError(f"{path}: can't be merged with {before} before it: {error}") from None
-    return results
+    return results, [*filter(None, interrupted)]
+
+
+def _describe_interrupted(path: Path, results: RunResult) -> str:
+    """Return the name and the number of cases of a run that was interrupted; empty for any other run."""
+    if INTERRUPTED not in results.narrowed:
+        return ""
+    of = "" if results.collected is None else f" of {results.collected}"
+    return f"{path}: {len(results.cases)}{of} cases"
 
 
 def _check_tags(results: RunResult, names: Sequence[str]) -> None:

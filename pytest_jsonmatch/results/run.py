@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 _Rows: TypeAlias = "Iterable[Mapping[str, Any]]"
 MICRO: Final = "micro."
 """The prefix of scores over all leaves together, as opposed to means over cases."""
+INTERRUPTED: Final = "interrupted"
+"""The reason in `narrowed` for a run that has not finished."""
 _MEANS: Final = tuple(f"mean_{name}" for name in ("precision", "recall", "f1", "score"))
 _MICRO: Final = tuple(f"micro_{name}" for name in ("precision", "recall", "f1"))
 _FIELD_COUNTS: Final = ("matches", "mismatches", "omissions", "hallucinations", "skipped", "batch_errors")

@@ -102,7 +102,7 @@ _NARROWING: Final = (
     ("deselect", "--deselect"),
     ("stepwise", "--stepwise"),
 )
-_INTERRUPTED: Final = "interrupted"
+_INTERRUPTED: Final = "interrupted"  # as in `results.run`, which most runs need not import
 _STOPPED: Final = "stopped early"
 _LF: Final = "--lf"
 _HIDING: Final = frozenset({_LF, "node ids"})

@@ -96,6 +96,24 @@ def test_how_many_cases_shards_had_is_unknown(write, command):
     assert "the number of cases is unknown (merged)" in ran.out
 
 
+def test_a_shard_that_was_interrupted_is_not_judged(write, command):
+    right = ({"x": 1}, {"x": 1})
+    cut = replace(results_of(a=right), collected=6, narrowed=("interrupted",))
+    write(one_json=to_text(results_of(b=right)), two_json=to_text(cut))
+    for line in ("report one.json two.json", "report two.json one.json", "report two.json"):
+        ran = command(f"{line} --gate f1>=0.5")
+        assert ran.code == 1
+        assert "gates are not judged: the run was interrupted (two.json: 1 of 6 cases)" in ran.out
+        assert gates_in(ran.out.splitlines())[0].startswith("not decided f1>=0.5: 1.00")
+        assert command(line).code == 1
+    write(old_json=to_text(results_of(a=right)))
+    for line in ("diff old.json two.json", "diff two.json old.json"):
+        assert command(line).code == 0
+        ran = command(f"{line} --max-drop=0.1")
+        assert ran.code == 1
+        assert "--max-drop is not judged: the run was interrupted (two)" in ran.out
+
+
 def test_shards_of_another_run_are_refused(write, refused):
     one = results_of(a=(1, 1), b=(1, 1))
     other = replace(results_of(c=(1, 1)), commit="1234")
