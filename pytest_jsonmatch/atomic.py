@@ -17,6 +17,14 @@ if TYPE_CHECKING:
 
 _HOUR: Final = 3600
 _TRIES: Final = 20
+_START: Final = 200
+"""The number of bytes by which an output is recognized."""
+_STARTS: Final = {
+    "json": (b'{"format": "jsonmatch-results"', b'{\n "study": '),
+    "html": (b"<!doctype html",),
+    "markdown": (b"## ",),
+}
+_FORMS: Final = {"json": "results", "html": "a page", "markdown": "a report"}
 _IN_USE: Final = frozenset({5, 32})
 """Windows error codes for a file that another program has open."""
 
@@ -40,6 +48,24 @@ def read_file(path: Path, limit: int = -1) -> bytes:
     """Return the content of a file, at most `limit` bytes; raise as `open_file` does."""
     with open_file(path) as file:
         return file.read(limit)
+
+
+def refuse_to_replace(path: Path, form: str) -> str:
+    """Return why a file may not be replaced by an output of a form; empty if it may.
+
+    An option that names a file of the user's own by mistake must not cost its content.
+
+    Args:
+        path: the file; it need not exist.
+        form: "json", "html" or "markdown".
+    """
+    try:
+        start = read_file(path, _START).lstrip() if path.is_file() else b""
+    except OSError:  # writing it will report that
+        return ""
+    if not start or start.lower().startswith(_STARTS[form]):
+        return ""
+    return f"has other content than {_FORMS[form]} of jsonmatch; name another file, or delete this one"
 
 
 def write_file(path: Path, data: bytes) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NoReturn, final
 
+from pytest_jsonmatch.atomic import refuse_to_replace
 from pytest_jsonmatch.defaults import METRIC, make_number_reader, read_confidence
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, did_you_mean, find_closest
 
@@ -158,8 +160,11 @@ def add_study_options(parser: Parser, *names: str) -> None:
 share: Final = make_number_reader(lambda found: 0 <= found <= 1, "between 0 and 1")
 
 
-def output_file(argument: str) -> Path:
-    """Return the path of an output file; raise an error before any work is done if it is not writable."""
+def output_file(argument: str, form: str = "") -> Path:
+    """Return the path of an output file; raise an error before any work is done if it is not writable.
+
+    With a form ("json", "html" or "markdown"), a file with other content is refused, too.
+    """
     path, folder = Path(argument), Path(os.path.realpath(argument)).parent
     while not folder.exists():
         folder = folder.parent  # missing folders are created
@@ -172,9 +177,15 @@ def output_file(argument: str) -> Path:
         problem = f"{folder} is not a directory"
     elif (path.is_file() or not path.exists()) and not os.access(folder, os.W_OK):
         problem = "permission denied"
+    elif form:
+        problem = refuse_to_replace(path, form)
     if problem:
         raise argparse.ArgumentTypeError(f"{argument}: {problem}")
     return path
+
+
+def _output(form: str) -> Mapping[str, Any]:
+    return {"type": partial(output_file, form=form)}
 
 
 _MANY: Final = {"action": "append", "default": []}
@@ -193,9 +204,13 @@ _ROWS: Final[Sequence[tuple[str, str, Mapping[str, Any]]]] = (
     ),
     ("--by TAG", "show scores by the values of a tag, such as source; repeatable", _MANY),
     ("--confidence SHARE", "confidence level (default: 0.95)", {"type": read_confidence, "default": 0.95}),
-    ("--html FILE", "also write an HTML page", {"type": output_file}),
-    ("--markdown FILE", "also write Markdown, for a pull request", {"type": output_file}),
-    ("--json FILE", "also write the results as JSON", {"type": output_file}),
+    ("--html FILE", "also write an HTML page", _output("html")),
+    (
+        "--markdown FILE",
+        "also write Markdown, for a pull request",
+        _output("markdown"),
+    ),
+    ("--json FILE", "also write the results as JSON", _output("json")),
     ("-o --output FILE", "write to a file instead of standard output", {"type": output_file}),
     ("-v --verbose", "", {"action": "count", "default": 0}),
 )

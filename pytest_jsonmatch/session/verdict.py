@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from pytest_jsonmatch.atomic import refuse_to_replace
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.running import FAILED_BEFORE, plain_nodeid
 from pytest_jsonmatch.session.options import ci_variable, usage_errors
@@ -17,6 +18,7 @@ from pytest_jsonmatch.session.session import Baseline
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
+    from pathlib import Path
 
     from pytest_jsonmatch.gate.check import Check
     from pytest_jsonmatch.gate.headlines import Contest
@@ -35,6 +37,9 @@ _LAST_FAILED: Final = "cache/lastfailed"
 def prepare(session: Session) -> None:
     """Read the baseline, and check that reports can be written; raise `pytest.UsageError` if not."""
     settings = session.settings
+    for option, path, form in _outputs(session):
+        if problem := refuse_to_replace(path, form):
+            raise pytest.UsageError(f"{option}: {path} {problem}")
     if settings.baseline is not None:
         session.baseline = _read_baseline(session, settings.baseline)
     if settings.html is not None:
@@ -42,6 +47,17 @@ def prepare(session: Session) -> None:
 
         with usage_errors("--jsonmatch-html"):
             check_installed()
+
+
+def _outputs(session: Session) -> Iterator[tuple[str, Path, str]]:
+    """Yield the option, the path and the form of each file that the run will write."""
+    settings, config = session.settings, session.config
+    for form in ("json", "html", "markdown"):
+        if (name := getattr(settings, form)) is not None:
+            yield f"--jsonmatch-{form}", config.invocation_params.dir / name, form
+    if settings.save is not None:
+        path = config.rootpath / settings.baselines / f"{settings.save}.jsonl"
+        yield "--jsonmatch-save", path, "json"
 
 
 def _read_baseline(session: Session, name: str) -> Baseline:

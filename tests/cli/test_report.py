@@ -96,6 +96,17 @@ def test_how_many_cases_shards_had_is_unknown(write, command):
     assert "the number of cases is unknown (merged)" in ran.out
 
 
+@pytest.mark.parametrize("form", ["json", "html", "markdown"])
+def test_a_file_of_the_users_own_is_not_replaced(files, write, folder, refused, form):
+    write(gold_jsonl=GOLD)
+    before = (folder / "gold.jsonl").read_bytes()
+    line = f"diff before.json run.json --{form} gold.jsonl"
+    if form == "json":
+        line = "evaluate gold.jsonl gold.jsonl --json gold.jsonl"
+    assert "gold.jsonl: has other content than " in refused(line)
+    assert (folder / "gold.jsonl").read_bytes() == before
+
+
 def test_a_shard_that_was_interrupted_is_not_judged(write, command):
     right = ({"x": 1}, {"x": 1})
     cut = replace(results_of(a=right), collected=6, narrowed=("interrupted",))

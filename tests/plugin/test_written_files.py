@@ -83,6 +83,41 @@ def test_no_file_of_a_run_in_which_nothing_runs(suite, command, monkeypatch):
     assert not any((suite.path / name).exists() for name in [*FILES.values(), "summary.md"])
 
 
+OWN_FILES = {
+    "gold.jsonl": '{"id": 1, "total": 2}\n',
+    "gold.json": '{"gold": "precious"}',
+    "a.golden.yaml": "expected: 1\nactual: 1\n",
+    "test_b.py": "def test_b(): pass\n",
+    "README.md": "# Receipts\n",
+    "jsonmatch-baselines/gold.jsonl": '{"id": 1}\n',
+}
+
+
+@pytest.mark.parametrize("option", ["json", "html", "markdown", "save"])
+@pytest.mark.parametrize("name", OWN_FILES)
+def test_files_of_the_users_own_are_not_replaced(suite, option, name):
+    if (option == "save") != ("/" in name):
+        return
+    for other, text in OWN_FILES.items():
+        suite.path.joinpath(other).parent.mkdir(exist_ok=True)
+        suite.path.joinpath(other).write_text(text, "utf-8")
+    run = suite.runpytest(f"--jsonmatch-{option}={'gold' if option == 'save' else name}")
+    assert run.ret == pytest.ExitCode.USAGE_ERROR
+    run.stderr.fnmatch_lines(
+        [f"*--jsonmatch-{option}: *{name} has other content than * of jsonmatch; name another file, *"]
+    )
+    assert {other: (suite.path / other).read_text("utf-8") for other in OWN_FILES} == OWN_FILES
+
+
+def test_outputs_of_earlier_runs_and_empty_files_are_replaced(suite):
+    for name in FILES.values():
+        suite.path.joinpath(name).parent.mkdir(exist_ok=True)
+        suite.path.joinpath(name).touch()
+    for _ in range(2):
+        suite.runpytest(*FILES).assert_outcomes(passed=2, failed=2)
+        check_files(suite.path, 4)
+
+
 # -- where nothing can be written --------------------------------------------------------------------------
 
 
@@ -363,11 +398,14 @@ def test_a_worker_that_is_killed_counts_as_zero(suite):
 def test_a_run_that_is_killed_leaves_old_files_and_the_answers_that_it_had(suite):
     suite.makefile(".golden.yaml", a="id: a\nactual: {n: 1}\nexpected: {n: 1}\n")
     suite.makepyfile(test_it=SUITE + "\ndef test_that_dies():\n    os.kill(os.getpid(), signal.SIGKILL)\n")
-    old = '{"case": "old", "text": "old"}\n'
-    for name in ("answers.jsonl", "results.json"):
-        (suite.path / name).write_text(old)
+    old = {
+        "answers.jsonl": '{"case": "old", "text": "old"}\n',
+        "results.json": '{"format": "jsonmatch-results"',
+    }
+    for name, text in old.items():
+        (suite.path / name).write_text(text)
     suite.runpytest_subprocess("--jsonmatch-record=answers.jsonl", "--jsonmatch-json=results.json")
-    assert [(suite.path / name).read_text() for name in ("answers.jsonl", "results.json")] == [old, old]
+    assert {name: (suite.path / name).read_text() for name in old} == old
     (partial,) = suite.path.glob("answers.jsonl.*.partial")
     assert Outputs(partial).find("a.golden.yaml::a") == {"n": 1}
 
