@@ -17,6 +17,7 @@ import pkgutil
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -260,6 +261,36 @@ def patched_package(section: Section, folder: Path) -> Path:
             text = text.replace(old, new)
         target.write_text(text[1:], encoding="utf-8")
     return folder
+
+
+def test_a_package_with_all_changes_passes_the_checks(tmp_path: Path) -> None:
+    """Apply what the page on changes shows to one copy, and let the linters, the types and the laws look at it."""
+    sections = [
+        section for section in read_sections(ROOT / "docs" / "contributing" / "changes.md") if section.patches
+    ]
+    for name in ("pyproject.toml", "tests"):
+        source = ROOT / name
+        copy = shutil.copytree if source.is_dir() else shutil.copy
+        copy(source, tmp_path / name)
+    patched_package(Section("all", [block for section in sections for block in section.patches]), tmp_path)
+    laws = "tests/engine/test_comparators_laws.py"
+    for command in (
+        ["ruff", "check", "--no-cache", "pytest_jsonmatch"],
+        ["ruff", "format", "--no-cache", "--diff", "pytest_jsonmatch"],
+        ["mypy", "--no-incremental", "--cache-dir=/dev/null", "pytest_jsonmatch"],
+        ["pytest", "-q", "-p", "no:cacheprovider", laws, "-k", "same_start"],
+    ):
+        pytest.importorskip(command[0])
+        environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTEST_ADDOPTS": ""}
+        run = subprocess.run(
+            [sys.executable, "-m", *command],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert run.returncode == 0, f"{command}: {run.stdout}{run.stderr}"
 
 
 def test_what_a_change_costs() -> None:

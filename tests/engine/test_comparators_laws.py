@@ -51,6 +51,9 @@ BOUND = {
     "token_sort_ratio": {},
     "token_set_ratio": {},
 }
+# A comparator that needs parameters, a model or a judge, or whose expected value is no value but a pattern.
+NOT_BOUND = {"regex", "cosine", "semantic"}
+BOUND |= {name: {} for name in BUILTIN if name not in NOT_BOUND | {key.split()[0] for key in BOUND}}
 SCORING = {key: BUILTIN[key.split()[0]].bind(params) for key, params in BOUND.items()}
 SCORE = {key: scoring.score for key, scoring in SCORING.items()}
 SCORE["date languages"](
