@@ -14,16 +14,23 @@ from pytest_jsonmatch.engine.plan.unmatched import collect_patterns, format_unma
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning, find_closest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from concurrent.futures import Executor
+    from io import BufferedIOBase
     from os import PathLike
+    from typing import TypeAlias
 
     from pytest_jsonmatch.corpus.scorer import Keep, PostProcess
     from pytest_jsonmatch.corpus.tagger import TagSource
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.result.match import MatchResult
+    from pytest_jsonmatch.records.columns import Selection
     from pytest_jsonmatch.results.run import RunResult
     from pytest_jsonmatch.schema.documents import SchemaSource
+
+    RecordsArgument: TypeAlias = (
+        Iterable[object] | Callable[[], Iterable[object]] | str | PathLike[str] | BufferedIOBase
+    )
 
 
 def compare_json(
@@ -72,12 +79,16 @@ def compare_json(
 
 
 def compare_corpus(
-    actual: Iterable[object] | str | PathLike[str],
-    expected: Iterable[object] | Mapping[str, object] | str | PathLike[str],
+    answers: RecordsArgument,
+    gold: RecordsArgument | Mapping[str, object],
+    /,
     *,
     schema: SchemaSource | SchemaNode | None = None,
     metric: str = defaults.METRIC,
     id: str | None = None,
+    actual: Selection | None = None,
+    expected: Selection | None = None,
+    delimiter: str | None = None,
     post_process: PostProcess | Sequence[PostProcess] | None = None,
     executor: Executor | None = None,
     keep: Keep | None = None,
@@ -90,15 +101,24 @@ def compare_corpus(
     """Score a corpus: answers against gold records.
 
     Args:
-        actual: the answers: a list or an iterator of Python values with a JSON form or of text, a data frame
-            (each row is a record; missing cells are null), or the path of a JSON Lines file, which is read
-            line by line. Text is model output, from which JSON is extracted; a string if gold is a string.
-        expected: the gold records, given in the same ways, or as a mapping of ids to records; text is strict
-            JSON if it begins with `{` or `[`, otherwise a string. The lines of a file are strict JSON.
-        schema: an eval schema: a dict, the path of a JSON file, or a pydantic model class.
+        answers: a list or an iterator of Python values with a JSON form or of text, a data frame (each row is
+            a record; missing cells are null), a function that returns one of these; or the path of a file:
+            JSON Lines and CSV are read row by row, a JSON array as a whole. The path of a folder, or a glob
+            such as "out/**/*.json", makes each file an answer. Text is model output, from which JSON is
+            extracted; a string if gold is a string.
+        gold: the gold records, given in the same ways, or as a mapping of ids to records; text is strict
+            JSON if it begins with `{` or `[`, otherwise a string. The lines of a file are strict JSON. Files
+            are paired by their names.
+        schema: an eval schema: a dict, the path of a JSON file, or a pydantic model class. It gives the cells
+            of CSV files their types.
         metric: a metric's name; by default "leaf_f1".
-        id: the top-level member by which gold records and answers are matched; without one they are
-            matched by position. It is not scored, unless the schema lists it.
+        id: the column by which gold records and answers are paired, a name or a path such as "meta.id";
+            without one they are paired by position. It is not scored, unless the schema lists it.
+        actual: the column of an answer's record with the answer itself, such as "output"; a string there is
+            model output. A mapping such as {"total": "sum"} makes an object of several columns. By default
+            the whole record.
+        expected: the column of gold records with what is expected, such as "gold.calls", or a mapping.
+        delimiter: the delimiter of CSV files; by default "," and in .tsv files a tab.
         post_process: one or several functions that take a record's field results and return changed ones,
             such as `reclassify_nulls`; they run in the order given, before scores are computed.
         executor: anything with the interface of `concurrent.futures.Executor`: chunks are scored there. With
@@ -108,10 +128,10 @@ def compare_corpus(
             ten lowest-scoring records; "none". The default is "all" for a list and "worst" otherwise. Scores
             do not depend on it.
         chunk_size: how many records are scored, or sent, at a time.
-        cluster: the top-level member of each gold record that names its cluster, such as its document.
+        cluster: the column of each gold record that names its cluster, such as its document.
             Records of one cluster are not independent, so intervals and tests count clusters. The member is
             not scored, unless the schema lists it.
-        tags: properties of gold records: names mapped to paths in the record, `{"source": "meta.source"}`, or
+        tags: properties of gold records: names mapped to columns or paths, `{"source": "meta.source"}`, or
             a function of a record that returns a mapping of names to strings, numbers, booleans or None.
             `run.by_tag["source=phone"]` has the scores of the records with a tag. Tags do not affect
             scores.
@@ -136,19 +156,19 @@ def compare_corpus(
     (0.5, 0.5, 1, 1)
     """
     from pytest_jsonmatch.corpus.evaluate import evaluate_corpus
-    from pytest_jsonmatch.corpus.pairing import Reading
     from pytest_jsonmatch.corpus.scorer import Task, check_processors
     from pytest_jsonmatch.corpus.tagger import Tagger
     from pytest_jsonmatch.reading.frames import to_rows
+    from pytest_jsonmatch.records.pairing import Reading
 
-    actual, expected = to_rows(actual), to_rows(expected)
+    answers, gold = to_rows(answers), to_rows(gold)
     _check_arguments(options)
     if schema is not None:
         options["schema"] = schema
     judge = options.pop("judge", None)
     check_judge(judge)
     comparer = Comparer.of(metric, {"validate": validate, **options})
-    is_list = isinstance(expected, Sequence) and not isinstance(expected, str)
+    is_list = isinstance(gold, Sequence) and not isinstance(gold, str)
     task = Task(
         metric=metric,
         options=options,
@@ -156,19 +176,19 @@ def compare_corpus(
         judge=comparer.get_bench(judge),
         keep=keep or ("all" if is_list else "worst"),
         chunk_size=chunk_size,
-        reading=Reading(id, repair=comparer.repair),
+        reading=Reading(id, comparer.repair, expected, actual, delimiter),
         post_process=check_processors(post_process),
         tagger=None if tags is None else Tagger(tags),
         validate=comparer.validate,
         cluster=cluster,
     )
-    run = evaluate_corpus(actual, expected, task, comparer.plan, executor)
+    run = evaluate_corpus(answers, gold, task, comparer.plan, executor)
     for pattern in run.unmatched_rules:
         text = format_unmatched(collect_patterns(options)[pattern], pattern, run.nearest_path(pattern))
         warnings.warn(text, JsonMatchWarning, stacklevel=2)
     keeps_all = len(run.records) == run.total_records
     if cluster is not None and keeps_all and not any(record.cluster for record in run.records):
-        text = f"cluster: no gold record has a member {cluster!r}, so each record is a cluster of its own"
+        text = f"cluster: no gold record has a column {cluster!r}, so each record is a cluster of its own"
         warnings.warn(text, JsonMatchWarning, stacklevel=2)
     return run
 
@@ -188,16 +208,16 @@ def _check_arguments(options: Mapping[str, Any]) -> None:
 
 
 def evaluate(
-    gold: Iterable[object] | str | PathLike[str],
-    extracted: Iterable[object] | str | PathLike[str],
+    gold: RecordsArgument | Mapping[str, object],
+    extracted: RecordsArgument,
     schema: SchemaSource | SchemaNode | None = None,
     **options: Any,
 ) -> RunResult:
     """Evaluate extracted records against gold records: `compare_corpus` with the gold records first.
 
     Args:
-        gold: the correct records, as `expected` of `compare_corpus`.
-        extracted: the answers, as `actual` of `compare_corpus`.
+        gold: the correct records, as for `compare_corpus`.
+        extracted: the answers, as for `compare_corpus`.
         schema: an eval schema: a dict, the path of a JSON file, or a pydantic model class.
         **options: any other argument or option of `compare_corpus`.
 

@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.cli.records import open_gold_records
+from pytest_jsonmatch.cli.inputs import files_by_name, records_of
 from pytest_jsonmatch.cli.rules import comparing
 from pytest_jsonmatch.cli.studies import (
     INTERVAL,
@@ -41,7 +41,8 @@ def run(options: Namespace) -> int:
 
     gates = study_gates(options, STATISTICS)
     with comparing(options) as rules:
-        study = measure_agreement(open_gold_records(options.gold), **rules)
+        annotators = {name: records_of(path) for name, path in files_by_name(options.gold).items()}
+        study = measure_agreement(annotators, **rules)
     return finish(options, study, _sheet(study), gates, on=count(study.documents, "document"))
 
 

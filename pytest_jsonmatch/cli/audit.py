@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from contextlib import ExitStack
-from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.cli.arguments import CommandError
-from pytest_jsonmatch.cli.inputs import STDIN, name_of
+from pytest_jsonmatch.cli.inputs import STDIN, files_by_name, name_of, records_of
 from pytest_jsonmatch.cli.output import as_text, make_style
-from pytest_jsonmatch.cli.records import files_by_name, open_sides
 from pytest_jsonmatch.cli.rules import comparing
 from pytest_jsonmatch.cli.studies import finish, notes_table, study_gates
 from pytest_jsonmatch.cli.suite import audit_suite
@@ -71,16 +68,9 @@ def _mutate(options: Namespace) -> int:
 
 
 def _run_audit(options: Namespace) -> GoldAudit:
-    with comparing(options) as rules, ExitStack() as files:
-        sides = {
-            name: files.enter_context(open_sides(path, options.gold, options))
-            for name, path in files_by_name(options.answers).items()
-        }
-        first = next(iter(sides.values()))
-        answers = {name: side.actual for name, side in sides.items()}
-        audit = audit_gold(first.expected, answers, **rules)
-    notes = (f"{name}: {text}" for name, side in sides.items() for text in side.warnings)
-    return replace(audit, notes=(*notes, *audit.notes))
+    with comparing(options) as rules:
+        answers = {name: records_of(path) for name, path in files_by_name(options.answers).items()}
+        return audit_gold(records_of(options.gold), answers, **rules)
 
 
 # -- for people --------------------------------------------------------------------------------------------

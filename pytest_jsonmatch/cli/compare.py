@@ -21,7 +21,6 @@ from pytest_jsonmatch.cli.inputs import (
     refuse_two_stdins,
 )
 from pytest_jsonmatch.cli.output import as_text, make_style, render_run, write_output
-from pytest_jsonmatch.cli.records import LINES
 from pytest_jsonmatch.cli.rules import judging, rules_of
 from pytest_jsonmatch.engine.ask.rounds import score_with_answers
 from pytest_jsonmatch.engine.plan.unmatched import collect_patterns, format_unmatched
@@ -38,6 +37,7 @@ from pytest_jsonmatch.limits import ScoreCheck
 from pytest_jsonmatch.reading.answers import list_admitted_types, read_text
 from pytest_jsonmatch.reading.extract import kind_of
 from pytest_jsonmatch.reading.nested import parse_nested_texts
+from pytest_jsonmatch.records.sources import LINES
 from pytest_jsonmatch.report.blocks import Table
 from pytest_jsonmatch.report.failure import MARGIN, failure_message
 from pytest_jsonmatch.report.fields import field_blocks, fields_of

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_jsonmatch.cli.arguments import CommandError
-from pytest_jsonmatch.cli.inputs import name_of
-from pytest_jsonmatch.cli.records import open_sides
+from pytest_jsonmatch.cli.inputs import name_of, records_of, refuse_two_stdins
 from pytest_jsonmatch.cli.rules import comparing
 from pytest_jsonmatch.cli.studies import (
     INTERVAL,
@@ -44,20 +42,17 @@ def run(options: Namespace) -> int:
     gates = study_gates(options, STATISTICS)
     if options.max_error is None and any(gate.statistic == "coverage_at_error" for gate in gates):
         raise CommandError("a gate on coverage_at_error needs --max-error: the share that may be wrong")
-    with (
-        comparing(options) as rules,
-        open_sides(options.actual, options.expected, options) as sides,
-    ):
+    refuse_two_stdins(options.actual, options.expected)
+    with comparing(options) as rules:
         study = measure_confidence(
-            sides.actual,
-            sides.expected,
+            records_of(options.actual),
+            records_of(options.expected),
             confidence=options.confidence,
             max_error=options.max_error,
             correct=options.correct,
             cluster=options.cluster,
             **rules,
         )
-    study = replace(study, notes=(*sides.warnings, *study.notes))
     scope = f"{count(study.total.values, 'value')} with a confidence in {count(study.records, 'record')}"
     if study.clusters < study.records:
         scope += f", {count(study.clusters, 'cluster')}"

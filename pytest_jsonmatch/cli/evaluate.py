@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.cli.arguments import FAILURE, SUCCESS, CommandError
-from pytest_jsonmatch.cli.inputs import name_of
+from pytest_jsonmatch.cli.inputs import STDIN, gold_records, name_of, records_of, refuse_two_stdins
 from pytest_jsonmatch.cli.output import as_text, make_style, write_files, write_output
-from pytest_jsonmatch.cli.records import Sides, gold_records, open_sides
 from pytest_jsonmatch.cli.rules import comparing, gates_of, was_asked
 from pytest_jsonmatch.corpus.scorer import NO_ANSWER
-from pytest_jsonmatch.engine.value.convert import MISSING, get_value
+from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, JsonMatchWarning, find_closest
-from pytest_jsonmatch.engine.value.paths import parse_path
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
-from pytest_jsonmatch.reading.strict import parse_json
+from pytest_jsonmatch.records.columns import find_column, iter_members
+from pytest_jsonmatch.records.pairing import read_gold
+from pytest_jsonmatch.records.sources import RecordSource
 from pytest_jsonmatch.report.blocks import Text
 from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.cases_page import PageExtra
@@ -49,24 +49,22 @@ _MOST_READ: Final = 10_000
 def run(options: Namespace) -> int:
     """Run `jsonmatch evaluate`."""
     gates = gates_of(options.gates)
-    with (
-        comparing(options) as rules,
-        open_sides(options.actual, options.expected, options) as sides,
-    ):
-        _check_tags(sides, options)
-        run = _evaluate(sides, options, gates, rules)
-        floor = list(_floor(run, sides, rules, options))
+    refuse_two_stdins(options.actual, options.expected)
+    with comparing(options) as rules:
+        _check_tags(options)
+        run = _evaluate(options, gates, rules)
+        floor = list(_floor(run, rules, options))
     results = replace(run, judged=was_asked(rules["judge"]))
     if _is_kept(options):
         results = with_origin(results, Path.cwd())
     checks = check_gates([(gate, True) for gate in gates], results)
-    unscored = len(run.unmatched_actual) + len(sides.unmatched)
+    unscored = len(run.unmatched_actual)
     report = build(
         results,
         f"{name_of(options.actual)} against {name_of(options.expected)}",
         gates=checks,
         by=tuple(dict(options.by)),
-        notes=[*floor, *_notes(run, sides, None if options.verbose else _SHOWN)],
+        notes=[*floor, *_notes(run, options, None if options.verbose else _SHOWN)],
         also=[f"{count(unscored, 'answer')} not scored"] if unscored else [],
         page=None if options.html is None else PageExtra(details_of_records(run)),
         has_intervals=_is_kept(options),
@@ -81,14 +79,14 @@ def run(options: Namespace) -> int:
 # -- scoring -----------------------------------------------------------------------------------------------
 
 
-def _evaluate(sides: Sides, options: Namespace, gates: Sequence[Gate], rules: dict[str, Any]) -> RunResult:
+def _evaluate(options: Namespace, gates: Sequence[Gate], rules: dict[str, Any]) -> RunResult:
     from pytest_jsonmatch.api import compare_corpus
 
     needs_all = any(gate.cases or gate.is_significant for gate in gates)
     validates = options.validate or any(gate.statistic == "valid_rate" for gate in gates)
     run = compare_corpus(
-        sides.actual,
-        sides.expected,
+        records_of(options.actual),
+        records_of(options.expected),
         keep="all" if needs_all else options.keep,
         cluster=options.cluster,
         tags=dict(options.by) or None,
@@ -96,23 +94,27 @@ def _evaluate(sides: Sides, options: Namespace, gates: Sequence[Gate], rules: di
         **rules,
     )
     if options.id is None:
-        _warn_of_order(sides, run)
-    elif run.unmatched_expected and isinstance(sides.expected, str):
-        records = gold_records(sides.expected)
+        _warn_of_order(options, run)
+    elif run.unmatched_expected and _is_readable(options.expected):
+        records = gold_records(options.expected)
         ids = Counter(record.get(options.id) for record in records if type(record) is dict)
         if repeated := [name for name in run.unmatched_expected if ids[name] > 1]:
-            raise CommandError(f"{sides.expected}: the {options.id} {repeated[0]!r} is not unique")
+            raise CommandError(f"{options.expected}: the {options.id} {repeated[0]!r} is not unique")
     return run
 
 
-def _floor(run: RunResult, sides: Sides, rules: Mapping[str, Any], options: Namespace) -> Iterator[Text]:
+def _is_readable(source: str) -> bool:
+    """Return whether a side can be read again: it is neither standard input nor a pipe."""
+    return source != STDIN and (Path(source).is_file() or Path(source).is_dir() or not Path(source).exists())
+
+
+def _floor(run: RunResult, rules: Mapping[str, Any], options: Namespace) -> Iterator[Text]:
     """Yield the score of empty answers: if it is high, a high score of real answers means little."""
     from pytest_jsonmatch.api import compare_corpus
 
-    gold = sides.expected
-    if isinstance(gold, Iterator):  # standard input can be read only once
+    if not _is_readable(options.expected):
         return
-    records = gold_records(gold) if isinstance(gold, str) else _values(gold)
+    records = gold_records(options.expected)
     sample = [record for record in islice(records, _MOST_EMPTY) if type(record) in (dict, list)]
     name = options.id
     empty = [type(record)() if name is None else {name: record.get(name)} for record in sample]
@@ -124,46 +126,34 @@ def _floor(run: RunResult, sides: Sides, rules: Mapping[str, Any], options: Name
         yield Text(f"an empty answer scores {score_text(score)}{scope}")
 
 
-def _check_tags(sides: Sides, options: Namespace) -> None:
+def _check_tags(options: Namespace) -> None:
     """Raise an error for a tag that no gold record has; standard input can be read only once."""
-    gold = sides.expected
-    if isinstance(gold, Iterator):
+    if not _is_readable(options.expected):
         return
     for _, path in options.by:
         paths: dict[str, None] = {}
-        for record in gold_records(gold) if isinstance(gold, str) else _values(gold):
-            if get_value(record, parse_path(path)) is not MISSING:
+        for record in gold_records(options.expected):
+            if type(record) is dict and find_column(record, path) is not MISSING:
                 break
-            paths |= dict.fromkeys(_members(record))
+            paths |= dict.fromkeys(iter_members(record))
         else:
             near = find_closest(path, paths)
             hint = "" if near is None else f"; did you mean {near!r}?"
             raise CommandError(f"--by: no gold record has a value at {path!r}{hint}")
 
 
-def _values(gold: Any) -> Iterable[Any]:
-    """Return the records of a mapping by name, or of a list."""
-    return gold.values() if isinstance(gold, Mapping) else gold
-
-
-def _members(record: Any, prefix: str = "") -> Iterator[str]:
-    """Yield the paths of the members of a record and of its objects, but not of objects in arrays."""
-    for name, value in record.items() if type(record) is dict else ():
-        yield f"{prefix}{name}"
-        yield from _members(value, f"{prefix}{name}.")
-
-
-def _warn_of_order(sides: Sides, run: RunResult) -> None:
+def _warn_of_order(options: Namespace, run: RunResult) -> None:
     """Warn if the values of a member show that answers are in another order than the gold records."""
     fields = run.all_fields
     members = [path for path, field in fields.items() if field.mismatches and path.isidentifier()]
-    both = sides.actual, sides.expected
-    is_read_again = run.total_records <= _MOST_READ and all(isinstance(side, (str, list)) for side in both)
+    both = options.actual, options.expected
+    is_read_again = run.total_records <= _MOST_READ and all(
+        source != STDIN and Path(source).is_file() for source in both
+    )
     if not members or not is_read_again:
         return
     with suppress(CommandError):
-        gold = sides.expected
-        records = [_readable(sides.actual), list(gold_records(gold) if isinstance(gold, str) else gold)]
+        records = [_readable(options.actual), list(gold_records(options.expected))]
         for member in sorted(members, key=lambda member: "id" not in member.lower()):
             values = [[record.get(member) for record in side if type(record) is dict] for side in records]
             answers, named = ({value for value in side if type(value) in {str, int}} for side in values)
@@ -176,15 +166,13 @@ def _warn_of_order(sides: Sides, run: RunResult) -> None:
                 break
 
 
-def _readable(answers: str | Sequence[Any]) -> list[Any]:
+def _readable(answers: str) -> list[Any]:
     """Return answers as JSON values; None for those that are not JSON, which may be text with JSON in it."""
-    if not isinstance(answers, str):
-        return list(answers)
     values: list[Any] = []
-    for line in Path(answers).read_bytes().splitlines():
-        if not line.isspace():
+    with RecordSource(answers, "actual") as source:
+        for _, record, _ in source:
             try:
-                values.append(parse_json(line))
+                values.append(read_gold(record, 0, None))
             except JsonMatchError:
                 values.append(None)
     return values
@@ -198,17 +186,17 @@ def _is_kept(options: Namespace) -> bool:
     return any(target is not None for target in (options.json, options.html, options.markdown))
 
 
-def _notes(run: RunResult, sides: Sides, limit: int | None) -> Iterator[Text]:
+def _notes(run: RunResult, options: Namespace, limit: int | None) -> Iterator[Text]:
     """Yield errors, answers without a gold record, and warnings: at most `limit` of each kind, or all."""
     # An answer without an id is named by its place, and its error says what is wrong.
-    prefix = f"{sides.actual}:" if isinstance(sides.actual, str) else "actual["
+    prefix = f"{name_of(options.actual)}:"
     unreadable = {error.record_id for error in run.errors if str(error.record_id).startswith(prefix)}
-    unscored = (*sides.unmatched, *(name for name in run.unmatched_actual if name not in unreadable))
+    unscored = [name for name in run.unmatched_actual if name not in unreadable]
     kinds = {
         # Missing answers are many and alike: they come last.
         "error": list(map(str, sorted(run.errors, key=lambda error: error.reason == NO_ANSWER))),
         "not scored": [f"{name!r}, which has no gold record, or is a second answer" for name in unscored],
-        "note": [*sides.warnings, *map(str, run.warnings)],
+        "note": list(map(str, run.warnings)),
     }
     for kind, texts in kinds.items():
         yield from (Text(f"{kind}: {text}", _TONES[kind]) for text in texts[:limit])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from itertools import islice
 from pathlib import Path
@@ -12,10 +12,17 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.engine.value.convert import JsonValue
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonExtractionError, JsonParseError
+from pytest_jsonmatch.engine.value.errors import (
+    ConfigurationError,
+    JsonExtractionError,
+    JsonMatchError,
+    JsonParseError,
+)
 from pytest_jsonmatch.engine.value.named import import_object
 from pytest_jsonmatch.reading.extract import Want, extract_json
 from pytest_jsonmatch.reading.strict import parse_json
+from pytest_jsonmatch.records.files import is_glob
+from pytest_jsonmatch.records.pairing import iter_records
 
 if TYPE_CHECKING:
     from io import BufferedReader
@@ -70,6 +77,48 @@ def read_content(source: str) -> bytes:
         return stream.read()
 
 
+def records_of(source: str) -> Any:
+    """Return the records that an argument names, as `compare_corpus` accepts them.
+
+    Raises:
+        OSError: there is no such file.
+    """
+    if source == STDIN:
+        return sys.stdin.buffer
+    path = Path(source)
+    if not path.exists() and not is_glob(source):
+        path.open("rb").close()  # raises the error
+    return source
+
+
+def gold_records(source: str) -> Iterator[Any]:
+    """Yield the JSON values of one side: lines, rows, elements of an array, files, or one value.
+
+    Raises:
+        OSError: it can't be read.
+        CommandError: it is not strict JSON.
+    """
+    try:
+        yield from iter_records(records_of(source))
+    except JsonMatchError as error:
+        raise CommandError(str(error)) from None
+
+
+def files_by_name(paths: Sequence[str]) -> dict[str, str]:
+    """Return files by name, without folder and suffix if these names are unique.
+
+    Raises:
+        CommandError: a file is given twice.
+
+    >>> files_by_name(["out/a.jsonl", "out/b.jsonl"]), files_by_name(["a/out.jsonl", "b/out.jsonl"])
+    ({'a': 'out/a.jsonl', 'b': 'out/b.jsonl'}, {'a/out.jsonl': 'a/out.jsonl', 'b/out.jsonl': 'b/out.jsonl'})
+    """
+    if len(set(paths)) < len(paths):
+        raise CommandError("one file is given twice")
+    short = [Path(path).stem for path in paths]
+    return dict(zip(short if len(set(short)) == len(short) else paths, paths, strict=True))
+
+
 def iter_lines(stream: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
     r"""Yield the lines that are not blank, each with its number.
 
@@ -79,22 +128,6 @@ def iter_lines(stream: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
     for number, line in enumerate(stream, start=1):
         if line.removeprefix(b"\xef\xbb\xbf").strip():
             yield number, line.rstrip(b"\r\n")
-
-
-def iter_values(source: str, stream: Iterable[bytes]) -> Iterator[tuple[int, JsonValue]]:
-    """Yield the JSON values of JSON Lines, each with the number of its line.
-
-    Raises:
-        CommandError: a line is not strict JSON; the message says where.
-    """
-    for number, line in iter_lines(stream):
-        try:
-            value = parse_json(line)
-        except JsonParseError as error:
-            from pytest_jsonmatch.corpus.pairing import make_gold_error
-
-            raise CommandError(str(make_gold_error(number, f"{name_of(source)}:{number}", error))) from None
-        yield number, value
 
 
 def is_json_lines(content: bytes) -> bool:

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pytest_jsonmatch.cli.arguments import CommandError
-from pytest_jsonmatch.cli.inputs import iter_lines, read_content
-from pytest_jsonmatch.cli.records import LINES, list_files, open_gold_records
+from pytest_jsonmatch.cli.inputs import files_by_name, iter_lines, read_content, records_of
 from pytest_jsonmatch.cli.studies import finish
 from pytest_jsonmatch.engine.value.errors import JsonParseError
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.reading.strict import parse_json
+from pytest_jsonmatch.records.files import list_files
+from pytest_jsonmatch.records.sources import LINES
 from pytest_jsonmatch.report.blocks import Report, Table, TableCell, Text
 from pytest_jsonmatch.study.overlap import OverlapStudy, measure_overlap
 from pytest_jsonmatch.study.words import join_texts
@@ -20,7 +21,8 @@ from pytest_jsonmatch.study.words import join_texts
 
 def run(options: Namespace) -> int:
     """Run `jsonmatch study overlap`."""
-    study = measure_overlap(open_gold_records(options.gold), _texts(options.texts), id=options.id)
+    gold = {name: records_of(path) for name, path in files_by_name(options.gold).items()}
+    study = measure_overlap(gold, _texts(options.texts), id=options.id)
     return finish(options, study, _sheet(study))
 
 

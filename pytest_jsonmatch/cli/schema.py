@@ -8,10 +8,9 @@ from argparse import Namespace
 from typing import Any
 
 from pytest_jsonmatch.cli.arguments import FAILURE, SUCCESS, CommandError
-from pytest_jsonmatch.cli.inputs import name_of, resolved_schema, schema_source
+from pytest_jsonmatch.cli.inputs import gold_records, name_of, resolved_schema, schema_source
 from pytest_jsonmatch.cli.output import write_output
 from pytest_jsonmatch.cli.plugins import plugins
-from pytest_jsonmatch.cli.records import gold_records
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError
 from pytest_jsonmatch.report.escape import printable
 from pytest_jsonmatch.schema.defaults import annotate_xeval

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from pytest_jsonmatch.cli.inputs import name_of, refuse_two_stdins
-from pytest_jsonmatch.cli.records import gold_records
+from pytest_jsonmatch.cli.inputs import gold_records, name_of, refuse_two_stdins
 from pytest_jsonmatch.cli.studies import finish, study_gates
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.blocks import Report, Table, Text

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections import deque
 from concurrent.futures import BrokenExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 from uuid import uuid4
 
-from pytest_jsonmatch.corpus.pairing import FileOffset, RecordPairing, RecordSource, open_pairing, split_pairs
 from pytest_jsonmatch.corpus.scorer import ChunkResult, Task, score_chunk
 from pytest_jsonmatch.engine.plan.unmatched import collect_patterns
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.paths import parse_pattern
+from pytest_jsonmatch.records.columns import split_column
+from pytest_jsonmatch.records.pairing import RecordPairing, open_pairing, split_pairs
+from pytest_jsonmatch.records.sources import FileOffset, RecordSource
 from pytest_jsonmatch.results.record import MAX_ERRORS, RunError
 from pytest_jsonmatch.results.run import RunResult
 
@@ -23,8 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from concurrent.futures import Executor, Future
 
-    from pytest_jsonmatch.corpus.pairing import FilePart, Pair, Unreadable
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
+    from pytest_jsonmatch.records.pairing import Pair, Unreadable
+    from pytest_jsonmatch.records.sources import FilePart
 
 _IN_FLIGHT: Final = 32
 """At most this many jobs are submitted to an executor at a time."""
@@ -37,6 +40,7 @@ def evaluate_corpus(
     """Score a corpus for `api.compare_corpus`, with a task and its compiled plan."""
     total = ChunkResult()
     with open_pairing(actual, expected, task.reading) as pairing:
+        task = replace(task, reading=pairing.reading)
         if executor is None:
             chunks = _score_here(task, plan, pairing)
         else:
@@ -49,13 +53,15 @@ def evaluate_corpus(
     errors += [
         RunError(answer.where, None, None, answer.reason) for answer in pairing.unreadable[:MAX_ERRORS]
     ]
+    notes = [note.entry for note in sorted(total.warnings, key=_POSITION)]
+    notes += [RunError(pairing.actual.name, None, None, text) for text in pairing.actual.warnings]
     return RunResult.of_records(
         _signature(plan, task),
         total.sums,
         records=tuple(total.worst if task.keep == "worst" else total.records),
         worst=tuple(total.worst),
         errors=tuple(errors[:MAX_ERRORS]),
-        warnings=tuple(note.entry for note in sorted(total.warnings, key=_POSITION)),
+        warnings=tuple(notes),
         unmatched_expected=tuple(pairing.unmatched_expected),
         unmatched_actual=tuple(pairing.unmatched_actual),
         unmatched_rules=tuple(_unmatched(task, total)),
@@ -76,8 +82,9 @@ def _add_unreadable(total: ChunkResult, answers: Sequence[Unreadable], task: Tas
 
 def _unmatched(task: Task, total: ChunkResult) -> Iterator[str]:
     """Yield the patterns of rules that match no record, except for the id, which is not scored."""
+    id_steps = None if task.reading.id is None else split_column(task.reading.id)
     for pattern in collect_patterns(task.options):
-        is_id = parse_pattern(pattern).segments == (task.reading.id,)
+        is_id = parse_pattern(pattern).segments == id_steps
         if not is_id and pattern in (total.unmatched or ()):
             yield pattern
 
@@ -194,7 +201,7 @@ class LineChunk:
 def _split_lines(pairing: RecordPairing, chunk_size: int) -> Iterator[LineChunk]:
     """Yield chunks while both files have records; none if a side is not a file that can be read again."""
     sides = pairing.actual, pairing.expected
-    if not all(side.path is not None and side.path.is_file() for side in sides):
+    if not all(side.form == "lines" and side.is_file for side in sides):
         return
     while True:
         expected, actual = pairing.expected.read_part(chunk_size), pairing.actual.read_part(chunk_size)

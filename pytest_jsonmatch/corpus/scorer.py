@@ -10,7 +10,6 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, cast, final
 
 from pytest_jsonmatch.comparer import TEXT, Comparer
-from pytest_jsonmatch.corpus.pairing import make_gold_error, read_gold
 from pytest_jsonmatch.engine.ask.rounds import score_all_with_answers
 from pytest_jsonmatch.engine.plan.unmatched import collect_patterns, matches_somewhere
 from pytest_jsonmatch.engine.result.aggregation import count_plain_matches, iter_errors
@@ -20,7 +19,7 @@ from pytest_jsonmatch.engine.result.validity import check_validity
 from pytest_jsonmatch.engine.score.documents import write_all
 from pytest_jsonmatch.engine.score.field import FieldResult
 from pytest_jsonmatch.engine.score.walkstate import VisitedPlaces
-from pytest_jsonmatch.engine.value.convert import MISSING, copy_flat, to_json_value
+from pytest_jsonmatch.engine.value.convert import MISSING, copy_flat, get_value, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
     GoldValidationError,
@@ -32,8 +31,12 @@ from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.engine.value.sums import Scores, add_sums, compute_scores
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.reading.answers import list_admitted_types, read_text
+from pytest_jsonmatch.reading.extract import extract_json
 from pytest_jsonmatch.reading.nested import parse_nested_texts
 from pytest_jsonmatch.reading.strict import parse_json
+from pytest_jsonmatch.records.columns import ColumnError, find_column, split_column
+from pytest_jsonmatch.records.csvrows import CsvRow
+from pytest_jsonmatch.records.pairing import make_gold_error, read_gold
 from pytest_jsonmatch.results.record import (
     MAX_ERRORS,
     MAX_WORST,
@@ -46,15 +49,16 @@ from pytest_jsonmatch.results.tags import tag_text
 from pytest_jsonmatch.results.totals import RunTotals
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.corpus.pairing import Pair, Reading
     from pytest_jsonmatch.corpus.tagger import Tagger
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.result.validity import Validity
     from pytest_jsonmatch.engine.score.walkstate import Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.engine.value.paths import Segment
     from pytest_jsonmatch.engine.value.sums import Sums
     from pytest_jsonmatch.reading.answers import TextAnswer
+    from pytest_jsonmatch.records.pairing import Pair, Reading
     from pytest_jsonmatch.results.tags import Tags
 
 Keep: TypeAlias = Literal["all", "imperfect", "worst", "none"]
@@ -90,15 +94,15 @@ class Task:
         if type(self.chunk_size) is not int or self.chunk_size < 1:
             message = f"chunk_size must be a number of records, at least 1, got {self.chunk_size!r}"
             raise ConfigurationError(message)
-        for what, name in (("id", self.reading.id), ("cluster", self.cluster)):
-            if not isinstance(cast("object", name), (str, NoneType)):
-                message = f"{what} must name a member at the top of each gold record, got {name!r}"
-                raise ConfigurationError(message)
+        if not isinstance(cast("object", self.cluster), (str, NoneType)):
+            raise ConfigurationError(f"cluster must name a column of gold records, got {self.cluster!r}")
 
     def unscored(self, schema: SchemaNode | None) -> dict[str, str]:
-        """Return the members that are not scored because the schema does not list them, by argument name."""
+        """Return the columns that are not scored because the schema does not list them, by argument name."""
+        if self.reading.expected is not None and self.reading.actual is not None:
+            return {}
         named = {"cluster": self.cluster, "id": self.reading.id}
-        return {what: name for what, name in named.items() if name and not _lists(schema, name)}
+        return {what: name for what, name in named.items() if name and not _lists(schema, split_column(name))}
 
     def plan(self) -> Plan:
         """Return the plan, compiled in this process.
@@ -131,11 +135,26 @@ def check_processors(given: object) -> tuple[PostProcess, ...]:
     return tuple(listed)
 
 
-def _lists(schema: SchemaNode | None, name: str) -> bool:
-    """Return whether a schema, or one of its alternatives, lists a member."""
-    if schema is None:
-        return False
-    return name in (schema.properties or ()) or any(_lists(branch, name) for _, branch in schema.branches)
+def _lists(schema: SchemaNode | None, steps: Sequence[Segment]) -> bool:
+    """Return whether a schema, or one of its alternatives, lists the member at a path."""
+    if schema is None or not steps:
+        return schema is not None
+    inner = (schema.properties or {}).get(cast("str", steps[0]))
+    if inner is not None and (len(steps) == 1 or _lists(inner, steps[1:])):
+        return True
+    return any(_lists(branch, steps) for _, branch in schema.branches)
+
+
+def _remove(record: JsonValue, column: str) -> None:
+    """Remove a column from a record."""
+    if type(record) is dict:
+        if column in record:
+            del record[column]
+            return
+        *steps, last = split_column(column)
+        inner = get_value(record, steps) if steps else record
+        if type(inner) is dict:
+            inner.pop(last, None)
 
 
 @final
@@ -230,6 +249,8 @@ class _ReadPair:
     cluster: str = ""
     is_string: bool = False
     """Whether a text answer was read as a string, without JSON."""
+    is_text: bool = False
+    """Whether the answer was given as text."""
 
 
 _ZERO_SCORES: Final = Scores(precision=0.0, recall=0.0, f1=0.0, score=0.0)
@@ -281,33 +302,82 @@ class _Scorer:
         if plan.reads_texts:
             read.expected = parse_nested_texts(plan, read.expected)
             read.actual = parse_nested_texts(plan, read.actual)
-        if task.cluster is not None and type(read.expected) is dict:
-            found = read.expected.get(task.cluster)
-            read.cluster = found if type(found) is str else "" if found is None else render(found)
-        for name in self._unscored_members:
-            for side in (read.expected, read.actual):
-                if type(side) is dict:
-                    side.pop(name, None)
+        if task.cluster is not None and task.reading.expected is None:
+            read.cluster = self._cluster_of(read.expected)
+        if self._unscored_members:
+            reading = task.reading
+            for side, selection in ((read.expected, reading.expected), (read.actual, reading.actual)):
+                for name in self._unscored_members if selection is None else ():
+                    _remove(side, name)
         return read
+
+    def _cluster_of(self, record: JsonValue) -> str:
+        """Return the name of the cluster of a gold record; empty if it has none."""
+        assert self._task.cluster is not None  # noqa: S101 - for the type checker
+        found = find_column(record, self._task.cluster) if type(record) is dict else MISSING
+        return found if type(found) is str else "" if found is None or found is MISSING else render(found)
 
     def _to_json(self, pair: Pair) -> _ReadPair:
         """Return a pair as JSON values that no caller holds, so that they may be changed."""
+        if not self._task.reading.is_plain:
+            return self._select(pair)
         actual, expected = pair.actual, pair.expected
         if pair.is_read:
-            return _ReadPair(pair, expected, actual, warnings=pair.warnings)
+            return _ReadPair(pair, expected, actual, warnings=pair.warnings, is_text=pair.is_text)
         if type(expected) is dict and type(actual) is dict:
             flat_expected, flat_actual = copy_flat(expected), copy_flat(actual)
             if flat_expected is not None and flat_actual is not None:
-                return _ReadPair(pair, flat_expected, flat_actual, warnings=pair.warnings)
+                return _ReadPair(
+                    pair, flat_expected, flat_actual, warnings=pair.warnings, is_text=pair.is_text
+                )
         expected = read_gold(expected, pair.record_id, pair.where)
-        read = _ReadPair(pair, expected, MISSING, warnings=pair.warnings)
+        read = _ReadPair(pair, expected, MISSING, warnings=pair.warnings, is_text=pair.is_text)
         try:
             if actual is MISSING:
                 read.error = NO_ANSWER
-            elif isinstance(actual, TEXT):
-                read.actual, read.warnings, read.is_string = self._read_text(actual, expected)
             else:
-                read.actual = to_json_value(actual, side="actual")
+                self._read_answer(read, actual)
+        except JsonMatchError as error:
+            read.error = str(error)
+        return read
+
+    def _read_answer(self, read: _ReadPair, actual: Any) -> None:
+        """Set the JSON value of an answer."""
+        if isinstance(actual, TEXT):
+            read.actual, found, read.is_string = self._read_text(actual, read.expected)
+            read.warnings = (*read.warnings, *found)
+        else:
+            read.actual = to_json_value(actual, side="actual")
+
+    def _select(self, pair: Pair) -> _ReadPair:
+        """Return the columns of a pair of records as JSON values."""
+        reading, schema = self._task.reading, self._plan.schema
+        record = pair.expected if pair.is_read else read_gold(pair.expected, pair.record_id, pair.where)
+        try:
+            expected = reading.select_expected(record, schema)
+        except ColumnError as error:
+            raise make_gold_error(pair.record_id, pair.where, error) from None
+        read = _ReadPair(pair, expected, MISSING, warnings=pair.warnings, is_text=pair.is_text)
+        if reading.expected is not None and self._task.cluster is not None:
+            read.cluster = self._cluster_of(record)
+        answer = pair.actual
+        try:
+            if answer is MISSING:
+                read.error = NO_ANSWER
+                return read
+            if type(answer) is CsvRow:
+                answer = answer.read()
+            elif isinstance(answer, TEXT) and reading.actual is not None:
+                found = extract_json(answer, want="object", repair=reading.repair)
+                answer, read.warnings = found.value, tuple(found.warnings)
+            if not isinstance(answer, TEXT):
+                plain = answer if type(answer) is dict else to_json_value(answer, side="actual")
+                answer = reading.select_actual(plain, schema)
+            if reading.actual is not None:
+                read.is_text = isinstance(answer, TEXT)
+            self._read_answer(read, answer)
+        except ColumnError as error:
+            read.error = f"the answer {error}"
         except JsonMatchError as error:
             read.error = str(error)
         return read
@@ -336,7 +406,7 @@ class _Scorer:
         counts = self._result.sums.counts
         if pair.actual is MISSING:
             counts["unanswered"] += 1
-        if pair.is_text and not read.is_string:
+        if read.is_text and not read.is_string:
             counts["texts"] += 1
             counts["parsed"] += read.actual is not MISSING
         if self._task.validate != "off":

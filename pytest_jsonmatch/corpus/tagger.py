@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, final
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, final
 
-from pytest_jsonmatch.engine.value.convert import MISSING, get_value
+from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.engine.value.paths import parse_path
+from pytest_jsonmatch.records.columns import find_column
 from pytest_jsonmatch.results.tags import read_tags
 
 if TYPE_CHECKING:
@@ -37,8 +37,9 @@ class Tagger:
                 "tags must be a function of a gold record, or map names to paths, such as "
                 f"{{'source': 'meta.source'}}, got {self.source!r}"
             )
-        for path in read_tags(self.source).values():
-            parse_path(path)
+        for name, column in self.source.items():
+            if not isinstance(cast("object", column), str) or not column:
+                raise ConfigurationError(f"tags[{name!r}] must name a column of gold records, got {column!r}")
 
     def __call__(self, record: Any) -> dict[str, Any]:
         """Return the tags of a record.
@@ -48,5 +49,8 @@ class Tagger:
         """
         if callable(self.source):
             return read_tags(self.source(record))
-        at = {name: get_value(record, parse_path(path)) for name, path in self.source.items()}
+        at = {
+            name: find_column(record, path) if type(record) is dict else MISSING
+            for name, path in self.source.items()
+        }
         return read_tags({name: value for name, value in at.items() if value is not MISSING})

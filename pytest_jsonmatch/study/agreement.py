@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 
 from pytest_jsonmatch import defaults
-from pytest_jsonmatch.corpus.pairing import make_gold_error
 from pytest_jsonmatch.engine.score.field import BATCH_ERROR, LEAVES
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.equality import make_json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
+from pytest_jsonmatch.records.pairing import make_gold_error
 from pytest_jsonmatch.study.answers import RecordComparer, split_chunks
 from pytest_jsonmatch.study.calibration import CONFIDENCE_LEVEL, Estimate
 from pytest_jsonmatch.study.gold_records import join_records

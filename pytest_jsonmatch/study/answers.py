@@ -9,7 +9,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar, final
 
 from pytest_jsonmatch.comparer import Comparer, check_judge
-from pytest_jsonmatch.corpus.pairing import Reading, make_gold_error, open_pairing, read_gold
 from pytest_jsonmatch.engine.plan.unmatched import collect_patterns, format_unmatched
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import (
@@ -19,11 +18,12 @@ from pytest_jsonmatch.engine.value.errors import (
     JsonMatchWarning,
 )
 from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.records.pairing import Reading, make_gold_error, open_pairing, read_gold
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.corpus.pairing import Pair
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.records.pairing import Pair
     from pytest_jsonmatch.study.gold_records import Records
 
     ComparedAnswer: TypeAlias = MatchResult | JsonMatchError
@@ -138,6 +138,9 @@ def pair_answers(
                 for text in texts
             )
             yield Answered(name, first.position, record, dict(zip(answers, given, strict=True)), first.where)
+    notes[:0] = (
+        f"{name}: {text}" for name, pairing in zip(answers, pairings) for text in pairing.actual.warnings
+    )
     notes += (
         f"{name}: {count(unmatched, 'answer')} without a gold record"
         for name, pairing in zip(answers, pairings, strict=True)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from pytest_jsonmatch.corpus.pairing import RecordSource, read_gold
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import render
+from pytest_jsonmatch.records.pairing import read_gold
+from pytest_jsonmatch.records.sources import RecordSource
 
 if TYPE_CHECKING:
     from os import PathLike

@@ -122,7 +122,7 @@ def audit_gold(
     systems share mistakes.
 
     Args:
-        gold: the gold records, read once for each system: a list, the path of a JSON Lines file, or a mapping
+        gold: the gold records, read once for each system: a list, the path of a file, or a mapping
             of ids to records, which are paired with answers by position.
         answers: the answers of each system by its name, as for `compare_corpus`.
         metric: the name of a metric.

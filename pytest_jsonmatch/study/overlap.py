@@ -79,7 +79,7 @@ def measure_overlap(
     words and eight letters. Values longer than eight words are searched for by every eight words in a row.
 
     Args:
-        gold: gold records by the name of their file: a list of records, the path of a JSON Lines file, or a
+        gold: gold records by the name of their file: a list of records, the path of a file, or a
             mapping of ids to records.
         texts: the names and contents of prompts, examples or training texts.
         id: the member that is a record's id.

@@ -299,7 +299,7 @@ def bad(folder, write):
         noid_jsonl=[{"a": 1}],
         shop_json={"type": "object", "properties": {"shop": {"type": "string"}}},
     )
-    write(gold_csv="id,a\n1,2\n")
+    write(gold_xlsx="binary", twice_csv="a,a\n1,2\n")
     for name in ("empty", "some", "other", "bad"):
         (folder / name).mkdir()
     (folder / "some" / "a.json").write_text('{"a": 1}')
@@ -325,7 +325,7 @@ def bad(folder, write):
         ("twins.jsonl two.jsonl --id id", "twins.jsonl: the id 1 is not unique"),
         ("noid.jsonl gold.jsonl --id id", "gold at noid.jsonl:1 has no id that is a string or an"),
         ("gold.jsonl gold.jsonl --schema shop.json", "gold.jsonl:1: record 1: 'id' is not in the schema"),
-        ("some empty", "no file in empty has the name of a file in some"),
+        ("some empty", "empty has no JSON files (*.json, *.txt)"),
         ("some other", "no file in other has the name of a file in some"),
         ("empty some", "empty has no JSON files (*.json)"),
         ("some gold.jsonl", "some is a folder and gold.jsonl is not; give two folders or two files"),
@@ -340,13 +340,10 @@ def bad(folder, write):
         ("gold.jsonl gold.jsonl --gate f1", "--gate 'f1': "),
         ("gold.jsonl gold.jsonl --by aa", "--by: no gold record has a value at 'aa'; did you mean 'a'?"),
         (
-            "gold.jsonl gold.csv",
-            "gold.csv is CSV, but records must be JSON Lines (.jsonl), a JSON array (.json) or",
+            "gold.jsonl gold.xlsx",
+            "gold.xlsx is Excel, but records must be JSON Lines (.jsonl), CSV (.csv), a",
         ),
-        (
-            "gold.csv gold.jsonl",
-            "gold.csv is CSV, but records must be JSON Lines (.jsonl), a JSON array (.json) or",
-        ),
+        ("twice.csv gold.jsonl", "twice.csv:1: two columns have the name 'a'; the first row of a .csv file"),
         ("gold.jsonl gold.jsonl --json some", "argument --json: some: is a directory"),
         ("gold.jsonl gold.jsonl --keep few", "argument --keep: invalid choice: 'few'"),
     ],

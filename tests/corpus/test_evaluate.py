@@ -239,8 +239,8 @@ def test_what_is_kept():
         ({"keep": "best"}, "keep must be 'all' or 'imperfect' or 'worst' or 'none', got 'best'"),
         ({"chunk_size": 0}, "chunk_size must be a number of records, at least 1, got 0"),
         ({"post_process": 5}, "post_process has 5, which cannot be called with a list of field results"),
-        ({"id": 5}, "id must name a member at the top of each gold record, got 5"),
-        ({"cluster": 3}, "cluster must name a member at the top of each gold record, got 3"),
+        ({"id": 5}, "id must name a column of both sides, got 5"),
+        ({"cluster": 3}, "cluster must name a column of gold records, got 3"),
         ({"repair": 1}, "repair must be True or False, got 1"),
         ({"metric": "leaf_f2"}, "unknown metric 'leaf_f2'; did you mean 'leaf_f1'?"),
     ],
@@ -279,7 +279,7 @@ def test_a_cluster_is_named_and_not_scored(answers):
 
 
 def test_a_cluster_that_no_record_names_is_a_warning():
-    with pytest.warns(JsonMatchWarning, match="no gold record has a member 'dokument', so each record"):
+    with pytest.warns(JsonMatchWarning, match="no gold record has a column 'dokument', so each record"):
         compare_corpus([{"n": 1}], CLUSTERED[:1], cluster="dokument")
 
 
@@ -292,7 +292,7 @@ def test_the_id_is_scored_only_if_the_schema_lists_it():
     assert gold == [{"id": 1, "v": 2}]
 
 
-A_LIST = "must be a list or an iterator of records, or the path of a JSON Lines file"
+A_LIST = "must be a list or an iterator of records, or the path of a file of records (JSON Lines, CSV, a JSON array), a folder or a glob"
 
 
 @pytest.mark.parametrize(
@@ -310,7 +310,7 @@ def test_what_is_no_corpus(gold, message):
     assert str(caught.value) == message
     with pytest.raises(
         ConfigurationError,
-        match="actual must be a list or an iterator of records, or the path of a JSON Lines file, got dict",
+        match=r"actual must be a list or an iterator of records, or the path of a file of records .*, got dict",
     ):
         compare_corpus({"a": 1}, {"a": 1})  # only gold may have ids beside its records
 

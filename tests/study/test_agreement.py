@@ -160,7 +160,7 @@ def test_documents_find_each_other_by_id(write, folder):
         ({"ann": [{}], "bob": [{}], "metric": "pairwise_f1"}, "there is nothing to compare: no annotator"),
         (
             {"ann": 7, "bob": []},
-            "gold must be a list or an iterator of records, or the path of a JSON Lines file, got int",
+            "gold must be a list or an iterator of records, or the path of a file of records (JSON Lines, CSV, a JSON array), a folder or a glob, got int",
         ),
     ],
 )

@@ -310,7 +310,7 @@ def sample_result_file() -> None:
 
 
 def sample_records_of_a_run() -> None:
-    run = compare_corpus(expected=GOLD, actual=[{"id": "a", "city": "Lyon"}, "no idea"])
+    run = compare_corpus([{"id": "a", "city": "Lyon"}, "no idea"], GOLD)
     record = run.records[1]
     assert_type(record.f1, "float | Any")
     assert_type(record.counts, Mapping[str, int])

@@ -7,14 +7,12 @@ kept in memory; the others are kept as offsets.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from io import BytesIO
-from itertools import islice, repeat, zip_longest
+from dataclasses import dataclass, replace
+from itertools import islice, zip_longest
 from operator import attrgetter
-from pathlib import Path
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.comparer import TEXT, read_expected_text
@@ -25,12 +23,22 @@ from pytest_jsonmatch.engine.value.errors import (
     JsonMatchError,
     JsonParseError,
 )
+from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.reading.extract import extract_json
 from pytest_jsonmatch.reading.strict import parse_json
+from pytest_jsonmatch.records.columns import (
+    ColumnError,
+    Selection,
+    check_selection,
+    convert_cells,
+    find_column,
+    select,
+)
+from pytest_jsonmatch.records.csvrows import CsvRow
+from pytest_jsonmatch.records.sources import RecordSource, as_gold_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+    from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _MAX_WAITING: Final = 100
@@ -88,9 +96,23 @@ def read_gold(record: Any, record_id: str | int, where: str | None) -> JsonValue
     try:
         if isinstance(record, TEXT):
             return parse_json(record) if where else read_expected_text(record)
+        if type(record) is CsvRow:
+            return record.read()
         return to_json_value(record, side="expected")
     except JsonMatchError as error:
         raise make_gold_error(record_id, where, error) from None
+
+
+def iter_records(records: Any, *, delimiter: str | None = None) -> Iterator[JsonValue]:
+    """Yield the gold records of one side as JSON values; a .json file may have a single one.
+
+    Raises:
+        ConfigurationError: the side is not a corpus, or its file cannot be read.
+        GoldValidationError: a record is not JSON, or has no JSON form.
+    """
+    with RecordSource(records, "expected", delimiter=delimiter, is_single_allowed=True) as source:
+        for number, (where, record, _) in enumerate(source):
+            yield read_gold(record, source.get_id(number), where)
 
 
 def split_pairs(pairs: Iterator[Pair], size: int) -> Iterator[list[Pair]]:
@@ -106,9 +128,51 @@ class Reading:
     """The options for reading and pairing records."""
 
     id: str | None = None
-    """The member by which records and answers are paired; None pairs by position."""
+    """The column by which records and answers are paired; None pairs by position, and files by name."""
     repair: bool = False
     """Whether broken JSON in answers is repaired."""
+    expected: Selection | None = None
+    """What is expected of a gold record; None for the whole record."""
+    actual: Selection | None = None
+    """What is the answer of a record of answers; None for the whole record."""
+    delimiter: str | None = None
+    """The delimiter of CSV files; None for that of their suffix."""
+    tables: frozenset[str] = frozenset()
+    """The sides that are CSV files, whose cells get the types of the schema."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether whole records are compared as they are."""
+        return self.expected is None and self.actual is None and not self.tables
+
+    def select_expected(self, record: JsonValue, schema: SchemaNode | None) -> JsonValue:
+        """Return what is expected of a gold record; raise ColumnError if it lacks a column."""
+        return _select(record, self.expected, schema if "expected" in self.tables else None)
+
+    def select_actual(self, record: JsonValue, schema: SchemaNode | None) -> JsonValue:
+        """Return the answer of a record: a str is the output of a model; raise ColumnError if it has none."""
+        is_typed = "actual" in self.tables and not isinstance(self.actual, str)
+        return _select(record, self.actual, schema if is_typed else None)
+
+    def __post_init__(self) -> None:
+        """Check the arguments of the caller."""
+        if self.id is not None and (type(self.id) is not str or not self.id):
+            raise ConfigurationError(f"id must name a column of both sides, got {self.id!r}")
+        for what, given in (("expected", self.expected), ("actual", self.actual)):
+            if given is not None:
+                check_selection(what, given)
+        if self.delimiter is not None and (type(self.delimiter) is not str or len(self.delimiter) != 1):
+            raise ConfigurationError(f"delimiter must be one character, got {self.delimiter!r}")
+
+
+def _select(record: JsonValue, selection: Selection | None, schema: SchemaNode | None) -> JsonValue:
+    if type(record) is dict:
+        if selection is not None:
+            return select(record, selection, schema)
+        return record if schema is None else convert_cells(record, schema)
+    if selection is not None:
+        raise ColumnError(f"is {render(record, 40)}, not an object with columns")
+    return record
 
 
 @contextmanager
@@ -118,130 +182,13 @@ def open_pairing(actual: Any, expected: Any, reading: Reading) -> Iterator[Recor
     Raises:
         ConfigurationError: a side is not a corpus, or its file cannot be read.
     """
-    with RecordSource(actual, "actual") as answers, RecordSource(expected, "expected") as gold_records:
-        yield RecordPairing(answers, gold_records, reading)
-
-
-@final
-class FileOffset(NamedTuple):
-    """An offset between two lines of a file."""
-
-    offset: int = 0
-    lines: int = 0
-    """The number of lines before it."""
-    records: int = 0
-    """The number of records before it: lines that are not blank."""
-
-
-@final
-class FilePart(NamedTuple):
-    """Several lines of a file."""
-
-    path: Path
-    text: bytes
-    start: FileOffset
-    end: FileOffset
-
-    @property
-    def records(self) -> int:
-        """The number of records in the lines."""
-        return self.end.records - self.start.records
-
-
-@final
-class RecordSource:
-    """The records of one side: a list, an iterator, the lines of a file, or gold records by their ids.
-
-    It is a context manager that opens and closes the file.
-    """
-
-    def __init__(self, records: Any, side: str) -> None:
-        self.is_held: bool = isinstance(records, Sequence)
-        self.names: Sequence[str | int] | None = None
-        """The ids of the records, if they are given as a mapping."""
-        self.path: Path | None = None
-        self.file: Any = None
-        self.start: FileOffset = FileOffset()
-        """The offset at which iteration starts."""
-        self._records = records
-        self._side = side
-        if isinstance(records, (str, os.PathLike)):
-            self.path = Path(records)
-            self.is_held = False
-        elif isinstance(records, Mapping) and side != "actual":
-            self.names, self._records = tuple(records), records.values()
-        elif isinstance(records, (bytes, bytearray, Mapping)) or not isinstance(records, Iterable):
-            message = (
-                f"{side} must be a list or an iterator of records, or the path of a JSON Lines file, "
-                f"got {type(records).__name__}"
-            )
-            raise ConfigurationError(message)
-
-    @classmethod
-    def of_part(cls, part: FilePart) -> RecordSource:
-        """Return a source for lines that have been read."""
-        source = cls(part.path, "")
-        source.file = BytesIO(part.text)
-        source.start = part.start
-        return source
-
-    def __enter__(self) -> RecordSource:
-        if self.path is not None:
-            try:
-                self.file = self.path.open("rb")
-            except (OSError, ValueError) as error:
-                why = (getattr(error, "strerror", None) or str(error)).lower()
-                message = f"{self._side} {str(self.path)!r} can't be read: {why}"
-                raise ConfigurationError(message) from None
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.file is not None:
-            self.file.close()
-
-    def get_id(self, position: int) -> str | int:
-        """Return the id of the record at a position; without ids, its number, counted from 1 like lines."""
-        return position + 1 if self.names is None else self.names[position]
-
-    def move_to(self, offset: FileOffset) -> None:
-        """Make iteration over the file start at an offset."""
-        self.file.seek(offset.offset)
-        self.start = offset
-
-    def read_part(self, records: int) -> FilePart:
-        """Read the next lines of the file, with up to this many records; iteration starts after them."""
-        lines: list[bytes] = []
-        missing = records
-        while missing and (more := list(islice(self.file, missing))):
-            lines += more
-            missing -= len(more) - sum(map(bytes.isspace, more))
-        assert self.path is not None  # noqa: S101 - for the type checker, since only files are read in parts
-        text, start, found = b"".join(lines), self.start, records - missing
-        self.start = FileOffset(start.offset + len(text), start.lines + len(lines), start.records + found)
-        return FilePart(self.path, text, start, self.start)
-
-    def __iter__(self) -> Iterator[tuple[str | None, Any, int | None]]:
-        """Yield (file and line, record, offset if the file is seekable)."""
-        if self.path is None:
-            return zip(repeat(None), self._records, repeat(None))
-        return self._lines()
-
-    def _lines(self) -> Iterator[tuple[str | None, Any, int | None]]:
-        offset = self.start.offset
-        is_seekable = self.file.seekable()
-        name = str(self.path)
-        for number, line in enumerate(self.file, self.start.lines + 1):
-            if not line.isspace():
-                yield f"{name}:{number}", line.rstrip(b"\r\n"), offset if is_seekable else None
-            offset += len(line)
-
-    def read_line(self, offset: int) -> bytes:
-        """Return the line of the file that starts at an offset, without affecting iteration."""
-        here = self.file.tell()
-        self.file.seek(offset)
-        line: bytes = self.file.readline()
-        self.file.seek(here)
-        return line.rstrip(b"\r\n")
+    with (
+        RecordSource(actual, "actual", delimiter=reading.delimiter, repair=reading.repair) as answers,
+        RecordSource(expected, "expected", delimiter=reading.delimiter) as gold_records,
+    ):
+        sides = {"actual": answers, "expected": gold_records}
+        tables = frozenset(side for side, source in sides.items() if source.form == "csv")
+        yield RecordPairing(answers, gold_records, replace(reading, tables=tables) if tables else reading)
 
 
 @final
@@ -273,19 +220,24 @@ class RecordPairing:
     def __init__(self, actual: RecordSource, expected: RecordSource, reading: Reading) -> None:
         self.actual = actual
         self.expected = expected
+        _check_forms(actual, expected, reading)
         self.unmatched_expected: list[_Id] = []
         self.unmatched_actual: list[_Id] = []
         self.unreadable: list[Unreadable] = []
-        self._reading = reading
-        self._reads = actual.path is not None and expected.path is not None
+        self.reading = reading
+        self._reads = actual.is_in_file and expected.is_in_file
+        # A string of a file is a value, not text, if the gold record is a number, a boolean or null.
+        self._has_values = actual.form == expected.form == "array" and reading.actual is None
 
     def __iter__(self) -> Iterator[Pair]:
-        name = self._reading.id
+        if self.actual.form == self.expected.form == "files":
+            return self._pair_by_name()
+        name = self.reading.id
         return self._pair_by_position() if name is None else self._pair_by_id(name)
 
     def pair_in_step(self) -> Iterator[Pair]:
         """Yield the pairs of records at equal positions, up to the first whose ids differ."""
-        name = self._reading.id
+        name = self.reading.id
         if name is None:
             yield from self._pair_by_position()
             return
@@ -303,12 +255,33 @@ class RecordPairing:
             answer, record_id = next(answers, nothing)[1], self.expected.get_id(index)
             if answer is MISSING:
                 self.unmatched_expected.append(record_id)
+            elif self._has_values and type(record) not in {dict, list, str}:
+                answer = as_gold_text(answer)
             yield Pair(index, record_id, answer, record, where, is_text=isinstance(answer, TEXT))
         if next(answers, None) is not None:
             message = (
                 "there are more answers than expected records; without `id` they are matched by position"
             )
             raise ConfigurationError(message)
+
+    def _pair_by_name(self) -> Iterator[Pair]:
+        """Yield the records of files with their answers: of the same name, or the same but for the suffix."""
+        others = {_stem(name): name for name in reversed(self.actual.paths)}
+        answered: set[str] = set()
+        for index, name in enumerate(self.expected.paths):
+            found = name if name in self.actual.paths else others.get(_stem(name))
+            answer = MISSING
+            if found is None:
+                self.unmatched_expected.append(name)
+            else:
+                answered.add(found)
+                answer = self.actual.read_named(found)
+            yield Pair(index, name, answer, self.expected.read_named(name), is_text=isinstance(answer, TEXT))
+        if not answered and self.expected.paths:
+            raise ConfigurationError(
+                f"no file in {self.actual.name} has the name of a file in {self.expected.name}"
+            )
+        self.unmatched_actual += sorted(self.actual.paths.keys() - answered)
 
     # -- by id ---------------------------------------------------------------------------------------------
 
@@ -371,10 +344,10 @@ class RecordPairing:
         expected, actual, warnings = gold.value, answer.value, answer.warnings
         if expected is MISSING and gold.offset is not None:
             _, expected, _ = self._read_gold_record(
-                self.expected.read_line(gold.offset), gold.where, gold.position
+                self.expected.read_again(gold.offset), gold.where, gold.position
             )
         if actual is MISSING and answer.offset is not None:
-            _, actual, warnings = self._read_answer(self.actual.read_line(answer.offset))
+            _, actual, warnings = self._read_answer(self.actual.read_again(answer.offset))
         is_read = self._reads and actual is not MISSING
         key = gold.position, gold.record_id
         return Pair(*key, actual, expected, gold.where, warnings, is_read, answer.is_text)
@@ -383,21 +356,27 @@ class RecordPairing:
         return self._make_content(record if type(record) is dict else read_gold(record, index + 1, where))
 
     def _read_answer(self, record: Any) -> _Content:
+        if type(record) is CsvRow:
+            return self._make_content(record.read())
         if not isinstance(record, TEXT):
             return self._make_content(record)
-        found = extract_json(record, want="object", repair=self._reading.repair)
+        found = extract_json(record, want="object", repair=self.reading.repair)
         return self._make_content(found.value, found.warnings)
 
     def _make_content(self, parsed: Any, warnings: tuple[str, ...] = ()) -> _Content:
         """Return a parsed record with its id."""
-        name = self._reading.id
+        name = self.reading.id
         plain = parsed
         if type(parsed) is not dict:
             try:
                 plain = to_json_value(parsed)
             except JsonMatchError:
                 plain = None
-        record_id = plain.get(name) if type(plain) is dict else None
+        record_id = None
+        if type(plain) is dict and name is not None:
+            record_id = plain.get(name)
+            if record_id is None:
+                record_id = find_column(plain, name)
         if type(record_id) is not str and type(record_id) is not int:
             record_id = None
         return record_id, parsed, warnings
@@ -407,3 +386,19 @@ def _duplicate_error(gold: _NamedRecord, name: str) -> GoldValidationError:
     location = f"at {gold.where}" if gold.where else f"record {gold.position + 1}"
     message = f"gold {location} has the same {name} as an earlier record: {gold.record_id!r}"
     return GoldValidationError(message, gold.record_id, name)
+
+
+def _stem(name: str) -> str:
+    """Return the name of a file without its suffix."""
+    return str(PurePosixPath(name).with_suffix(""))
+
+
+def _check_forms(actual: RecordSource, expected: RecordSource, reading: Reading) -> None:
+    """Raise ConfigurationError if only one side is a folder or a glob, or files are paired by a column."""
+    are_files = [source.form == "files" for source in (actual, expected)]
+    if any(are_files) and reading.id is not None:
+        raise ConfigurationError("files in folders are paired by their names; id is for records in one file")
+    if are_files == [True, False] or (are_files == [False, True] and actual.name):
+        one, other = (actual, expected) if are_files[0] else (expected, actual)
+        which = other.name or "the other side"
+        raise ConfigurationError(f"{one.name} is a folder and {which} is not; give two folders or two files")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_jsonmatch import GoldValidationError, compare_corpus
-from pytest_jsonmatch.corpus import pairing
-from pytest_jsonmatch.corpus.pairing import Reading, open_pairing
+from pytest_jsonmatch.records import pairing
+from pytest_jsonmatch.records.pairing import Reading, open_pairing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
