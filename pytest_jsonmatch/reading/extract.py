@@ -8,8 +8,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.convert import json_type, to_json_value
+from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonExtractionError, JsonParseError
-from pytest_jsonmatch.engine.value.text import add_article, shorten
+from pytest_jsonmatch.engine.value.text import add_article, count, shorten
 from pytest_jsonmatch.reading import landmarks, strict
 
 if TYPE_CHECKING:
@@ -75,8 +76,9 @@ def extract_json(
        `json`-tagged ones first, and the last one that parses. A fence that never closes ends at the end of
        the text.
     4. A balanced object or array outside the fences: the largest that parses, and the last of equally large
-       ones. If there are more than 1,000, the largest 1,000 are tried. A `{` opens an object only before `"`
-       or `}`, a `[` an array only before a JSON value or `]`. An object or array that does not close is not
+       ones; if it is not the only one, a warning says so. If there are more than 1,000, the largest 1,000 are
+       tried. A `{` opens an object only before a key with its colon or `}`, a `[` an array only before a JSON
+       value or `]`; comments between them do not matter. An object or array that does not close is not
        searched for inner values: a truncated answer is an error, not its inner fragment.
     5. Only with `repair=True`: the json-repair library; each fix is a warning.
 
@@ -119,8 +121,20 @@ def decode_answer(text: str | bytes | bytearray) -> str:
 
 
 _OPENERS: Final = {"{": "object", "[": "array"}
+_ESCAPED_QUOTE: Final = re.compile(r"""[{\[]\s*(?:\\[nrt]\s*)*\\["']""")
+_ESCAPE: Final = re.compile(r"""\\(["'\\/nrt])""")
+_UNESCAPED: Final = {"n": "\n", "r": "\r", "t": "\t"}
 _PATH: Final = re.compile(r"\s*[^\s{}\[\]\"]{1,250}\.\w{2,6}\s*")
 """Matches a text that looks like a path: one word with a file extension."""
+
+
+def _unescape_quotes(piece: str) -> tuple[str, list[str]]:
+    """Return damaged JSON with its quotes unescaped if all are escaped, and a note on that."""
+    if not _ESCAPED_QUOTE.match(piece):
+        return piece, []
+    text = _ESCAPE.sub(lambda escape: _UNESCAPED.get(escape[1], escape[1]), piece)
+    end = landmarks.find_span_end(text, 0, len(text))
+    return text[:end] if isinstance(end, int) else text, ["unescaped the quotes"]
 
 
 @final
@@ -131,18 +145,20 @@ class _AnswerSearch:
         self._text = text
         self._want = want
         self._notes: list[str] = []
-        self._wrong_kind: tuple[int, str] | None = None
+        self._wrong_kinds: dict[int, str] = {}
+        """The kinds of values that are not of the requested kind, by where they start."""
         self._invalid: tuple[landmarks.Span, JsonParseError] | None = None
         """The first fence or span that is not JSON, and its error."""
         self._landmarks: landmarks.Landmarks
 
     def run(self, *, repair: bool) -> Extraction:
         """Return the first candidate of the requested kind; raise JsonExtractionError if there is none."""
-        for piece, method in self._candidates():
+        for piece, method, spans in self._candidates():
             extraction = self._attempt(piece, method)
             if extraction is not None:
-                notes = tuple(f"{note}; the JSON before it was used" for note in self._notes)
-                return replace(extraction, warnings=extraction.warnings + notes) if notes else extraction
+                notes = [f"{note}; the JSON before it was used" for note in self._notes]
+                notes += self._mention_other(piece, spans, extraction)
+                return replace(extraction, warnings=(*extraction.warnings, *notes)) if notes else extraction
         reason = self._notes[0] if self._notes else self._explain()
         if repair:
             extraction = self._repair(reason)
@@ -154,27 +170,28 @@ class _AnswerSearch:
         beginning = self._text.lstrip().lstrip("\ufeff").lstrip()
         raise JsonExtractionError(reason, excerpt=shorten(beginning, strict.EXCERPT))
 
-    def _candidates(self) -> Iterator[tuple[landmarks.Span, Method]]:
-        """Yield the pieces of the text that may be the answer, each with the step that found it."""
-        yield (0, len(self._text)), "whole"
+    def _candidates(self) -> Iterator[tuple[landmarks.Span, Method, Sequence[landmarks.Span]]]:
+        """Yield the pieces of the text that may be the answer, with the step and the spans that it found."""
+        yield (0, len(self._text)), "whole", ()
         self._landmarks = places = landmarks.Landmarks(self._text)
         if places.open_block is not None:
             start, tag = places.open_block
             self._notes.append(f"output ends inside a <{tag}> block opened at line {self._get_line(start)}")
-        yield places.find_core(), "stripped"
+        yield places.find_core(), "stripped", ()
         outside = landmarks.find_balanced_spans(places.mask())
         cut = self._find_cut(outside, places.list_bodies())
         if cut is not None:
             self._notes.insert(0, self._explain_unclosed(cut))
             return
         for body in places.list_bodies():
-            yield body, "fence"
-            for span in landmarks.find_balanced_spans(self._text, within=body).largest:
-                yield span, "fence"
+            yield body, "fence", ()
+            spans = landmarks.find_balanced_spans(self._text, within=body).largest
+            for span in spans:
+                yield span, "fence", spans
         if outside.unclosed is not None:
             self._notes.append(self._explain_unclosed(outside.unclosed))
         for span in outside.largest:
-            yield span, "span"
+            yield span, "span", outside.largest
 
     def _find_cut(
         self, outside: landmarks.Spans, bodies: Iterable[landmarks.Span]
@@ -200,7 +217,7 @@ class _AnswerSearch:
             return None
         kind = json_type(read.value)
         if self._want is not None and kind != self._want:
-            self._wrong_kind = self._wrong_kind or (start, kind)
+            self._wrong_kinds[landmarks.skip_spaces(self._text, start)] = kind
             return None
         warnings = [
             f"line {self._get_line(start + fault.pos)}: {fault.reason}; {fault.tolerated}"
@@ -209,6 +226,25 @@ class _AnswerSearch:
         start = landmarks.skip_spaces(self._text, start)
         end = start + len(self._text[start:end].rstrip(strict.SPACES))
         return Extraction(read.value, method, (start, end), tuple(warnings))
+
+    def _mention_other(
+        self, chosen: landmarks.Span, spans: Sequence[landmarks.Span], extraction: Extraction
+    ) -> Iterator[str]:
+        """Yield a warning if another value of the requested kind was not used, unless they are equal."""
+        for span in spans:
+            if span == chosen:
+                continue
+            try:
+                other = strict.read(self._text[slice(*span)], strict=False).value
+            except JsonParseError:
+                continue
+            if self._want in {None, json_type(other)} and not json_equal(other, extraction.value):
+                used, left = (
+                    f"{json_type(value)} at line {self._get_line(start)}"
+                    for value, (start, _) in ((extraction.value, chosen), (other, span))
+                )
+                yield f"the {used} was used, not the {left}; of several, the largest counts, or the last"
+                return
 
     def _find_repairable(self) -> Iterator[landmarks.Span]:
         """Yield the pieces that look like damaged JSON: fences, the truncated answer, loose brackets."""
@@ -221,6 +257,9 @@ class _AnswerSearch:
         if loose.unclosed is not None:
             yield loose.unclosed.start, last
         yield from loose.largest
+        start, end = self._landmarks.find_core()
+        if text[start:end].startswith(tuple(_OPENERS)):
+            yield start, end
 
     def _repair(self, reason: str) -> Extraction | None:
         try:
@@ -230,7 +269,7 @@ class _AnswerSearch:
                 'repair=True needs the json-repair library; run: pip install "pytest-jsonmatch[repair]"'
             ) from None
         for start, end in self._find_repairable():
-            piece = self._text[start:end]
+            piece, fixes = _unescape_quotes(self._text[start:end])
             try:
                 value, log = repair_json(piece, return_objects=True, skip_json_loads=True, logging=True)
                 value = to_json_value(value)
@@ -239,7 +278,7 @@ class _AnswerSearch:
             kind = json_type(value)
             # If the kind is not that of the opening bracket, the library has combined several values.
             if kind == _OPENERS[piece[0]] and self._want in {None, kind}:
-                fixes = [f"{fix['text']} (near {fix['context']!r})" for fix in log[: strict.MAX_WARNINGS]]
+                fixes += [f"{fix['text']} (near {fix['context']!r})" for fix in log[: strict.MAX_WARNINGS]]
                 warnings = tuple(f"repaired: {note}" for note in (reason, *fixes))
                 return Extraction(value, "repair", (start, end), warnings)
         return None
@@ -250,14 +289,23 @@ class _AnswerSearch:
         start, end = self._landmarks.find_core()
         if start == end:
             return "the text contains only reasoning" if self._landmarks.blocks else "the text is empty"
-        if self._text[start] in _OPENERS and self._invalid is None:
+        if self._text[start] in _OPENERS and self._invalid is None and start not in self._wrong_kinds:
             self._attempt((start, end), "span")  # to note the error in it
         if self._invalid is not None:
             return self._explain_invalid(*self._invalid)
-        if self._wrong_kind is not None:
-            start, kind = self._wrong_kind
-            return f"expected an {self._want}, got {add_article(kind)} (line {self._get_line(start)})"
+        if self._wrong_kinds:
+            return f"expected an {self._want}, got {self._list_wrong_kinds()}"
         return f"there is no {self._want or 'object or array'} in the text"
+
+    def _list_wrong_kinds(self) -> str:
+        starts = sorted(self._wrong_kinds)
+        line, last_line = (self._get_line(starts[at]) for at in (0, -1))
+        if len(starts) == 1:
+            return f"{add_article(self._wrong_kinds[starts[0]])} (line {line})"
+        kinds = sorted(set(self._wrong_kinds.values()))
+        advice = "; put them into one array" if self._want == "array" else ""
+        values = count(len(starts), kinds[0] if len(kinds) == 1 else "value")
+        return f"{values} (from line {line} to line {last_line}){advice}"
 
     def _explain_invalid(self, piece: landmarks.Span, error: JsonParseError) -> str:
         start = landmarks.skip_spaces(self._text, piece[0])

@@ -25,12 +25,28 @@ def skip_spaces(text: str, pos: int = 0) -> int:
 
 # Balanced brackets.
 
+# White space and short comments. Longer ones would make hostile text slow.
+_GAP: Final = r"[ \t\n\r]*(?:(?://[^\n]{0,120}\n|\#[^\n]{0,120}\n|/\*[^*]{0,120}\*+/)[ \t\n\r]*){0,8}"
+_STRING: Final = r'"[^"\\]*(?:\\.[^"\\]*){0,256}'
+"""A string without its closing quote, or its beginning."""
 _OPENER: Final = re.compile(
-    r'\{(?=[ \t\n\r]*["}])'
-    r'|\[(?=[ \t\n\r]*(?:["{\[\]]|-?[0-9]|(?:true|false|null|NaN|-?Infinity)\b))'
+    rf"""
+      \{{(?={_GAP}(?: \}} | \Z | {_STRING}(?: \Z | "[ \t\n\r]*(?: : | \Z ))))
+    | \[(?={_GAP}(?: [\{{\[\]] | -?[0-9] | (?:true|false|null|NaN|-?Infinity)\b
+                  | {_STRING}(?: \Z | "[ \t\n\r]*(?: [,\]] | \Z ))))
+    """,
+    re.VERBOSE | re.DOTALL,
 )
-LOOSE_OPENER: Final = re.compile(r"""\{(?=\s*["'}A-Za-z_“])|\[(?=\s*["'{\[\]0-9“-])""")
-"""Matches the start of possibly damaged JSON, including objects in the notation of JavaScript and Python."""
+LOOSE_OPENER: Final = re.compile(
+    r"""
+      \{(?=\s*(?: ["'`“‘A-Za-z0-9_$,] | // | /\* | \# | \\[nrt"'] | \.\.\. | … ))
+    | \[(?=\s*(?: ["'`“‘\{\[\]0-9,-] | // | /\* | \# | \\[nrt"'] | \.[0-9]
+                | (?:true|false|null|True|False|None|NaN|undefined)\b ))
+    """,
+    re.VERBOSE,
+)
+"""Matches the start of possibly damaged JSON: JavaScript, Python, with comments or with escaped quotes."""
+
 # At most 256 escapes are matched at a time: `re` stores each, so a long string would take gigabytes.
 _TOKEN: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*){0,256}("?)|[\[{]+|[\]}]+', re.DOTALL)
 _REST_OF_STRING: Final = re.compile(r'[^"\\]*(?:\\.[^"\\]*){0,4096}("?)', re.DOTALL)

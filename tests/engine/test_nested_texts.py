@@ -191,3 +191,21 @@ def test_gold_texts_are_not_of_a_wrong_type(recwarn):
     assert not recwarn.list
     with pytest.raises(GoldValidationError, match=r"'arguments\.y' is not in the schema"):
         validate_gold([{"arguments": '{"y": 1}'}], schema)
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "reason"),
+    [
+        ({"b": 1}, "{b: 1}", "object against text that is not JSON of type object"),
+        ({"b": 1}, '"text"', "object against text that is not JSON of type object"),
+        ([1], "", "array against text that is not JSON of type array"),
+        (5, "five", "number against text that is not JSON of type number"),
+        ("five", "5", "text that is not JSON of type number against number"),
+        ({"b": 1}, "[1]", "object against array"),
+        ("one", "two", "3 edits"),
+    ],
+)
+def test_a_text_that_is_not_json_is_named_in_the_reason(expected, actual, reason):
+    for compare in ({}, {"compare": "exact"}):
+        rule = {"a": {"transform": "parse_json", **compare}}
+        assert compare_json({"a": actual}, {"a": expected}, fields=rule).field_results[0].reason == reason

@@ -11,7 +11,7 @@ from decimal import Decimal
 
 import pytest
 
-from pytest_jsonmatch import compare_corpus
+from pytest_jsonmatch import compare_corpus, compare_json
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonExtractionError, JsonParseError
 from pytest_jsonmatch.reading.extract import Extraction, extract_json
 from pytest_jsonmatch.reading.strict import parse_json
@@ -260,7 +260,88 @@ def test_step_4_knows_strings(string):
 def test_step_4_takes_runs_of_brackets_apart():
     found = extract_json("So: [[[[1]], 2], [[3]]], or [[1]].")
 
-    assert found == Extraction([[[[1]], 2], [[3]]], "span", (4, 23))
+    warning = (
+        "the array at line 1 was used, not the array at line 1; of several, the largest counts, or the last"
+    )
+    assert found == Extraction([[[[1]], 2], [[3]]], "span", (4, 23), (warning,))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'The "{" opens. {"a": 1}',
+        'The "[" opens. {"a": 1}',
+        'Use {"a} and {"b" c}, then {"a": 1}',
+        'Between { and } comes {"a": 1}',
+        'A list ["like this\nis not closed. {"a": 1}',
+        '{"a"} is wrong, {"a": 1} is right',
+    ],
+)
+def test_brackets_of_prose_open_nothing(text):
+    assert (extract_json(text).value, extract_json(text).warnings) == ({"a": 1}, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("So: {", "output ends inside an object opened at line 1"),
+        ('So:\n{ "nam', "output ends inside an object opened at line 2"),
+        ('So: {"name" ', "output ends inside an object opened at line 1"),
+        ('So: {"name": ', "output ends inside an object opened at line 1"),
+        ('So: ["name"', "output ends inside an array opened at line 1"),
+        ('So: {"a": 1} or {', "output ends inside an object opened at line 1"),
+    ],
+)
+def test_an_answer_may_be_cut_off_in_its_first_key(text, reason):
+    assert reason_of(text) == reason
+
+
+@pytest.mark.parametrize("comment", ["// c", "# c", "/* c */", "/* c\n*/ // d", "\n\n# c"])
+@pytest.mark.parametrize("text", ['{%s\n"a": {"b": 1}}', '[%s\n{"b": 1}]', 'So: [%s\n"x", {"b": 1}]'])
+def test_what_stands_in_json_with_comments_is_no_answer(text, comment):
+    assert "JSON has no comments" in reason_of(text % comment)
+
+
+@pytest.mark.parametrize(
+    ("text", "want", "value", "lines"),
+    [
+        (
+            'Form: {"name": "<name>", "x": 1}\nAnswer: {"name": "Bo"}',
+            "object",
+            {"name": "<name>", "x": 1},
+            (1, 2),
+        ),
+        ('{"a": 1}\n{"b": 2}', "object", {"b": 2}, (2, 1)),
+        ('{"a": 1}\n{"b": 2}', None, {"b": 2}, (2, 1)),
+        ('```json\n{"a": 1}\nor\n{"a": 22}\n```', "object", {"a": 22}, (4, 2)),
+        ("See [1], [2].\n[3, 4]", "array", [3, 4], (2, 1)),
+    ],
+)
+def test_another_complete_value_that_was_left_is_a_warning(text, want, value, lines):
+    found = extract_json(text, want=want)
+    used, left = (f"the {'array' if type(value) is list else 'object'} at line {line}" for line in lines)
+    warning = f"{used} was used, not {left}; of several, the largest counts, or the last"
+    assert (found.value, found.warnings) == (value, (warning,))
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ('See [1]: {"a": 1}', "object"),
+        ('{"a": 1} {"a": 1,}', None),
+        ('Draft {"a": 1}, final {"a": 1.0}', None),
+        ('```json\n{"a": 2}\n```\n```json\n{"a": 1}\n```', "object"),
+        ('{"b": 2}\n```json\n{"a": 1}\n```', "object"),
+    ],
+)
+def test_values_of_another_kind_and_equal_ones_are_no_warning(text, want):
+    assert (extract_json(text, want=want).value, extract_json(text, want=want).warnings) == ({"a": 1}, ())
+
+
+def test_a_warning_of_several_values_reaches_results_and_runs():
+    answer, warning = '{"a": 2, "b": 3}\n{"a": 1}', "the object at line 1 was used, not the object at line 2"
+    assert compare_json(answer, {"a": 1}).warnings[0].startswith(warning)
+    assert warning in str(compare_corpus([answer], [{"a": 1}]).warnings[0])
 
 
 @pytest.mark.parametrize(
@@ -396,6 +477,17 @@ def test_every_step_reads_128_levels(before, after, method):
         ("[[[1]\n}]", {}, "the brackets of an array opened at line 1 do not match: '}' at line 2"),
         ("[[[1]}]]", {}, "the brackets of an array opened at line 1 do not match: '}' at line 1"),
         ("[1, 2]", {"want": "object"}, "expected an object, got an array (line 1)"),
+        (
+            '{"a": 1}\n{"b": 2}\n',
+            {"want": "array"},
+            "expected an array, got 2 objects (from line 1 to line 2); put them into one array",
+        ),
+        ("[1] x\n[2]", {"want": "object"}, "expected an object, got 2 arrays (from line 1 to line 2)"),
+        (
+            '{"a": 1} [1, 2,]',
+            {"want": "array"},
+            "the array at line 1 is not JSON: nothing between a comma and ']'; remove the comma (line 1, column 16)",
+        ),
         ("So:\n{}", {"want": "array"}, "expected an array, got an object (line 2)"),
         ("42", {"want": "array"}, "expected an array, got a number (line 1)"),
         (
@@ -438,6 +530,13 @@ def test_a_failure_shows_the_beginning_of_the_text():
 
 # --- extract_json: repair -----------------------------------------------------------------------------------
 
+COMMENTED = [
+    '{\n %s\n "a": [1, 2]}',
+    'So: {"a": [ %s\n 1, 2]}.',
+    '```json\n{ %s\n "a": [1, 2]}\n```',
+    '{%s\n"a": [1, 2], }',
+]
+
 
 @pytest.mark.parametrize(
     ("text", "value"),
@@ -447,6 +546,15 @@ def test_a_failure_shows_the_beginning_of_the_text():
         ("The result is {'a': [1, 2]} here.", {"a": [1, 2]}),
         ("So {a: [1, 2]} it is", {"a": [1, 2]}),
         ("```python\nprint()\n```\nSo {a: [1, 2]}", {"a": [1, 2]}),
+        *((text % c, {"a": [1, 2]}) for text in COMMENTED for c in ("// c", "# c", "/* c */", "// don't {")),
+        (r"{\"a\": [1, 2]}", {"a": [1, 2]}),
+        (r"Sure: {\"a\": [1, 2]} Hope this helps!", {"a": [1, 2]}),
+        (r"{\n \"a\": [\n1, 2]\n}", {"a": [1, 2]}),
+        (r"{\'a\': [1, 2]}", {"a": [1, 2]}),
+        (r"{\"a\": \"x\\ny\"", {"a": "x\ny"}),
+        ("{1: [1, 2]}", {"1": [1, 2]}),
+        ('{, "a": [1, 2]}', {"a": [1, 2]}),
+        ('{...\n"a": [1, 2]}', {"a": [1, 2]}),
     ],
 )
 def test_step_5_repairs_on_request_only(text, value):
@@ -462,7 +570,7 @@ def test_step_5_repairs_on_request_only(text, value):
     [
         ('{"a": "x, "b": [1', None, 3),
         ("{" + ", ".join(f"k{n}: 1" for n in range(50)) + "}", {f"k{n}": 1 for n in range(50)}, 21),
-        ('```json\n{"a": 1}\n{"b": 2}\n```', {"b": 2}, 0),
+        ('```json\n{"a": 1}\n{"a": 1}\n```', {"a": 1}, 0),
         ('{"a": 1}', {"a": 1}, 0),
     ],
 )
@@ -517,7 +625,8 @@ HOSTILE = [
     "```\n", "```x`\n", "```x`", "<think></think>```x`", "```json\n{\n", '{"', '["', '{"a":', '["a",',
     '[{"a":[', "[1,", "[x", "[ ", "[\n", "{ ", "[]", "{}", "[1 1]", "[NaN]", "[NaN x]", '{"a":1,"a":2 x}',
     '{"a":1,}', '"\\', '["\\', '["a\\"', '{"[`<think>', '"<think>', '{"a":"<think>"}\n', "]", "[[]", " ", "\n",
-    "\ufeff", "1", "``````x", "[1]]"
+    "\ufeff", "1", "``````x", "[1]]", '{"a" ', '["a" ', '{"a"', '{"a" }', "{#", "{//", "{/*", "{/**", "{#\n", "[//\n",
+    "{/**/", "{ # ", '{"\\u', '{"\\"', '{\\"', '{"\\": ', '{" : ',
 ]  # fmt: skip
 
 
@@ -588,4 +697,4 @@ def test_many_values_in_prose_take_little_memory(piece):
 
 
 def test_the_largest_value_is_found_behind_many_larger_spans_that_are_no_json():
-    assert extract_json('{"a" 1} ' * 900 + '{"n":7}' + " {}" * 2000).value == {"n": 7}
+    assert extract_json('{"a":1,} ' * 900 + '{"n":7}' + " {}" * 2000).value == {"n": 7}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.compare.explain import explain, explain_match
 from pytest_jsonmatch.engine.compare.transforms import map_scalars
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, Matcher, to_file_form
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, Matcher, json_type, to_file_form
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.sums import Sums
 
@@ -254,6 +254,8 @@ class FieldResult(NamedTuple):
             reason = accept.format_reason(accept.find_best_scalar(expected, actual))
             if reason is not None:
                 return reason
+        if self.node.rules.reads_text and (type(expected) is str) is not (type(actual) is str):
+            return _explain_text(expected, actual)
         name, params = self.node.rules.find_comparator(expected, actual)
         explain_pair = explain_match if self.status == MATCH else explain
         return explain_pair(name or "exact", params, expected, actual)
@@ -328,6 +330,15 @@ class FieldResult(NamedTuple):
 
     def __repr__(self) -> str:
         return f"FieldResult({self.short_path()!r}, {self.status!r}, {self.score:.4g})"
+
+
+def _explain_text(expected: JsonValue, actual: JsonValue) -> str:
+    """Explain a difference of types where texts are JSON: the text is not, or is of another type."""
+    kinds = json_type(expected), json_type(actual)
+    return " against ".join(
+        kind if kind != "string" else f"text that is not JSON of type {other}"
+        for kind, other in (kinds, kinds[::-1])
+    )
 
 
 # There may be millions of results: creating one takes 0.12 µs like this, and 0.22 µs by `FieldResult(...)`.
