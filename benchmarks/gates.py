@@ -2,11 +2,12 @@
 
 python benchmarks/gates.py [TABLE ...] [--quick] [--runs N] [--write FILE]
 
-TABLE is one or more of: equal, clusters, documents, margin, power, detectable, intervals, micro, rates,
-families; default: all. Every cell of a table is made of N simulated comparisons, each with
-its own cases and scores, from a fixed seed; those of `documents` are drawn from the real answers of DocuBench
-(`docubench.py` says where it looks for them), and left out without. With --write they are put into a document
-(benchmarks/gates.md) too, between `<!-- table: NAME -->` and `<!-- end -->`.
+TABLE is one or more of: equal, repeats, clusters, documents, limit, non-inferiority, margin, merges, power,
+detectable, beside, intervals, ends, micro, rates, families; default: all. Every cell of a table is made of N
+simulated comparisons, each with its own cases and scores, from a fixed seed; those of `documents` are drawn
+from the real answers of DocuBench (`docubench.py` says where it looks for them), and left out without. With
+--write they are put into a document (benchmarks/gates.md) too, between `<!-- table: NAME -->` and
+`<!-- end -->`.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from scipy.stats import binom
 
 from pytest_jsonmatch.engine.result.aggregation import FieldAggregation, merge_aggregations
 from pytest_jsonmatch.gate.headlines import change_of_runs
-from pytest_jsonmatch.gate.intervals import ratio_interval
+from pytest_jsonmatch.gate.intervals import lower_end, ratio_interval
 from pytest_jsonmatch.gate.power import minimum_detectable, sample_of
 from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.gate.verdict import DropGate, compare
@@ -276,6 +277,198 @@ def margin(runs: int) -> None:
     print("\nfails: mode `regression`; passes: mode `non-inferiority`.")
 
 
+def one_leaf(share: float) -> Callable[[int, float, Random], tuple[np.ndarray, np.ndarray]]:
+    """Now and before, if one of several leaves breaks in this share of the cases."""
+
+    def draw(n: int, drop: float, random: Random) -> tuple[np.ndarray, np.ndarray]:
+        return 1 - drop / share * (random.random_sample(n) < share), np.ones(n)
+
+    return draw
+
+
+def drawn_graded(n: int, drop: float, random: Random) -> tuple[np.ndarray, np.ndarray]:
+    quality = 0.15 + 0.8 * random.beta(8, 2, n)
+    before, now = (random.beta(40 * quality, 40 * (1 - quality)) for _ in range(2))
+    return now - drop, before
+
+
+def drawn_binary(n: int, drop: float, random: Random) -> tuple[np.ndarray, np.ndarray]:
+    quality = random.beta(8, 2, n)
+    before, now = ((random.random_sample(n) < quality).astype(float) for _ in range(2))
+    return np.where(random.random_sample(n) < drop / 0.8, 0.0, now), before
+
+
+def drawn_zeros(n: int, drop: float, random: Random) -> tuple[np.ndarray, np.ndarray]:
+    """Some answers fail, and score 0; a drop is made of more of them."""
+    mean = random.beta(9, 1, n)
+    now, before = (
+        np.where(random.random_sample(n) < zeros, 0.0, random.beta(30 * mean + 0.01, 30 * (1 - mean) + 0.01))
+        for zeros in (0.05 + drop / 0.9, 0.05)
+    )
+    return now, before
+
+
+def drawn_losses(n: int, drop: float, random: Random) -> tuple[np.ndarray, np.ndarray]:
+    """Some cases fall from 1 to 0, all others stay at 1."""
+    return (random.random_sample(n) >= drop).astype(float), np.ones(n)
+
+
+LOSSES = {
+    "one leaf breaks in 90 %": one_leaf(0.9),
+    "one leaf breaks in 80 %": one_leaf(0.8),
+    "one leaf breaks in 50 %": one_leaf(0.5),
+    "graded": drawn_graded,
+    "binary": drawn_binary,
+    "zero-inflated": drawn_zeros,
+    "rare total losses": drawn_losses,
+}
+
+
+def true_drop(name: str, drop: float) -> float:
+    """The drop of the mean, of which a little is lost where scores end at 0 and 1."""
+    now, before = LOSSES[name](500_000, drop, source("true", name, drop))
+    return float(np.clip(before, 0, 1).mean() - np.clip(now, 0, 1).mean())
+
+
+def limit(runs: int) -> None:
+    title("Fails max_drop: true drop at the limit / twice the limit, in % (at most 5 / the more the better)")
+    rows = []
+    sizes = (5, 8, 10, 20, 50)
+    for name, draw in LOSSES.items():
+        for allowed in (0.02, 0.1):
+            row = [f"{name}, {allowed}"]
+            exact = DropGate(round(true_drop(name, allowed), 6))
+            for n in sizes:
+                random = source("limit", name, allowed, n)
+                failed = [0, 0]
+                for _ in range(runs):
+                    for at, gate in enumerate((exact, DropGate(allowed))):
+                        now, before = draw(n, (1 + at) * allowed, random)
+                        failed[at] += not compare(as_run(now[None]), as_run(before[None]), gate).passed
+                row.append(" / ".join(share(each, runs) for each in failed))
+            rows.append([*row, ""])
+    print(tables.render(["loss, limit", *(f"n = {n}" for n in sizes), ""], rows))
+
+
+def noninferiority(runs: int) -> None:
+    title("Passes non-inferiority: true drop at the limit / no drop, in % (at most 5 / the more the better)")
+    rows = []
+    sizes = (30, 50, 100, 150, 200, 300)
+    for name, draw in LOSSES.items():
+        for allowed in (0.02, 0.05):
+            row = [f"{name}, {allowed}"]
+            exact = DropGate(round(true_drop(name, allowed), 6), mode="non-inferiority")
+            for n in sizes:
+                random = source("non-inferiority", name, allowed, n)
+                passed = [0, 0]
+                for _ in range(runs):
+                    for at, gate in enumerate((exact, DropGate(allowed, mode="non-inferiority"))):
+                        now, before = draw(n, (1 - at) * allowed, random)
+                        passed[at] += compare(as_run(now[None]), as_run(before[None]), gate).passed
+                row.append(" / ".join(share(each, runs) for each in passed))
+            rows.append([*row, ""])
+    print(tables.render(["loss, limit", *(f"n = {n}" for n in sizes), ""], rows))
+
+
+def repeated(runs: int) -> None:
+    title("Different numbers of runs: equal systems called worse / a drop found, in % (at most 5 / more)")
+    rows = []
+    for kind in ("graded", "binary"):
+        for number_before, number_now in ((5, 1), (1, 5), (3, 2)):
+            row = [f"{kind}, {number_before} runs before, {number_now} now"]
+            for n in (10, 30, 100):
+                random = source("repeats", kind, number_before, number_now, n)
+                drop = (0.06 if kind == "graded" else 0.2) * math.sqrt(30 / n)
+                found = [0, 0]
+                for _ in range(runs):
+                    for at in range(2):
+                        now, before = comparison(kind, n, random, repeats=5, drop=at * drop)
+                        sides = (
+                            {case: scores[:number] for case, scores in side.items()}
+                            for side, number in ((now, number_now), (before, number_before))
+                        )
+                        found[at] += compare(*sides).kind == "worse"
+                row.append(" / ".join(share(each, runs) for each in found))
+            rows.append([*row, ""])
+    print(tables.render(["scores", *(f"n = {n}" for n in (10, 30, 100)), ""], rows))
+
+
+def beside(runs: int) -> None:
+    title("Intervals of a difference at 90 %: of all / beside a significant change, in %")
+
+    def gain(share: float) -> Callable[[int, float, Random], tuple[np.ndarray, np.ndarray]]:
+        return lambda n, _, random: (0.2 + 0.5 * (random.random_sample(n) < share), np.full(n, 0.2))
+
+    shapes = {
+        "0.5 gained in 95 % of cases": gain(0.95),
+        "0.5 gained in 80 % of cases": gain(0.8),
+        **{name: LOSSES[name] for name in ("one leaf breaks in 90 %", "graded", "binary", "zero-inflated")},
+    }
+    rows = []
+    sizes = (5, 8, 12, 20, 50)
+    for name, draw in shapes.items():
+        now, before = draw(500_000, 0.2, source("beside", name))
+        truth = float(np.clip(now, 0, 1).mean() - np.clip(before, 0, 1).mean())
+        row = [name]
+        for n in sizes:
+            random = source("beside", name, n)
+            covers, significant, both = 0, 0, 0
+            for _ in range(runs):
+                now, before = draw(n, 0.2, random)
+                change = compare(as_run(now[None]), as_run(before[None]))
+                holds = change.interval.low - 1e-9 <= truth <= change.interval.high + 1e-9
+                is_significant = change.kind in {"worse", "better"}
+                covers, significant = covers + holds, significant + is_significant
+                both += holds and is_significant
+            row.append(f"{share(covers, runs)} / {share(both, significant) if significant else '–'}")
+        rows.append([*row, ""])
+    print(tables.render(["change", *(f"n = {n}" for n in sizes), ""], rows))
+
+
+def ends(runs: int) -> None:
+    title("Low ends for 30 and 100 fields: how often above the mean, as a multiple of what is allowed")
+    rows = []
+    for name in ("Beta(8, 2)", "90 % ones, else uniform", "0, 0.5, 1: 5, 10, 85 %"):
+        draw, mean = DISTRIBUTIONS[name]
+        row = [name]
+        for fields in (30, 100):
+            alpha = 0.025 / fields
+            for n in (10, 30, 100):
+                random = source("ends", name, fields, n)
+                above = sum(lower_end(draw(n, random), alpha, 0.0) > mean for _ in range(20 * runs))
+                row.append(f"{above / (20 * runs) / alpha:.2f}")
+        rows.append([*row, ""])
+    header = [f"{fields} fields, n = {n}" for fields in (30, 100) for n in (10, 30, 100)]
+    print(tables.render(["scores", *header, ""], rows))
+    print(f"\n{20 * runs:,} draws a cell.")
+
+
+def merges(runs: int) -> None:
+    title("Ten changes that lose 0.02 each, max_drop 0.02: never failed, in %; first failure (median)")
+    rows = []
+    for kind in ("graded", "binary"):
+        for n in (30, 100):
+            random = source("merges", kind, n)
+            never, first = [0, 0], ([], [])
+            for _ in range(runs):
+                quality = qualities(kind, n, random)
+                saved = [as_run(scores(kind, quality, random)[None])]
+                failed: list[int | None] = [None, None]
+                for number in range(1, 11):
+                    now = as_run(scores(kind, np.clip(quality - 0.02 * number, 1e-3, 1), random)[None])
+                    for at, baseline in enumerate((saved[-1], saved[0])):
+                        if failed[at] is None and not compare(now, baseline, DropGate(0.02)).passed:
+                            failed[at] = number
+                    saved.append(now)
+                for at, number_failed in enumerate(failed):
+                    never[at] += number_failed is None
+                    first[at].append(number_failed or 11)
+            medians = [statistics.median(each) for each in first]
+            cells = (f"{share(never[at], runs)}; {medians[at]:.0f}" for at in range(2))
+            rows.append([f"{kind}, {n} cases", *cells, ""])
+    print(tables.render(["scores", "baseline: the change before", "baseline: pinned", ""], rows))
+
+
 def t_test(deltas: Sequence[float], drop: float, alternative: Literal["less", "greater"]) -> bool:
     """Student's test, which is the best where differences are normal."""
     deviation = statistics.stdev(deltas)
@@ -412,7 +605,7 @@ DISTRIBUTIONS: dict[str, tuple[Callable[[int, Random], np.ndarray], float]] = {
 def covered(runs: int) -> None:
     title("Intervals of a mean at 95 %: how often the true mean is in them, in %")
     rows = []
-    sizes = (10, 21, 30, 50, 100, 300)
+    sizes = (5, 10, 30, 100, 300, 1_000)
     for name, (draw, mean) in DISTRIBUTIONS.items():
         row = [name]
         for n in sizes:
@@ -526,12 +719,18 @@ def families(runs: int) -> None:
 
 TABLES = {
     "equal": equal,
+    "repeats": repeated,
     "clusters": clusters,
     "documents": documents,
+    "limit": limit,
+    "non-inferiority": noninferiority,
     "margin": margin,
+    "merges": merges,
     "power": power,
     "detectable": detectable,
+    "beside": beside,
     "intervals": covered,
+    "ends": ends,
     "micro": micro,
     "rates": rates,
     "families": families,
