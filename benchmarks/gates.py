@@ -3,11 +3,11 @@
 python benchmarks/gates.py [TABLE ...] [--quick] [--runs N] [--write FILE]
 
 TABLE is one or more of: equal, repeats, clusters, documents, limit, non-inferiority, margin, merges, power,
-detectable, beside, intervals, ends, micro, rates, families; default: all. Every cell of a table is made of N
-simulated comparisons, each with its own cases and scores, from a fixed seed; those of `documents` are drawn
-from the real answers of DocuBench (`docubench.py` says where it looks for them), and left out without. With
---write they are put into a document (benchmarks/gates.md) too, between `<!-- table: NAME -->` and
-`<!-- end -->`.
+detectable, beside, intervals, ends, micro, rates, families; default: all. FULL=1 adds rows. Every cell of a
+table is made of N simulated comparisons, each with its own cases and scores, from a fixed seed; those of
+`documents` are drawn from the real answers of DocuBench (`docubench.py` says where it looks for them), and
+left out without. With --write they are put into a document (benchmarks/gates.md) too, between
+`<!-- table: NAME -->` and `<!-- end -->`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import argparse
 import contextlib
 import io
 import math
+import os
 import re
 import statistics
 import sys
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 SIZES = (10, 30, 100, 300)
 KINDS = ("binary", "graded", "tied")
 ALPHA = 0.05
+FULL = "FULL" in os.environ
 ICC = 0.58
 # The mean score of the case population of each kind.
 MEANS = {"binary": 0.8, "graded": 0.8, "tied": 0.955, "ceiling": 0.9925}
@@ -313,7 +315,7 @@ def drawn_losses(n: int, drop: float, random: Random) -> tuple[np.ndarray, np.nd
     return (random.random_sample(n) >= drop).astype(float), np.ones(n)
 
 
-LOSSES = {
+LOSSES: dict[str, Callable[[int, float, Random], tuple[np.ndarray, np.ndarray]]] = {
     "one leaf breaks in 90 %": one_leaf(0.9),
     "one leaf breaks in 80 %": one_leaf(0.8),
     "one leaf breaks in 50 %": one_leaf(0.5),
@@ -334,39 +336,37 @@ def limit(runs: int) -> None:
     title("Fails max_drop: true drop at the limit / twice the limit, in % (at most 5 / the more the better)")
     rows = []
     sizes = (5, 8, 10, 20, 50)
-    for name, draw in LOSSES.items():
-        for allowed in (0.02, 0.1):
-            row = [f"{name}, {allowed}"]
-            exact = DropGate(round(true_drop(name, allowed), 6))
-            for n in sizes:
-                random = source("limit", name, allowed, n)
-                failed = [0, 0]
-                for _ in range(runs):
-                    for at, gate in enumerate((exact, DropGate(allowed))):
-                        now, before = draw(n, (1 + at) * allowed, random)
-                        failed[at] += not compare(as_run(now[None]), as_run(before[None]), gate).passed
-                row.append(" / ".join(share(each, runs) for each in failed))
-            rows.append([*row, ""])
+    for allowed, (name, draw) in product((0.02, 0.1) if FULL else (0.1,), LOSSES.items()):
+        row = [f"{name}, {allowed}"]
+        exact = DropGate(round(true_drop(name, allowed), 6))
+        for n in sizes:
+            random = source("limit", name, allowed, n)
+            failed = [0, 0]
+            for _ in range(runs):
+                for at, gate in enumerate((exact, DropGate(allowed))):
+                    now, before = draw(n, (1 + at) * allowed, random)
+                    failed[at] += not compare(as_run(now[None]), as_run(before[None]), gate).passed
+            row.append(" / ".join(share(each, runs) for each in failed))
+        rows.append([*row, ""])
     print(tables.render(["loss, limit", *(f"n = {n}" for n in sizes), ""], rows))
 
 
 def noninferiority(runs: int) -> None:
     title("Passes non-inferiority: true drop at the limit / no drop, in % (at most 5 / the more the better)")
     rows = []
-    sizes = (30, 50, 100, 150, 200, 300)
-    for name, draw in LOSSES.items():
-        for allowed in (0.02, 0.05):
-            row = [f"{name}, {allowed}"]
-            exact = DropGate(round(true_drop(name, allowed), 6), mode="non-inferiority")
-            for n in sizes:
-                random = source("non-inferiority", name, allowed, n)
-                passed = [0, 0]
-                for _ in range(runs):
-                    for at, gate in enumerate((exact, DropGate(allowed, mode="non-inferiority"))):
-                        now, before = draw(n, (1 - at) * allowed, random)
-                        passed[at] += compare(as_run(now[None]), as_run(before[None]), gate).passed
-                row.append(" / ".join(share(each, runs) for each in passed))
-            rows.append([*row, ""])
+    sizes = (30, 50, 100, 150, 200, 300) if FULL else (100, 150, 300)
+    for allowed, (name, draw) in product((0.02, 0.05) if FULL else (0.02,), LOSSES.items()):
+        row = [f"{name}, {allowed}"]
+        exact = DropGate(round(true_drop(name, allowed), 6), mode="non-inferiority")
+        for n in sizes:
+            random = source("non-inferiority", name, allowed, n)
+            passed = [0, 0]
+            for _ in range(runs):
+                for at, gate in enumerate((exact, DropGate(allowed, mode="non-inferiority"))):
+                    now, before = draw(n, (1 - at) * allowed, random)
+                    passed[at] += compare(as_run(now[None]), as_run(before[None]), gate).passed
+            row.append(" / ".join(share(each, runs) for each in passed))
+        rows.append([*row, ""])
     print(tables.render(["loss, limit", *(f"n = {n}" for n in sizes), ""], rows))
 
 
@@ -374,7 +374,7 @@ def repeated(runs: int) -> None:
     title("Different numbers of runs: equal systems called worse / a drop found, in % (at most 5 / more)")
     rows = []
     for kind in ("graded", "binary"):
-        for number_before, number_now in ((5, 1), (1, 5), (3, 2)):
+        for number_before, number_now in ((5, 1), (1, 5), *(((3, 2),) if FULL else ())):
             row = [f"{kind}, {number_before} runs before, {number_now} now"]
             for n in (10, 30, 100):
                 random = source("repeats", kind, number_before, number_now, n)
@@ -428,17 +428,18 @@ def beside(runs: int) -> None:
 def ends(runs: int) -> None:
     title("Low ends for 30 and 100 fields: how often above the mean, as a multiple of what is allowed")
     rows = []
+    sizes = (10, 30, 100) if FULL else (30,)
     for name in ("Beta(8, 2)", "90 % ones, else uniform", "0, 0.5, 1: 5, 10, 85 %"):
         draw, mean = DISTRIBUTIONS[name]
         row = [name]
         for fields in (30, 100):
             alpha = 0.025 / fields
-            for n in (10, 30, 100):
+            for n in sizes:
                 random = source("ends", name, fields, n)
                 above = sum(lower_end(draw(n, random), alpha, 0.0) > mean for _ in range(20 * runs))
                 row.append(f"{above / (20 * runs) / alpha:.2f}")
         rows.append([*row, ""])
-    header = [f"{fields} fields, n = {n}" for fields in (30, 100) for n in (10, 30, 100)]
+    header = [f"{fields} fields, n = {n}" for fields in (30, 100) for n in sizes]
     print(tables.render(["scores", *header, ""], rows))
     print(f"\n{20 * runs:,} draws a cell.")
 
@@ -447,7 +448,7 @@ def merges(runs: int) -> None:
     title("Ten changes that lose 0.02 each, max_drop 0.02: never failed, in %; first failure (median)")
     rows = []
     for kind in ("graded", "binary"):
-        for n in (30, 100):
+        for n in (30, 100) if FULL else (30,):
             random = source("merges", kind, n)
             never, first = [0, 0], ([], [])
             for _ in range(runs):
@@ -563,7 +564,7 @@ def detectable(runs: int) -> None:
             found = 0
             for _ in range(pilots):
                 now, before = comparison(kind, n, random)
-                drop = minimum_detectable(sample_of(before, again=now), n)
+                drop = minimum_detectable(sample_of([before, now]), n)
                 if drop is None or drop > MEANS[kind]:
                     continue
                 printed.append(drop)

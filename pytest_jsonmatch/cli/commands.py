@@ -22,8 +22,6 @@ from pytest_jsonmatch.defaults import THRESHOLD, read_drop
 _SCHEMA: Final = "a JSON file, or a pydantic model as module:Model"
 _FILES: Final = "JSON Lines (.jsonl), a JSON array (.json), a folder of JSON files"
 _RECORDS: Final = f"{_FILES}, - for stdin"
-OF_RUN: Final = -1.0
-"""The value of `--pass-rate` without a number in `jsonmatch plan`: use the pass rate of the run."""
 _Adder: TypeAlias = Callable[[Parser], None]
 
 
@@ -140,18 +138,16 @@ def _diff(parser: Parser) -> None:
 
 
 @_command(
-    "plan how many cases detect a drop, or estimate a score precisely",
-    "jsonmatch plan main.jsonl --drop 0.02",
-    "jsonmatch plan main.jsonl again.jsonl --pass-rate --precision 0.03",
+    "plan how many cases detect a drop, or estimate the score precisely",
+    "jsonmatch plan main.jsonl again.jsonl --drop 0.05 --max-drop 0.02",
+    "jsonmatch plan monday.jsonl tuesday.jsonl friday.jsonl",
 )
 def _plan(parser: Parser) -> None:
-    add(parser, "RUN", "the result file to plan from", dest="results", type=Path, nargs="?")
-    help_text = "a second run of the same cases, to measure their random variation"
-    add(parser, "AGAIN", help_text, type=Path, nargs="?")
+    help_text = "the result files of two or more runs of one system; three or more show the noise of runs"
+    add(parser, "RUN", help_text, dest="results", type=Path, nargs="+")
     add(parser, "--drop DROP", "the drop to detect", type=share)
+    add(parser, "--max-drop DROP", "the drop that the gate allows (default: 0)", type=read_drop, default=0.0)
     add(parser, "--precision REACH", "half the width of the confidence interval", type=share)
-    help_text = "plan for the pass rate instead of the mean score; without RUN, give the rate to assume"
-    add(parser, "--pass-rate RATE", help_text, type=share, nargs="?", const=OF_RUN)
     add_options(parser, "--html")
 
 

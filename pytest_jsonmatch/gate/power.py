@@ -1,41 +1,45 @@
-"""Plan, from a saved run, how many cases it takes to detect a drop or to estimate a score precisely."""
+"""Plan, from saved runs, how many cases it takes to detect a drop or to estimate a score precisely."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, final
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.gate.intervals import ratio_interval
-from pytest_jsonmatch.gate.samples import Row, pair_cases
+from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.gate.verdict import DropGate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from pytest_jsonmatch.gate.verdict import RunScores
+
 SEED: Final = 20_240_603
 _WIDTHS: Final = 25
 MOST: Final = 50_000
 """The most cases, or clusters of them, to plan for."""
-_ASSUMED: Final = 1_000
-_CHANGING: Final = 0.5
-_ASSUMPTION: Final = "assumed: give a second run of the same cases as AGAIN"
+_UNLIKELY: Final = 0.05
+"""How often the noise of whole runs is above its upper end."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A sample of cases to plan from: one entry per cluster, or per case without a cluster."""
+    """Cases to plan from, seen in two or more runs: one entry per cluster, or per case without a cluster."""
 
     scores: tuple[float, ...]
-    """The sum of the scores of the cases of each cluster."""
+    """The sum of the scores of the cases of each cluster in the first run."""
     sizes: tuple[int, ...]
     """The number of cases of each cluster."""
     noise: tuple[float, ...]
-    """How much each sum differs between two runs of equal systems; both signs are equally likely."""
-    source: str
-    """The source of the noise, as a clause."""
+    """How much each sum differs between two runs of one system: the root of the mean square."""
+    run_noise: float = 0.0
+    """The standard deviation of what all cases of a run share; 0 from two runs, which cannot show it."""
+    most_run_noise: float = math.inf
+    """Its upper end, at a confidence of 0.95."""
 
     @property
     def mean(self) -> float:
@@ -47,123 +51,146 @@ class Sample:
         """The mean number of cases in a cluster; 1 without clusters."""
         return sum(self.sizes) / len(self.sizes)
 
+    def false_alarms(self, confidence: float = 0.95) -> float:
+        """Return how often runs of one system are called worse, as whole runs vary, too.
 
-def sample_of(
-    runs: Mapping[str, Sequence[float]],
-    clusters: Mapping[str, str] | None = None,
-    again: Mapping[str, Sequence[float]] | None = None,
-) -> Sample:
-    """Return a sample of a run's cases, from which future runs are planned.
+        >>> round(Sample((0.8,) * 100, (1,) * 100, (0.1,) * 100).false_alarms(), 3)
+        0.05
+        """
+        from scipy.special import ndtr, ndtri
 
-    The noise is the difference from a second run, if given, or the difference between the repeats of cases;
-    without repeats it is assumed to be half the difference between two unrelated runs.
+        explained = math.hypot(*self.noise) / sum(self.sizes)
+        spread = math.hypot(explained, math.sqrt(2) * self.run_noise)
+        return float(ndtr(-ndtri(confidence) * explained / spread)) if spread else 0.0
+
+
+def sample_of(runs: Sequence[RunScores], clusters: Mapping[str, str] | None = None) -> Sample:
+    """Return the cases that all runs of one system have, from which future runs are planned.
+
+    From three runs on, the noise of whole runs is estimated, too: the variance of their means beyond what
+    their cases explain, by the method of moments. Its upper end is that of a normal variance.
 
     Args:
-        runs: the scores of each case's repeats, by case id.
+        runs: the scores of each case's repeats, by case id, of at least two runs.
         clusters: the cluster of each case, by case id.
-        again: a second run of the same cases.
 
-    Raises ConfigurationError without a case.
+    Source: Searle, Casella & McCulloch 1992, Variance Components.
 
-    >>> sample = sample_of({"a": [1.0, 0.5], "b": [1.0, 1.0]})
-    >>> sample.mean, sample.source
-    (0.875, 'from the repeats of its cases')
+    Raises ConfigurationError for a single run, or without a common case.
+
+    >>> sample = sample_of([{"a": [1.0], "b": [0.75]}, {"a": [1.0], "b": [0.25]}])
+    >>> sample.mean, sample.noise
+    (0.875, (0.0, 0.5))
     """
-    halves = {case: (scores[::2], scores[1::2]) for case, scores in runs.items() if len(scores) > 1}
-    scale = 1.0
-    if again is not None:
-        pairs, source = pair_cases(again, runs, clusters), "from the difference of the two runs"
-    elif halves:
-        # The mean of half as many runs has twice the variance.
-        odd, even = ({case: pair[index] for case, pair in halves.items()} for index in (0, 1))
-        pairs, source, scale = pair_cases(odd, even), "from the repeats of its cases", math.sqrt(0.5)
-    else:
-        pairs, source = pair_cases({}, {}), _ASSUMPTION
-    differences = dict(zip(pairs.cases, pairs.deltas, strict=True))
-    scored = pair_cases(runs, runs if again is None else again, clusters)
-    if not scored.cases:
-        raise ConfigurationError("no case to plan from")
-    rows: dict[str, list[float]] = {}
-    for case, score, cluster in zip(scored.cases, scored.current, scored.clusters, strict=True):
-        row = rows.setdefault(cluster, [0.0, 0, 0.0])
-        row[:] = row[0] + score, row[1] + 1, row[2] + scale * differences.get(case, 0.0)
-    scores, sizes, noise = zip(*sorted(rows.values()), strict=True)
-    if source == _ASSUMPTION:
-        noise = _assumed_noise([score / size for score, size in zip(scores, sizes, strict=True)], sizes)
-    return Sample(scores, tuple(map(int, sizes)), noise, source)
-
-
-def assumed_sample(pass_rate: float) -> Sample:
-    """Return a sample to plan from without a run, with this share of passing cases.
-
-    >>> assumed_sample(0.9).mean
-    0.9
-    """
-    passing = round(_ASSUMED * pass_rate)
-    scores = [1.0] * passing + [0.0] * (_ASSUMED - passing)
-    noise = _assumed_noise(scores, [1.0] * _ASSUMED)
-    return Sample(tuple(scores), (1,) * _ASSUMED, noise, "assumed, without a run")
-
-
-def _assumed_noise(means: Sequence[float], sizes: Sequence[float]) -> tuple[float, ...]:
     import numpy as np
 
-    random = np.random.RandomState(SEED)
-    others = np.array(means)[random.permutation(len(means))]
-    changing = random.random_sample(len(means)) < _CHANGING
-    return tuple(((others - means) * sizes * changing).tolist())
+    if len(runs) < 2:
+        raise ConfigurationError("a plan needs two runs of the same cases, which show how answers vary")
+    members: dict[str, list[str]] = {}
+    for case in sorted(set.intersection(*({case for case in run if run[case]} for run in runs))):
+        members.setdefault((clusters or {}).get(case) or case, []).append(case)
+    if not members:
+        raise ConfigurationError("no case to plan from: none is in all runs")
+    sizes = np.array([len(cases) for cases in members.values()])
+    sums = np.array(
+        [
+            [math.fsum(math.fsum(run[case]) / len(run[case]) for case in cases) for cases in members.values()]
+            for run in runs
+        ]
+    )
+    differences = np.array([one - other for one, other in combinations(sums, 2)])
+    of_runs = _run_noise(differences, sizes, len(runs)) if len(runs) > 2 else ()
+    noise = np.sqrt((differences**2).mean(axis=0))
+    return Sample(tuple(sums[0].tolist()), tuple(sizes.tolist()), tuple(noise.tolist()), *of_runs)
+
+
+def _run_noise(differences: Any, sizes: Any, runs: int) -> tuple[float, float]:
+    """Return the standard deviation of what all cases of a run share, and its upper end.
+
+    Args:
+        differences: of each pair of runs, by cluster.
+        sizes: the number of cases of each cluster.
+        runs: the number of runs.
+    """
+    from scipy.stats import chi2
+
+    clusters, cases = len(sizes), sizes.sum()
+    means = differences.sum(axis=1, keepdims=True) / cases
+    # Half the variance of the difference of two means is that of one mean.
+    variance = float((means**2).mean()) / 2
+    explained = ((differences - means * sizes) ** 2).sum(axis=1) * clusters / max(clusters - 1, 1) / cases**2
+    explained = float(explained.mean()) / 2
+    most = (runs - 1) * variance / chi2.ppf(_UNLIKELY, runs - 1)
+    return math.sqrt(max(0.0, variance - explained)), math.sqrt(max(0.0, most - explained))
 
 
 def minimum_detectable(
-    sample: Sample, clusters: int, confidence: float = 0.95, power: float = 0.8
+    sample: Sample, clusters: int, gate: DropGate | None = None, power: float = 0.8
 ) -> float | None:
-    """Return the smallest true drop that a run detects with probability `power`; None if it detects none.
+    """Return the smallest true drop that a gate detects with probability `power`; None if it detects none.
 
-    >>> round(minimum_detectable(sample_of({str(case): [1.0] for case in range(30)}), 30), 2)
+    Measured with 10 to 300 cases: a drop of this size, made of cases that fall to 0, is detected in 78 to
+    90 % of runs.
+
+    >>> equal = {str(case): [1.0] for case in range(30)}
+    >>> round(minimum_detectable(sample_of([equal, equal]), 30), 2)
     0.19
     """
     from scipy.optimize import brentq
 
-    def shortfall(drop: float) -> float:
-        return _clusters(sample, drop, confidence, power) - clusters
+    gate = gate or DropGate()
 
-    few = clusters < DropGate(confidence=confidence).least_to_test
-    if few or not sample.mean or shortfall(sample.mean) > 0:
+    def excess(drop: float) -> float:
+        return _excess(sample, drop, clusters, gate, power)
+
+    least = gate.max_drop + sample.mean / MOST
+    if clusters < gate.least_to_test or least >= sample.mean or excess(sample.mean) < 0:
         return None
-    return float(brentq(shortfall, sample.mean / MOST, sample.mean, xtol=1e-6))
+    return float(brentq(excess, least, sample.mean, xtol=1e-6)) if excess(least) < 0 else least
 
 
 def clusters_to_detect(
-    sample: Sample, drop: float, confidence: float = 0.95, power: float = 0.8
+    sample: Sample, drop: float, gate: DropGate | None = None, power: float = 0.8
 ) -> int | None:
     """Return the least number of clusters that detect a drop with probability `power`.
 
     None if it takes more than 50,000. Raises ConfigurationError for an impossible drop.
     """
-    if not 0 < drop <= sample.mean:
+    gate = gate or DropGate()
+    if not gate.max_drop < drop <= sample.mean:
+        least = f"the allowed drop, {gate.max_drop:.12g}," if gate.max_drop else "0"
         raise ConfigurationError(
-            f"the drop must be above 0 and at most the mean, {sample.mean:.3f}, got {drop:.12g}"
+            f"the drop must be above {least} and at most the mean, {sample.mean:.3f}, got {drop:.12g}"
         )
-    least = DropGate(confidence=confidence).least_to_test
-    needed = max(least, math.ceil(_clusters(sample, drop, confidence, power)))
-    return needed if needed <= MOST else None
+    low, high = gate.least_to_test - 1, MOST + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        is_enough = _excess(sample, drop, middle, gate, power) >= 0
+        low, high = (low, middle) if is_enough else (middle, high)
+    return high if high <= MOST else None
 
 
-def _clusters(sample: Sample, drop: float, confidence: float, power: float) -> float:
-    """Return the number of clusters that detect a drop, by the normal approximation of the permutation test.
+def _excess(sample: Sample, drop: float, clusters: int, gate: DropGate, power: float) -> float:
+    """Return by how much a drop is lost in so many clusters beyond what the gate detects in `power` of runs.
 
-    Some clusters are assumed to fall to score 0 and the others to stay unchanged. Such a drop is the hardest
-    to detect, since it affects few cases; a drop of all cases needs fewer. The test divides the sum of the
-    deltas by the root of the sum of their squares.
+    The normal approximation of the permutation test, which divides the sum of the deltas by the root of the
+    sum of their squares, with `max_drop` added and one more case that lost nothing. Some clusters are
+    assumed to fall to score 0 and the others to stay unchanged. Such a drop is the hardest to detect, since
+    it affects few cases; a drop of all cases needs fewer.
     """
+    import numpy as np
     from scipy.special import ndtri
 
-    number, share = len(sample.sizes), drop / sample.mean
-    lost = share * math.fsum(sample.scores) / number
-    unchanged = (1 - share) * math.fsum(noise**2 for noise in sample.noise)
-    square = (share * math.fsum(score**2 for score in sample.scores) + unchanged) / number
-    quantiles = ndtri([confidence, power])
-    return float(quantiles @ [math.sqrt(square), math.sqrt(square - lost**2)] / lost) ** 2
+    scores, sizes, noise = map(np.array, (sample.scores, sample.sizes, sample.noise))
+    share, allowed = drop / sample.mean, gate.max_drop * sizes
+    unchanged = noise**2 + allowed**2
+    square = float((share * (scores - allowed) ** 2 + (1 - share) * unchanged).mean())
+    lost, extra = float((share * scores - allowed).mean()), float(allowed.mean())
+    of_runs = 2 * (clusters * sample.per_cluster * sample.run_noise) ** 2
+    at_level, at_power = ndtri([gate.confidence, power])
+    needed = at_level * math.sqrt(clusters * square + extra**2)
+    needed += at_power * math.sqrt(clusters * max(0.0, square - lost**2) + of_runs)
+    return float(clusters * lost - extra - needed)
 
 
 def clusters_for_precision(sample: Sample, precision: float, confidence: float = 0.95) -> int | None:

@@ -112,7 +112,7 @@ def test_a_detectable_drop_is_detected(gates, kind, n):
     found, runs = 0, 0
     for _ in range(2):
         now, before = gates.comparison(kind, n, random)
-        drop = minimum_detectable(sample_of(before, again=now), n)
+        drop = minimum_detectable(sample_of([before, now]), n)
         for _ in range(40):
             sides = gates.comparison(kind, n, random, drop=drop, shape="broken")
             found += compare(*sides).kind == "worse"

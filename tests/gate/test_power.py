@@ -9,7 +9,6 @@ from scipy.stats import binom
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.gate.intervals import ratio_interval
 from pytest_jsonmatch.gate.power import (
-    assumed_sample,
     clusters_for_precision,
     clusters_to_detect,
     half_width,
@@ -17,7 +16,7 @@ from pytest_jsonmatch.gate.power import (
     sample_of,
 )
 from pytest_jsonmatch.gate.samples import Row
-from pytest_jsonmatch.gate.verdict import DropGate
+from pytest_jsonmatch.gate.verdict import DropGate, compare
 from tests.gate.test_paired import sign_flip
 
 
@@ -26,7 +25,7 @@ def run(scores):
 
 
 def two_runs(scores, noise):
-    return sample_of(run(scores), again=run(score + delta for score, delta in zip(scores, noise)))
+    return sample_of([run(scores), run(score + delta for score, delta in zip(scores, noise))])
 
 
 @pytest.mark.parametrize("n", [9, 30, 100])
@@ -39,7 +38,7 @@ def test_none_at_this_n():
     equal = two_runs([1.0] * 4, [0.0] * 4)
     assert minimum_detectable(equal, 4) is None
     assert minimum_detectable(equal, 5) is not None
-    assert minimum_detectable(equal, 6, confidence=0.99) is None
+    assert minimum_detectable(equal, 6, DropGate(confidence=0.99)) is None
     assert minimum_detectable(two_runs([0.0] * 50, [0.0] * 50), 50) is None
 
 
@@ -65,41 +64,75 @@ def test_more_power_takes_a_larger_drop_and_more_cases():
     assert cases == sorted(cases)
 
 
-def test_the_noise_is_that_of_repeats():
-    repeated = {str(at): [1.0, 0.25, 1.0, 0.75] if at % 2 else [0.75] * 2 for at in range(10)}
-    sample = sample_of(repeated)
-    assert sample.source == "from the repeats of its cases"
-    assert sorted(map(abs, sample.noise)) == pytest.approx([0.0] * 5 + [0.5 / 2**0.5] * 5)
-    assert sample.mean == pytest.approx(0.75)
+def test_the_noise_is_the_difference_of_all_repeats():
+    now = {"a": [1.0, 0.25], "b": [0.5], "c": [1.0], "only now": [1.0]}
+    again = {"a": [1.0, 0.25, 1.0], "b": [0.75], "c": [1.0]}
+    sample = sample_of([now, again], {"b": "x", "c": "x"})
+    assert sample.sizes == (1, 2)
+    assert sample.scores == (0.625, 1.5)
+    assert sample.noise == pytest.approx((0.125, 0.25))
 
 
-def test_what_is_assumed_is_said():
-    assert sample_of(run([1.0, 0.0, 0.5])).source.startswith("assumed")
-    sample = assumed_sample(0.9)
-    assert sample.mean == 0.9
-    assert np.var(sample.noise) == pytest.approx(0.09, abs=0.015)
+def varying(random, runs, cases, spread):
+    """Runs of one system, of which each is a little better or worse at all cases."""
+    quality = random.beta(8, 2, cases)
+    shared = random.normal(0, spread, runs)
+    return [run((random.beta(20 * quality, 20 * (1 - quality)) + each).tolist()) for each in shared]
+
+
+@pytest.mark.parametrize(("runs", "spread"), [(3, 0.02), (6, 0.02), (6, 0.0)])
+def test_the_noise_of_whole_runs_is_found(runs, spread):
+    random = np.random.RandomState(runs)
+    found = [sample_of(varying(random, runs, 100, spread)) for _ in range(150)]
+    squares = [sample.run_noise**2 for sample in found]
+    assert np.mean(squares) == pytest.approx(spread**2, abs=0.00012)
+    assert sum(sample.most_run_noise < spread for sample in found) <= binom.ppf(0.999, 150, 0.05)
+
+
+def test_the_noise_of_whole_runs_limits_what_a_gate_can_see():
+    random = np.random.RandomState(1)
+    sample = sample_of(varying(random, 20, 100, 0.02))
+    worse = [compare(*varying(random, 2, 100, 0.02)).kind == "worse" for _ in range(400)]
+    assert np.mean(worse) == pytest.approx(sample.false_alarms(), abs=0.07)
+    assert clusters_to_detect(sample, 0.02) is None
+    quiet = sample_of(varying(random, 2, 100, 0.0))
+    assert clusters_to_detect(quiet, 0.1) < clusters_to_detect(sample, 0.1)
+
+
+@pytest.mark.parametrize("n", [20, 60])
+def test_an_allowed_drop_is_planned_with_its_extra_case(n):
+    random = np.random.RandomState(n)
+    sample, gate = two_runs([1.0] * n, [0.0] * n), DropGate(0.05)
+    drop = minimum_detectable(sample, n, gate)
+    runs = ((random.random_sample(n) >= drop).astype(float) for _ in range(400))
+    failed = sum(not compare(run(now.tolist()), run([1.0] * n), gate).passed for now in runs)
+    assert failed / 400 == pytest.approx(0.83, abs=0.1)
+    assert clusters_to_detect(sample, drop, gate) == pytest.approx(n, abs=1)
 
 
 def test_cases_of_one_document_are_worth_less():
     scores = run([1.0, 1.0, 0.5, 1.0, 0.0, 1.0] * 10)
     documents = {case: f"document {int(case) // 5}" for case in scores}
-    alone, within = sample_of(scores), sample_of(scores, documents)
+    again = run([0.5, 1.0, 1.0, 1.0, 0.0, 1.0] * 10)
+    alone, within = sample_of([scores, again]), sample_of([scores, again], documents)
     assert (alone.per_cluster, within.per_cluster, len(within.sizes)) == (1, 5, 12)
     assert 5 * clusters_to_detect(within, 0.1) > clusters_to_detect(alone, 0.1)
 
 
-def test_so_many_cases_know_a_figure_so_well():
-    sample = assumed_sample(0.9)
-    found = clusters_for_precision(sample, 0.1)
-    assert found == pytest.approx(0.09 * (1.96 / 0.1) ** 2, rel=0.2)
-    assert half_width(sample, found) <= 0.1 < half_width(sample, found // 2)
-    assert clusters_for_precision(sample, 0.0005) is None
+PASSES = sample_of([run([1.0] * 90 + [0.0] * 10)] * 2)
+
+
+def test_so_many_cases_know_a_score_so_well():
+    found = clusters_for_precision(PASSES, 0.1)
+    assert found == pytest.approx(0.09 * (1.96 / 0.1) ** 2, rel=0.35)
+    assert half_width(PASSES, found) <= 0.1 < half_width(PASSES, found // 2)
+    assert clusters_for_precision(PASSES, 0.0005) is None
 
 
 @pytest.mark.parametrize("score", [1.0, 0.5])
 def test_an_interval_reaches_as_far_as_that_of_a_run(score):
     found = ratio_interval([Row(score, 1.0, str(at)) for at in range(30)], 0.95)
-    assert half_width(sample_of(run([score] * 30)), 30) == pytest.approx((found.high - found.low) / 2)
+    assert half_width(two_runs([score] * 30, [0.0] * 30), 30) == pytest.approx((found.high - found.low) / 2)
 
 
 @pytest.mark.parametrize("drop", [0.0, 0.95, -0.1])
@@ -107,14 +140,16 @@ def test_a_drop_that_there_cant_be(drop):
     with pytest.raises(
         ConfigurationError, match=r"^the drop must be above 0 and at most the mean, 0.900, got"
     ):
-        clusters_to_detect(assumed_sample(0.9), drop)
+        clusters_to_detect(PASSES, drop)
 
 
 def test_nothing_to_plan_from():
-    with pytest.raises(ConfigurationError, match=r"^no case to plan from$"):
-        sample_of({})
+    with pytest.raises(ConfigurationError, match=r"^a plan needs two runs of the same cases"):
+        sample_of([run([1.0])])
+    with pytest.raises(ConfigurationError, match=r"^no case to plan from: none is in all runs$"):
+        sample_of([run([1.0]), {"other": [1.0]}])
     with pytest.raises(ConfigurationError, match=r"^the precision must be above 0 and below 1, got 0$"):
-        clusters_for_precision(assumed_sample(0.5), 0)
+        clusters_for_precision(PASSES, 0)
 
 
 @pytest.mark.parametrize(
