@@ -11,6 +11,7 @@ from pytest_jsonmatch.gate.statistics import case_rows, leaf_rows
 from pytest_jsonmatch.gate.verdict import ANY_DROP, DropGate, compare_several
 from pytest_jsonmatch.limits import SCORES
 from pytest_jsonmatch.results.parts import select_variant
+from pytest_jsonmatch.results.renaming import find_renaming
 from pytest_jsonmatch.results.run import MICRO
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.baseline import BaselineDiff
     from pytest_jsonmatch.gate.intervals import Interval
     from pytest_jsonmatch.gate.verdict import Change, RunScores
+    from pytest_jsonmatch.results.renaming import Renaming
     from pytest_jsonmatch.results.run import RunResult
 
 OF_SCORE: Final = 0.9
@@ -59,6 +61,8 @@ class Contest(NamedTuple):
     diff: BaselineDiff
     change: RunChange | None
     """The tested changes; None if the runs are not comparable, or keep only some of their records."""
+    renaming: Renaming | None = None
+    """How the case ids of the earlier run were changed, if it had another rootdir."""
 
 
 def contest(
@@ -72,14 +76,20 @@ def contest(
     """Compare two runs, each given with its name; the error rate is divided by the number of `tests`.
 
     A run and its baseline are one test: whether the run is worse. Two runs without an order, such as two
-    prompts, are two tests: whether either is better.
+    prompts, are two tests: whether either is better. If no id is in both runs, and one folder before all ids
+    of one run makes them those of the other, they are the same cases under another rootdir.
     """
-    diff = compare_runs(before[1], after[1])
+    (name, earlier), (_, later) = before, after
+    ids = [[case.id for case in run.cases if not run.is_of_records] for run in (earlier, later)]
+    renaming = find_renaming(*ids)
+    if renaming is not None:
+        earlier = earlier.with_cases(replace(case, id=renaming.apply(case.id)) for case in earlier.cases)
+    diff = compare_runs(earlier, later)
     change = None
     if diff.is_comparable and not diff.of_corpora:
         gate = replace(gate, confidence=1 - gate.alpha / tests)
-        change = change_of_runs(before[1], after[1], gate, by=by)
-    return Contest(before[0], after[0], diff, change)
+        change = change_of_runs(earlier, later, gate, by=by)
+    return Contest(name, after[0], diff, change, renaming)
 
 
 def contests_of(

@@ -28,13 +28,15 @@ from pytest_jsonmatch.engine.value.errors import (
 )
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.extract import extract_json
+from pytest_jsonmatch.results.renaming import find_renaming
 from pytest_jsonmatch.running import OTHER_INPUT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Mapping
+    from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.cases import GoldenCase
+    from pytest_jsonmatch.results.renaming import Renaming
 
 # The keys of an answer, or of the reason why there is none.
 _ANSWERS: Final = ("text", "actual", "error")
@@ -44,6 +46,7 @@ _DIGITS: Final = 16
 """The number of hexadecimal digits of a digest."""
 _LOCKED: Final = 1 << 30
 """The byte that is locked on Windows instead of a file."""
+_NOTE: Final = "jsonmatch_replay"
 _KEY: Final = "jsonmatch_answers"
 """The name of the file among what a worker of pytest-xdist receives, and of the problem that it returns."""
 
@@ -369,13 +372,17 @@ class Recorder:
         """
         if is_final:
             self._early[nodeid] = actual
-        self._write(output_line(nodeid, actual, digest_input(case), is_final=is_final))
+        self._write_line(nodeid, case, actual, is_final=is_final)
 
     def keep(self, nodeid: str, case: GoldenCase, actual: object, digest: Callable[[], str | None]) -> None:
         """Write the answer of a running test, unless it is in the file."""
         is_replayed = self._outputs is not None and self._outputs.has(nodeid, digest)
         if not is_replayed and self._early.pop(nodeid, MISSING) is not actual:
-            self._write(output_line(nodeid, actual, digest_input(case)))
+            self._write_line(nodeid, case, actual)
+
+    def _write_line(self, nodeid: str, case: GoldenCase, actual: object, *, is_final: bool = True) -> None:
+        name = nodeid if self._outputs is None else self._outputs.name_in_file(nodeid)
+        self._write(output_line(name, actual, digest_input(case), is_final=is_final))
 
 
 # -- reading -----------------------------------------------------------------------------------------------
@@ -403,6 +410,27 @@ class Outputs:
             reason = (error.strerror or str(error)).lower()
             raise ConfigurationError(f"{path} can't be read: {reason}") from None
         self._entries = _read_lines(data[: _complete_size(data)] if adds_missing else data, path)
+        self._renaming: Renaming | None = None
+        self.note: str = ""
+        """How the ids of the file differ from those of the run, if they are from another rootdir."""
+
+    def match_ids(self, nodeids: Collection[str]) -> None:
+        """Find the answers of cases that were recorded under another rootdir, by the ids of all cases."""
+        if not nodeids or not self._entries or not self._entries.keys().isdisjoint(nodeids):
+            return
+        self._renaming = renaming = find_renaming(self._entries, nodeids)
+        if renaming is not None:
+            self._entries = {renaming.apply(nodeid): entry for nodeid, entry in self._entries.items()}
+            self.note = f"{self.path.name} was recorded under another rootdir: it is read {renaming}"
+        else:
+            self.note = (
+                f"{self.path.name} has no case of this run, also not under another rootdir: it has "
+                f"{next(iter(self._entries))!r}, the run has {next(iter(nodeids))!r}"
+            )
+
+    def name_in_file(self, nodeid: str) -> str:
+        """Return the id of a case in the file."""
+        return nodeid if self._renaming is None else self._renaming.undo(nodeid)
 
     def has(self, nodeid: str, digest: Callable[[], str | None]) -> bool:
         """Return whether the file has an answer of a case to its input; `digest` returns its digest."""
@@ -433,6 +461,30 @@ class Outputs:
         if not _is_of_input(entry, digest):
             raise LookupError(f"the output of {nodeid} in {self.path.name} was {OTHER_INPUT}")
         return _value(entry)
+
+
+@final
+class ReplayedIds:
+    """Writes at the end how ids of the file differ from those of the run. Register it as a plugin."""
+
+    def __init__(self, config: pytest.Config, outputs: Outputs) -> None:
+        self._config, self._outputs = config, outputs
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self) -> None:
+        """Send the note from a worker of pytest-xdist: the controller collects nothing."""
+        if hasattr(self._config, "workeroutput"):
+            self._config.workeroutput[_NOTE] = self._outputs.note
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take the note from a worker."""
+        self._outputs.note = getattr(node, "workeroutput", {}).get(_NOTE) or self._outputs.note
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Write the note."""
+        if self._outputs.note:
+            terminalreporter.write_line(f"--jsonmatch-replay: {self._outputs.note}", yellow=True)
 
 
 def _is_final(entry: Mapping[str, Any]) -> bool:

@@ -61,6 +61,8 @@ def contest_tables(contests: Sequence[Contest], noun: str = "run") -> Iterator[R
 
 def _contest_tables(contest: Contest, max_rows: int) -> Iterator[ReportBlock]:
     diff = contest.diff
+    if contest.renaming is not None:
+        yield Text(f"{contest.before} had another rootdir: it is read {contest.renaming}", "open")
     rows: list[list[AnyCell]] = [[mismatch.case, mismatch.difference] for mismatch in diff.mismatches]
     if rows:
         yield Table(

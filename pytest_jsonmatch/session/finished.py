@@ -173,6 +173,7 @@ class FinishedTests:
             test.note_crash(report, is_producers=payload is not None and bool(payload.unanswered))
         if payload is not None:
             test.payload.add(payload)
+            test.nodeid = payload.nodeid
             if payload.repetition is not None:
                 self.runs.setdefault(payload.repetition.case, {})[report.nodeid] = None
             if payload.rules:

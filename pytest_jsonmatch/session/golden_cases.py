@@ -12,6 +12,7 @@ from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.producers import produce_answer
+from pytest_jsonmatch.running import plain_nodeid
 from pytest_jsonmatch.session.options import usage_errors
 from pytest_jsonmatch.session.running_test import ProducerErrors
 
@@ -65,11 +66,12 @@ def _make_rules(session: Session) -> CaseRules:
 
     outputs: Outputs | None = None
     if settings.replay is not None:
-        from pytest_jsonmatch.golden.outputs import Outputs
+        from pytest_jsonmatch.golden.outputs import Outputs, ReplayedIds
 
         path, adds = settings.replay
         with usage_errors("--jsonmatch-replay"):
             outputs = Outputs(session.config.invocation_params.dir / path, adds_missing=adds)
+        session.config.pluginmanager.register(ReplayedIds(session.config, outputs), "jsonmatch-replay")
     keeps_answers = settings.record is not None or (outputs is not None and outputs.adds_missing)
 
     def keep(case: GoldenCase, actual: object, digest: Callable[[], str | None]) -> None:
@@ -110,6 +112,9 @@ def producing(session: Session, item: pytest.Function) -> Callable[[GoldenCase],
 def broken_first(session: Session, items: list[pytest.Item]) -> list[pytest.Item]:
     """Return tests in order, invalid golden cases first: they fail before any answer is produced."""
     from pytest_jsonmatch.golden.collector import GoldenFile
+
+    if (outputs := case_rules(session).outputs) is not None:
+        outputs.match_ids({plain_nodeid(item): None for item in items if isinstance(item.parent, GoldenFile)})
 
     def is_valid(item: pytest.Item) -> bool:
         if not (isinstance(item, pytest.Function) and isinstance(item.parent, GoldenFile)):

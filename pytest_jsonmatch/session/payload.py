@@ -31,6 +31,8 @@ class TestPayload:
 
     compares: bool = False
     """Whether the test compares, or was meant to; if not, the data is about the run only."""
+    nodeid: str = ""
+    """The node id of the test without the `@group` of pytest-xdist."""
     comparisons: list[Comparison] = field(default_factory=list)
     broken: bool = False
     """Whether a comparison has no scores."""

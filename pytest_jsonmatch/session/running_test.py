@@ -226,6 +226,7 @@ class CurrentTest:
         is_meant = not report.passed and (self.begun > 0 or is_meant_to_compare(self.item))
         payload.compares |= bool(repetition or payload.cluster) or is_meant or payload.broken
         if payload.compares:
+            payload.nodeid = self.nodeid
             payload.tags = self.tags
             if report.when == "call" and report.failed and repetition and self._is_tolerable(error):
                 payload.tolerated = True

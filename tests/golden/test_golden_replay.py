@@ -571,3 +571,78 @@ def test_an_answer_of_unknown_input_counts(pytester, write, golden):
     write("out.jsonl", '{"case": "a.golden.yaml::a", "actual": {"n": 1}}')
     golden("input: 1\nexpected: { n: 1 }\n")
     pytester.runpytest("--jsonmatch-replay=out.jsonl").assert_outcomes(passed=1)
+
+
+# -- under another rootdir ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def mini(pytester, write):
+    """Two files of cases in a folder, which can be rootdir itself, and a producer that counts its calls."""
+    write("mini/pytest.ini", "[pytest]\npythonpath = .\n")
+    write("mini/client.py", PRODUCER.replace("BROKEN", "False"))
+    write("mini/a.golden.yaml", ASKED)
+    write("mini/sub/a.golden.yaml", ASKED.replace("expected: { n: 5 }", "expected: { n: 4 }"))
+    write("pytest.ini", "[pytest]\npythonpath = mini\n")
+    return pytester
+
+
+def run_in(pytester, monkeypatch, folder, *arguments):
+    """Run pytest in a folder, which is the rootdir, too; return the outcome and the number of calls."""
+    calls = pytester.path / folder / "calls.txt"
+    calls.write_text("")
+    monkeypatch.chdir(pytester.path / folder)
+    outcome = pytester.runpytest_subprocess(*arguments)
+    return outcome, len(calls.read_text())
+
+
+@pytest.mark.parametrize("more", [(), ("-p", "xdist", "-n", "1")])
+@pytest.mark.parametrize(
+    ("recorded", "replayed", "how"),
+    [("mini", ".", "with 'mini/' before each id"), (".", "mini", "without 'mini/' in each id")],
+)
+def test_answers_are_found_under_another_rootdir(mini, monkeypatch, more, recorded, replayed, how):
+    path = mini.path / "out.jsonl"
+    outcome, _ = run_in(mini, monkeypatch, recorded, f"--jsonmatch-record={path}")
+    outcome.assert_outcomes(passed=7, failed=1)
+    kept = path.read_text()
+    for option in (f"{path},missing", str(path)):
+        outcome, calls = run_in(mini, monkeypatch, replayed, f"--jsonmatch-replay={option}", *more)
+        outcome.assert_outcomes(passed=7, failed=1)
+        assert calls == 0
+        line = f"--jsonmatch-replay: out.jsonl was recorded under another rootdir: it is read {how}"
+        outcome.stdout.fnmatch_lines([line])
+    assert path.read_text() == kept
+    # What is added has ids as in the file.
+    path.write_text("".join(line for line in kept.splitlines(keepends=True) if "three" not in line))
+    _, calls = run_in(mini, monkeypatch, replayed, f"--jsonmatch-replay={path},missing")
+    assert calls == 2
+    assert sorted(path.read_text().splitlines()) == sorted(kept.splitlines())
+
+
+def test_no_folder_is_chosen_where_several_would_do(mini, write, monkeypatch):
+    write("out.jsonl", '{"case": "a.golden.yaml::one", "actual": {"n": 1}}\n')
+    outcome = mini.runpytest("--jsonmatch-replay=out.jsonl")
+    outcome.assert_outcomes(errors=8)
+    outcome.stdout.fnmatch_lines(
+        ["--jsonmatch-replay: out.jsonl has no case of this run, also not under another rootdir: it has *"]
+    )
+
+
+@pytest.mark.parametrize(("before", "after"), [("mini", "."), (".", "mini")])
+def test_a_baseline_of_another_rootdir_has_the_same_cases(mini, monkeypatch, before, after):
+    base, now = mini.path / "base.jsonl", mini.path / "now.jsonl"
+    run_in(mini, monkeypatch, before, f"--jsonmatch-json={base}")
+    outcome, _ = run_in(
+        mini,
+        monkeypatch,
+        after,
+        f"--jsonmatch-json={now}",
+        f"--jsonmatch-baseline={base}",
+        "--jsonmatch-max-drop=0",
+    )
+    outcome.stdout.fnmatch_lines(["*base.jsonl had another rootdir: it is read *"])
+    outcome.stdout.no_fnmatch_line("*new cases*")
+    diff = mini.run(sys.executable, "-m", "pytest_jsonmatch", "diff", str(base), str(now))
+    assert diff.ret == 0
+    diff.stdout.fnmatch_lines(["base had another rootdir: it is read *"])

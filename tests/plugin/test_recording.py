@@ -187,6 +187,30 @@ def test_groups_of_xdist_do_not_show_in_ids(pytester, python, recorded):
     assert recorded() == [("test_it.py::test_one#1", 1.0), ("test_it.py::test_two#1", 1.0)]
 
 
+def test_groups_of_xdist_do_not_show_in_ids_of_cases(pytester):
+    cases = "producer: app:ask\nmarks: [{xdist_group: one}]\ncases:\n"
+    cases += "- {id: a, input: 1, expected: 1}\n- {id: b, input: 2, expected: 2, repeat: 2}\n"
+    pytester.path.joinpath("a.golden.yaml").write_text(cases, "utf-8")
+    pytester.makepyfile(app="def ask(n): return n")
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    options = ("--jsonmatch-json=r.jsonl", "--jsonmatch-html=r.html", "--jsonmatch-gate=completeness == 1")
+    grouped = ("-p", "xdist", "-n", "1", "--dist", "loadgroup")
+    files = []
+    for more in (
+        (),
+        grouped,
+        (*grouped, "--jsonmatch-record=out.jsonl"),
+        (*grouped, "--jsonmatch-replay=out.jsonl"),
+    ):
+        outcome = pytester.runpytest_subprocess(*options, *more)
+        outcome.assert_outcomes(passed=3)
+        outcome.stdout.no_fnmatch_line("*::*@one*")
+        files.append(pytester.path.joinpath("r.jsonl").read_text().splitlines()[1:])
+        assert "@one" not in pytester.path.joinpath("r.html").read_text("utf-8")
+    assert files.count(files[0]) == len(files)
+    pytester.runpytest("--jsonmatch-replay=out.jsonl").assert_outcomes(passed=3)
+
+
 def test_half_a_surrogate_pair_does_not_end_a_run(pytester, recorded, workers):
     pytester.makepyfile(
         test_it=r"""
