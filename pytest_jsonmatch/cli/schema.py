@@ -49,22 +49,22 @@ def validate(options: Namespace) -> int:
     """Run `jsonmatch schema validate`."""
     source = schema_source(options.schema)
     Documents.open(source)  # an unreadable file is bad input (code 2), not a bad schema (code 1)
-    with plugins(options):
+    error_lines = []
+    with plugins(options), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         try:
             node = parse_eval_schema(source)
         except ConfigurationError as error:
             return _print_lines([f"{options.schema}: {error}"], FAILURE)
-        if options.gold is None:
-            return _print_lines([f"{options.schema} is valid"], SUCCESS)
-        error_lines = []
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        if options.gold is not None:
             try:
                 validate_gold(gold_records(options.gold), node, id=options.id)
             except GoldValidationError as error:
                 error_lines = [f"error: {error}"]
     lines = [*(f"warning: {warning.message}" for warning in caught), *error_lines]
-    valid = f"{name_of(options.gold)} matches {options.schema}"
+    valid = f"{options.schema} is valid"
+    if options.gold is not None:
+        valid = f"{name_of(options.gold)} matches {options.schema}"
     return _print_lines(lines or [valid], FAILURE if error_lines else SUCCESS)
 
 

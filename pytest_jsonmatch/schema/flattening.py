@@ -10,6 +10,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+from urllib.parse import unquote
 
 from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.equality import json_equal
@@ -19,6 +20,7 @@ from pytest_jsonmatch.schema.keywords import (
     DECISIVE,
     RULE_KEYS,
     enum_of,
+    find_misspelt,
     named_schemas,
     not_a_schema,
     own_rules,
@@ -146,6 +148,8 @@ class SchemaReader:
         self._interned: dict[Any, Subschema] = {}
         self._flats: dict[Subschema, FlatSchema] = {}
         self._open: set[Subschema] = set()
+        self.oddities: list[str] = []
+        """Warnings of the schemas that were read."""
         self.root: Subschema = self.source(documents.root)
 
     def source(self, schema: Schema, *, own: bool = False) -> Subschema:
@@ -238,6 +242,13 @@ class SchemaReader:
         self._read_members(flat, schema)
         self._read_elements(flat, schema)
         flat.notes = {key: value for key, value in schema.items() if key not in _READ}
+        if flat.notes and (misspelt := find_misspelt(flat.notes)):
+            place = unquote(self.documents.location(schema).rpartition("#")[2])
+            self.oddities += [
+                f"schema{f' at {place}' if place else ''}: unknown keyword {key!r} has no effect; "
+                f"did you mean {keyword!r}?"
+                for key, keyword in misspelt.items()
+            ]
         return _drop_impossible(flat)
 
     def _read_members(self, flat: FlatSchema, schema: dict[str, Any]) -> None:

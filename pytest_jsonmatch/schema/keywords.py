@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.plan.options import FIELD_WORDS, THRESHOLDS, read_evaluation
@@ -25,6 +26,103 @@ _THRESHOLDS: Final = tuple(PREFIX + word for word in THRESHOLDS)
 """Keys that set a threshold: a schema has at most one of them."""
 DECISIVE: Final = ("compare", "skip")
 """Rules that make a value a single result, whatever the schema says about its parts."""
+
+
+def _split(names: str) -> frozenset[str]:
+    return frozenset(names.split())
+
+
+_RESTRICTING: Final = _split("""
+    $ref $dynamicRef $recursiveRef allOf anyOf oneOf not if then else properties patternProperties
+    additionalProperties propertyNames unevaluatedProperties dependentSchemas dependentRequired dependencies
+    items prefixItems additionalItems unevaluatedItems contains type enum const multipleOf maximum
+    exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern maxItems minItems uniqueItems
+    maxContains minContains maxProperties minProperties required format contentEncoding contentMediaType
+    contentSchema $defs definitions divisibleBy extends disallow
+""")
+"""Keywords of JSON Schema, from draft 3 to 2020-12, that restrict values or contain schemas."""
+_DESCRIBING: Final = _split("""
+    $schema $id id $anchor $dynamicAnchor $recursiveAnchor $vocabulary $comment title description default
+    examples deprecated readOnly writeOnly nullable discriminator example xml externalDocs
+""")
+"""Keywords that describe a schema or its values, those of OpenAPI included."""
+_COMMON_WORDS: Final = frozenset({"not", "if", "then", "else", "id", "xml"})
+"""Keywords that other words look like; only other keywords are suggested."""
+_NEAR: Final = 0.82
+_WRAPPERS: Final = (
+    *("schema", "parameters", "input_schema", "json_schema", "function", "inputSchema", "output_schema"),
+    *("outputSchema", "response_schema", "responseSchema", "response_format", "format", "args_schema"),
+)
+"""Members that contain the schema in the requests of APIs of language models."""
+_MAX_NAMED: Final = 6
+
+
+def check_root(schema: Schema) -> None:
+    """Check that an object is a JSON Schema, not something around it or something else.
+
+    Raises:
+        ConfigurationError: there is no keyword of JSON Schema in it; the message names the members.
+    """
+    if not isinstance(schema, dict) or not schema:
+        return
+    inner = _find_inner_schema(schema)
+    declared = schema.get("type")
+    if inner and isinstance(declared, str) and declared not in SCHEMA_TYPES:
+        what = f"its type is {declared!r}"
+    elif any(map(_is_restricting, schema)):
+        return
+    elif inner or _DESCRIBING.isdisjoint(schema):
+        names = [repr(name) for name in schema]
+        more = [f"{len(names) - _MAX_NAMED} more"] if len(names) > _MAX_NAMED else []
+        what = f"no keyword of JSON Schema is among its members {', '.join(names[:_MAX_NAMED] + more)}"
+    else:
+        return
+    if inner:
+        hint = f"the schema in it is at {''.join(f'[{step!r}]' for step in inner)}: give that"
+    elif misspelt := find_misspelt(schema):
+        key, keyword = next(iter(misspelt.items()))
+        hint = f"{key!r}: did you mean {keyword!r}?"
+    else:
+        hint = "to make a schema from gold data, run 'jsonmatch schema infer'"
+    raise ConfigurationError(f"not a JSON Schema: {what}; {hint}")
+
+
+def _is_restricting(key: str) -> bool:
+    return key in _RESTRICTING or key in RULE_KEYS or key.startswith(PREFIX)
+
+
+def _find_inner_schema(value: Any, depth: int = 3) -> tuple[str, ...] | None:
+    """Return the way to a schema inside the request of an API; None without one."""
+    for name in _WRAPPERS if isinstance(value, dict) and depth else ():
+        inner = value.get(name)
+        if isinstance(inner, dict):
+            deeper = _find_inner_schema(inner, depth - 1)
+            if deeper is not None:
+                return (name, *deeper)
+            declared = inner.get("type", "object")
+            if any(map(_is_restricting, inner)) and (declared in SCHEMA_TYPES or isinstance(declared, list)):
+                return (name,)
+    return None
+
+
+def find_misspelt(schema: Mapping[str, Any]) -> dict[str, str]:
+    """Return the unknown members of a schema that look like a keyword, each with that keyword."""
+    found: dict[str, str] = {}
+    for key in schema:
+        if key in _RESTRICTING or key in _DESCRIBING or key.startswith("x-"):
+            continue
+        near = get_close_matches(key.lower(), _SUGGESTED, 1, _NEAR)
+        if near:
+            found[key] = _SUGGESTED[near[0]]
+    return found
+
+
+_SUGGESTED: Final[Mapping[str, str]] = {
+    name.lower(): name
+    for name in (*sorted(_RESTRICTING), "title", "description", "default", "examples")
+    if name not in _COMMON_WORDS
+}
+"""The keywords to suggest, by their names in lower case."""
 
 
 def types_of(schema: dict[str, Any]) -> frozenset[str]:

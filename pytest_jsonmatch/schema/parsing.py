@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
@@ -12,7 +13,7 @@ from pytest_jsonmatch.engine.plan.binding import bind_comparator, bind_transform
 from pytest_jsonmatch.engine.plan.registry import get_active_registry, get_registry_state
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 from pytest_jsonmatch.engine.value.convert import fits_types
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.schema.defaults import changed_defaults, fitted_defaults
 from pytest_jsonmatch.schema.documents import (
@@ -24,6 +25,7 @@ from pytest_jsonmatch.schema.documents import (
     other_model_schemas,
 )
 from pytest_jsonmatch.schema.flattening import AllOf, AnyOf, SchemaReader
+from pytest_jsonmatch.schema.keywords import check_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -130,6 +132,10 @@ def walk(reader: SchemaReader) -> dict[FlatSchema, tuple[Segment, ...]]:
     Raises:
         ConfigurationError: the schema is not valid; the message begins with the path.
     """
+    try:
+        check_root(reader.documents.root)
+    except ConfigurationError as error:
+        raise with_path(error, ()) from None
     paths: dict[FlatSchema, tuple[Segment, ...]] = {}
     queue: list[tuple[Subschema, tuple[Segment, ...]]] = [(reader.root, ())]
     for subschema, path in queue:
@@ -143,6 +149,8 @@ def walk(reader: SchemaReader) -> dict[FlatSchema, tuple[Segment, ...]]:
         if flat not in paths:
             paths[flat] = path
             queue += [(child, path if step is None else (*path, step)) for step, child in flat.children()]
+    for oddity in dict.fromkeys(reader.oddities):
+        warnings.warn(oddity, JsonMatchWarning, stacklevel=2)
     return paths
 
 

@@ -92,6 +92,22 @@ def test_validate(files, command):
     )
 
 
+def test_validate_names_what_is_no_schema_and_misspelt_keywords(write, command):
+    inner = {"type": "object", "propertis": {"n": {"type": "integer"}}}
+    write(request_json={"name": "f", "strict": True, "schema": inner}, inner_json=inner)
+    ran = command("schema validate request.json")
+    assert ran.code == 1
+    assert ran.out == (
+        "request.json: $: not a JSON Schema: no keyword of JSON Schema is among its members 'name', 'strict', "
+        "'schema'; the schema in it is at ['schema']: give that\n"
+    )
+    assert command("schema validate inner.json") == (
+        0,
+        "warning: schema: unknown keyword 'propertis' has no effect; did you mean 'properties'?\n",
+        "",
+    )
+
+
 def test_validate_gold(files, write, command):
     write(fits_jsonl=[{"id": "a", "n": 1}, {"id": "b", "n": 2}])
     assert command("schema validate schema.json --gold fits.jsonl --id id") == (

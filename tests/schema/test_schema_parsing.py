@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import json
+import warnings
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pytest_jsonmatch import ConfigurationError, JsonMatchWarning, compare_json, register_comparator
-from pytest_jsonmatch.schema import SchemaNode, annotate_xeval, parse_eval_schema, resolve_schema_references
+from pytest_jsonmatch import (
+    ConfigurationError,
+    JsonMatchWarning,
+    compare_corpus,
+    compare_json,
+    register_comparator,
+)
+from pytest_jsonmatch.schema import (
+    SchemaNode,
+    annotate_xeval,
+    parse_eval_schema,
+    resolve_schema_references,
+    validate_gold,
+)
 
 
 def test_the_tree_follows_properties_and_items() -> None:
@@ -526,3 +539,115 @@ def test_a_lone_surrogate_above_alternatives_is_an_error_that_says_so() -> None:
     union = {"oneOf": [{"properties": {"a": {"type": "string"}}}, {"properties": {"a": {"type": "integer"}}}]}
     with pytest.raises(ConfigurationError, match="schemas with lone surrogates"):
         parse_eval_schema({"properties": {"\ud800": union}})
+
+
+INNER: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+NO_KEYWORD = "$: not a JSON Schema: no keyword of JSON Schema is among its members "
+ITS_PLACE = "; the schema in it is at {}: give that"
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        (
+            {"name": "invoice", "strict": True, "schema": INNER},
+            NO_KEYWORD + "'name', 'strict', 'schema'" + ITS_PLACE.format("['schema']"),
+        ),
+        (
+            {"name": "f", "description": "Reads.", "parameters": INNER},
+            NO_KEYWORD + "'name', 'description', 'parameters'" + ITS_PLACE.format("['parameters']"),
+        ),
+        (
+            {"name": "f", "description": "Reads.", "input_schema": INNER},
+            NO_KEYWORD + "'name', 'description', 'input_schema'" + ITS_PLACE.format("['input_schema']"),
+        ),
+        (
+            {"type": "json_schema", "json_schema": {"name": "invoice", "schema": INNER}},
+            "$: not a JSON Schema: its type is 'json_schema'" + ITS_PLACE.format("['json_schema']['schema']"),
+        ),
+        (
+            {"type": "function", "function": {"name": "f", "parameters": INNER}},
+            "$: not a JSON Schema: its type is 'function'" + ITS_PLACE.format("['function']['parameters']"),
+        ),
+        (
+            {"number": "A-1", "total": 5},
+            NO_KEYWORD + "'number', 'total'; to make a schema from gold data, run 'jsonmatch schema infer'",
+        ),
+        (
+            {str(number): {} for number in range(9)},
+            NO_KEYWORD + "'0', '1', '2', '3', '4', '5', 3 more; to make a schema from gold data, "
+            "run 'jsonmatch schema infer'",
+        ),
+        ({"Type": "object"}, NO_KEYWORD + "'Type'; 'Type': did you mean 'type'?"),
+    ],
+)
+def test_what_is_no_schema_is_an_error(schema: dict[str, Any], message: str, tmp_path: Path) -> None:
+    file = tmp_path / "schema.json"
+    file.write_text(json.dumps(schema))
+    for source in (schema, file):
+        for use in (
+            parse_eval_schema,
+            resolve_schema_references,
+            lambda schema: compare_json({"a": 1}, {"a": 1}, schema=schema, validate="require"),
+            lambda schema: validate_gold([{"a": 1}], schema),
+            lambda schema: compare_corpus([{"a": 1}], [{"a": 1}], schema=schema, validate="require"),
+        ):
+            with pytest.raises(ConfigurationError) as caught:
+                use(source)
+            assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {},
+        {"title": "Anything"},
+        {"title": "Anything", "owner": "Ann"},
+        {"$defs": {}},
+        {"x-eval-compare": "exact"},
+        {"required": ["schema"], "properties": {"schema": {"type": "object", "x-of": 1}}},
+        {"type": "object", "schema": INNER},
+    ],
+)
+def test_a_schema_may_restrict_little(schema: dict[str, Any]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        parse_eval_schema(schema)
+
+
+@pytest.mark.parametrize(
+    ("schema", "place", "key", "keyword"),
+    [
+        ({"type": "object", "propertis": {}}, "", "propertis", "properties"),
+        ({"properties": {"a": {"typ": "string"}}}, " at /properties/a", "typ", "type"),
+        ({"items": {"allOf": [{"requried": ["a"]}]}}, " at /items/allOf/0", "requried", "required"),
+        ({"$ref": "#/$defs/a", "$defs": {"a": {"enums": ["a"]}}}, " at /$defs/a", "enums", "enum"),
+        ({"anyOf": [{"type": "array", "item": {}}, {"type": "null"}]}, " at /anyOf/0", "item", "items"),
+        (
+            {"type": "object", "additionalproperties": False},
+            "",
+            "additionalproperties",
+            "additionalProperties",
+        ),
+        ({"type": "array", "maxitems": 3, "x-eval-skip": False}, "", "maxitems", "maxItems"),
+    ],
+)
+def test_a_misspelt_keyword_is_a_warning(schema: dict[str, Any], place: str, key: str, keyword: str) -> None:
+    with pytest.warns(JsonMatchWarning) as caught:
+        parse_eval_schema(schema)
+    message = f"schema{place}: unknown keyword {key!r} has no effect; did you mean {keyword!r}?"
+    assert [str(warning.message) for warning in caught] == [message]
+
+
+def test_words_of_openapi_and_of_all_drafts_are_known() -> None:
+    words = """
+        nullable discriminator example xml externalDocs readOnly writeOnly deprecated
+        divisibleBy extends disallow id definitions dependencies additionalItems contentSchema $anchor
+        $comment $vocabulary examples default title description format
+        note label unit comment notes order propertyOrdering markdownDescription errorMessage x-order
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        parse_eval_schema(
+            {"type": "object", "properties": {"a": dict.fromkeys(words.split(), 1) | {"type": "string"}}}
+        )
