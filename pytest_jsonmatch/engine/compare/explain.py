@@ -1,24 +1,30 @@
-"""Explain in a few words why two values do not match, for reports; scoring does not use this."""
+"""Explain in a few words why two values do not match, for reports; scoring does not use this.
+
+A reason begins with the kind of difference (`engine.compare.kinds`), the words of the tables of kinds.
+"""
 
 from __future__ import annotations
 
 import math
-import unicodedata
 from decimal import Decimal
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.compare.amounts import make_amount_reader
 from pytest_jsonmatch.engine.compare.boxes import intersection_over_union, read_box
 from pytest_jsonmatch.engine.compare.codes import make_identifier_reader, make_phone_reader
 from pytest_jsonmatch.engine.compare.dates import make_date_reader
+from pytest_jsonmatch.engine.compare.kinds import (
+    FEW_CHARACTERS,
+    OTHER_VALUE,
+    find_kind,
+)
 from pytest_jsonmatch.engine.compare.numbers import (
     compute_difference,
     compute_percent_difference,
     read_tolerance,
 )
 from pytest_jsonmatch.engine.compare.text import split_tokens
-from pytest_jsonmatch.engine.compare.transforms import normalize_text, strip_accents, strip_punctuation
+from pytest_jsonmatch.engine.compare.transforms import normalize_text
 from pytest_jsonmatch.engine.value.convert import MISSING, json_type
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
@@ -52,9 +58,9 @@ def explain(name: str | None, params: Params, expected: JsonValue, actual: JsonV
     >>> explain("numeric", {"tolerance": {"abs": 0.1}}, 1, 1.5)
     '0.5 off (limit 0.1)'
     >>> explain("exact", {}, "Berlin", "berlin")
-    'case differs'
+    'case or accents'
     >>> explain("exact", {}, 42, "42")
-    'number against string'
+    'number as text'
     """
     try:
         return _explain(name, params, expected, actual)
@@ -115,7 +121,8 @@ def _explain_values(name: str | None, params: Params, expected: JsonValue, actua
     """Explain the difference between the values themselves."""
     kind, other = json_type(expected), json_type(actual)
     if kind != other:
-        return f"{kind} against {other}"
+        proven = find_kind(expected, actual)
+        return f"{kind} against {other}" if proven == OTHER_VALUE else proven
     if name is not None and name not in _PLAIN:
         return None
     if kind == "string":
@@ -152,7 +159,11 @@ def _explain_numeric(params: Params, expected: JsonValue, actual: JsonValue) -> 
     left, right = to_number(expected), to_number(actual)
     if left is None or right is None or left == right:
         return None
-    return _explain_numbers(params, left, right)
+    kind = find_kind(left, right)
+    if kind == FEW_CHARACTERS and type(left) is type(right) is int and not params:
+        return kind  # whole numbers that differ in one digit may be codes, of which a percentage says nothing
+    reason = _explain_numbers(params, left, right)
+    return reason if kind == OTHER_VALUE or (kind == FEW_CHARACTERS and params) else f"{kind}, {reason}"
 
 
 def _explain_numbers(params: Params, left: float | Decimal, right: float | Decimal) -> str:
@@ -169,30 +180,18 @@ def _explain_numbers(params: Params, left: float | Decimal, right: float | Decim
 
 # Texts
 
-# Kinds of differences in spelling, each with a function that removes them.
-_SPELLINGS: Final[tuple[tuple[str, Callable[[str], object]], ...]] = (
-    ("Unicode form differs", partial(unicodedata.normalize, "NFC")),
-    ("white space differs", lambda text: "".join(text.split())),
-    ("case differs", str.casefold),
-    ("accents differ", strip_accents),
-    ("punctuation differs", strip_punctuation),
-    ("case and accents differ", normalize_text),
-    ("word order differs", lambda text: sorted(text.split())),
-)
-
 
 def _explain_texts(expected: str, actual: str) -> str | None:
-    """Return the kind of spelling that explains the difference, else the number of edits."""
+    """Return the kind of difference; the number of edits if the kind says nothing."""
     if expected == actual:
         return None
-    if not actual:
-        return "empty"
+    kind = find_kind(expected, actual)
+    if kind != OTHER_VALUE:
+        return kind
     if len(expected) * len(actual) > _MAX_EDIT_CELLS:
         return f"{count(len(expected), 'character')} against {count(len(actual))}"
-    for reason, simplify in _SPELLINGS:
-        # Texts of punctuation only do not differ "in punctuation".
-        if (left := simplify(expected)) and left == simplify(actual):
-            return reason
+    if sorted(expected.split()) == sorted(actual.split()):
+        return "word order differs"
     from rapidfuzz.distance import Levenshtein
 
     return count(Levenshtein.distance(expected, actual), "edit")

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.compare.explain import explain, explain_match
+from pytest_jsonmatch.engine.compare.kinds import NOTHING, is_nothing
 from pytest_jsonmatch.engine.compare.transforms import map_scalars
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, Matcher, json_type, to_file_form
 from pytest_jsonmatch.engine.value.paths import format_path
@@ -236,9 +237,11 @@ class FieldResult(NamedTuple):
         if detail is not None and (detail.error or detail.reason):
             return detail.error or detail.reason
         if self.status == OMISSION:
-            return "missing"
+            return NOTHING if is_nothing(self.expected) else "missing"
         if self.status == HALLUCINATION:
-            return "not in the schema" if self.node.is_beyond_schema() else "not in expected"
+            if self.node.is_beyond_schema():
+                return "not in the schema"
+            return NOTHING if is_nothing(self.actual) else "not in expected"
         if self.status not in {MATCH, MISMATCH}:
             return None
         if type(self.expected) is Matcher:
