@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_jsonmatch import hooks, running
-from pytest_jsonmatch.golden.files import is_golden
+from pytest_jsonmatch.golden.files import holds_cases, is_golden
 from pytest_jsonmatch.session.options import Settings, add_options, refuse_unknown
 from pytest_jsonmatch.session.running_test import tags_of_marks
 from pytest_jsonmatch.session.session import Session
@@ -115,9 +115,11 @@ def pytest_configure_node(node: Any) -> None:
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Collect a file of golden cases."""
     session = parent.config.stash[_SESSION]
-    is_explicit = parent.session.isinitpath(file_path)
-    if not is_golden(file_path, session.settings.files, explicit=is_explicit):
+    globs, is_named = session.settings.files, parent.session.isinitpath(file_path)
+    if not is_golden(file_path, globs, explicit=is_named):
         return None
+    if not (is_golden(file_path, globs) or holds_cases(file_path)):
+        return None  # of another plugin
     from pytest_jsonmatch.golden.collector import collect_file
     from pytest_jsonmatch.session.golden_cases import case_rules
 

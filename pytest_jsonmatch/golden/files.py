@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from fnmatch import fnmatch
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
@@ -42,6 +43,36 @@ def is_golden(path: Path, globs: Sequence[str] = (), *, explicit: bool = False) 
     if name.endswith(OWN) or (explicit and name.endswith(_YAML)):
         return True
     return any(_matches(path, glob) for glob in globs)
+
+
+_CASE_KEYS: Final = frozenset({"cases", "cases_from", "expected", "expected_file"})
+
+
+def holds_cases(path: Path) -> bool:
+    """Return whether a YAML file has a key at its top that only golden files have.
+
+    A file that is named on the command line may belong to another plugin, so its tags are not resolved. If
+    it is not YAML, the keys before the error count.
+    """
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    level, is_key = 0, True
+    with suppress(OSError, yaml.YAMLError, RecursionError):
+        for event in yaml.parse(read_limited(path), Loader=loader):
+            if level == 1 and is_key and getattr(event, "value", None) in _CASE_KEYS:
+                return True
+            if isinstance(event, yaml.events.NodeEvent) and level == 1:
+                is_key = not is_key
+            if isinstance(event, yaml.events.CollectionStartEvent):
+                if level == 0 and isinstance(event, yaml.events.SequenceStartEvent):
+                    return False
+                level += 1
+            elif isinstance(event, yaml.events.CollectionEndEvent):
+                level -= 1
+            elif isinstance(event, yaml.events.DocumentEndEvent):
+                return False
+    return False
 
 
 def _matches(path: Path, glob: str) -> bool:

@@ -26,6 +26,65 @@ def test_golden_files_are_claimed_and_what_the_command_line_names(pytester, case
     assert collected(pytester, "three.yaml") == ["three.yaml::three"]
 
 
+# pytest's documentation has this example, under "Working with non-python tests".
+YAML_TESTS = """\
+import pytest
+
+def pytest_collect_file(parent, file_path):
+    if file_path.suffix == ".yaml" and file_path.name.startswith("test"):
+        return YamlFile.from_parent(parent, path=file_path)
+
+class YamlFile(pytest.File):
+    def collect(self):
+        yield YamlItem.from_parent(self, name="usecase")
+
+class YamlItem(pytest.Item):
+    def runtest(self):
+        pass
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ok:\n  expected: {a: 1}\nhello:\n  world: cases\n",
+        "- expected: 1\n- cases: []\n",
+        "--- !anything\nstages: !include cases.yaml\n---\nexpected: 1\n",
+        "text: [unclosed\nexpected: 1\n",
+        "{% for cases in range(2) %}",
+        "expected",
+        "",
+    ],
+)
+def test_yaml_files_of_other_plugins_are_left_alone(pytester, text):
+    pytester.makeconftest(YAML_TESTS)
+    pytester.path.joinpath("test_login.yaml").write_text(text, encoding="utf-8")
+    pytester.runpytest("test_login.yaml").assert_outcomes(passed=1)
+    pytester.runpytest("test_login.yaml::usecase").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cases: [{id: a}]",
+        "cases_from: none.jsonl",
+        "{actual: {a: 1}, 'expected': {a: 1}}",
+        "title: !x\nactual: 1\nexpected_file: none.json",
+        "expected: 1\nbroken: [",
+    ],
+)
+def test_golden_files_named_on_the_command_line_are_collected_whatever_is_wrong_with_them(pytester, text):
+    pytester.path.joinpath("new.yaml").write_text(text, encoding="utf-8")
+    assert len(collected(pytester, "new.yaml")) == 1
+
+
+def test_a_misspelt_key_is_an_error_where_the_name_says_that_there_are_cases(pytester):
+    pytester.makefile(".golden.yaml", a="expect: {a: 1}\nactual: {a: 1}\n")
+    outcome = pytester.runpytest("a.golden.yaml")
+    outcome.stdout.fnmatch_lines(["*unknown key 'expect'; did you mean 'expected'?*"])
+    assert outcome.ret == pytest.ExitCode.TESTS_FAILED
+
+
 @pytest.mark.parametrize(
     ("file", "text"),
     [
