@@ -160,12 +160,19 @@ def recorded(pytester: pytest.Pytester) -> Callable[[], list[tuple[str, float]]]
 
 def gates_in(lines: Iterable[str]) -> list[str]:
     """What tables of gates say, as "failed f1 >= 0.9: 0.47, margin -0.43 (mean of 3 records)"."""
-    row = re.compile(r"(.+?)  +(passed|failed|not decided)  +(\S+)  +\S+  +(\S+)(?:  +(.*))?")
+    row = re.compile(r"(?:(.+?)  )? *(passed|failed|not decided)  +(\S+)  +\S+  +(\S+)(?:  +(.*))?")
+    rows: list[list[str]] = []
+    above, is_below_row = "", False
+    for line in lines:
+        if match := row.fullmatch(line):
+            gate, verdict, value, margin, note = match.groups()
+            rows.append([(gate or above).strip(), verdict, value, margin, note or ""])
+        elif is_below_row and line.startswith("  "):  # a note that did not fit
+            rows[-1][-1] = f"{rows[-1][-1]} {line.strip()}".strip()
+        above, is_below_row = line, match is not None or (is_below_row and line.startswith("  "))
     found = []
-    for gate, verdict, value, margin, note in (
-        match.groups() for line in lines if (match := row.fullmatch(line))
-    ):
-        shown = note or "" if value == "–" else f"{value}, margin {margin}{f' ({note})' if note else ''}"
+    for gate, verdict, value, margin, note in rows:
+        shown = note if value == "–" else f"{value}, margin {margin}{f' ({note})' if note else ''}"
         found.append(f"{verdict} {gate}: {shown}")
     return found
 

@@ -199,7 +199,7 @@ def _statistic_table(contest: Contest) -> Table:
         for delta in (*means, *(delta for delta in diff.fields if delta.change)):
             texts = score_text(delta.before), score_text(delta.after)
             rows.append([delta.name, *texts, _change_cell(delta.change)])
-        return Table(columns, rows, title, "statistic", names=names, text={"verdict"})
+        return Table(columns, rows, title, "statistic", names=names)
     if run_change.scores.interval is None:
         return Table(columns, rows)
     columns += [f"{run_change.scores.interval.confidence * 100:.3g} % interval", "verdict"]
@@ -209,7 +209,11 @@ def _statistic_table(contest: Contest) -> Table:
         cells = (TableCell(text, tone) for text in (*change.signed, change.verdict))
         rows.append([name, score_text(change.baseline), score_text(change.current), *cells])
     note = _CORRECTED if len(rows) > 1 else ""
-    return Table(columns, rows, title, "statistic", names=names, text={"verdict"}, note=note)
+    verdicts = {"verdict"}
+    spare = {columns[4]: 1}
+    return Table(
+        columns, rows, title, "statistic", names=names, text=verdicts, uncut=verdicts, spare=spare, note=note
+    )
 
 
 # -- cases that changed ------------------------------------------------------------------------------------

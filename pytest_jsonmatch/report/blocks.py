@@ -140,7 +140,7 @@ class Table:
         names: the names that the title quotes.
         brief: the sentence that replaces the table in a brief report.
         node_ids: whether the first column has node ids, which a terminal shows in a form that pytest accepts.
-        uncut: whether texts are never cut, so that node ids can be copied.
+        uncut: columns whose texts are never cut, such as verdicts, or names that are copied.
         level: the level from which the table is shown.
     """
 
@@ -164,7 +164,7 @@ class Table:
     names: Sequence[str] = ()
     brief: Text | None = None
     node_ids: bool = False
-    uncut: bool = False
+    uncut: Collection[str] = ()
     level: Level = "normal"
 
     def titled(self, quoted: Callable[[str], str] = str) -> str:

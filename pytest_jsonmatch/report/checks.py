@@ -60,7 +60,7 @@ def _check_table(
         max_rows=len(checks),
         text={"verdict", "note"},
         node_ids=noun == "case",
-        uncut=True,
+        uncut={noun, "verdict"},
         level="brief",
     )
 

@@ -22,7 +22,7 @@ from pytest_jsonmatch.report.blocks import (
 from pytest_jsonmatch.report.escape import display_width
 from pytest_jsonmatch.report.formatting import score_text
 from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, TONES, StyledLine, line_width
-from pytest_jsonmatch.report.terminal_style import TerminalStyle, table_lines
+from pytest_jsonmatch.report.terminal_style import Layout, TerminalStyle
 from pytest_jsonmatch.results.comparison import Difference
 
 _SMALL: Final = 0.2
@@ -143,7 +143,7 @@ def _statistics_lines(block: Statistics, style: TerminalStyle) -> list[StyledLin
         ]
         for statistic in block.statistics
     ]
-    lines = table_lines(rows, style, texts={0: 0.5, 1: 1, 2: 1}, indent="  ")
+    lines = Layout(rows, style, texts={0: 0.5, 1: 1, 2: 1}, indent="  ").lines()
     return [*_text_lines(f"{block.title}:" if block.title else "", style, BOLD), *lines]
 
 
@@ -161,16 +161,25 @@ def _table_lines(block: Table, style: TerminalStyle, *, shows_all: bool) -> list
     places = [(at, title) for at, title in enumerate(block.columns) if title not in block.not_in_terminal]
     texts = {at: 1.0 if at else 0.5 for at, _ in places if block.is_text(at)}
     header = [(style.middle(title, style.width if at in texts else _MAX_TITLE), BOLD) for at, title in places]
-    lines: list[StyledLine] = [header] if has_header else []
+    cells: list[StyledLine] = [header] if has_header else []
     for row in (*shown, block.total):
         if row:
-            cells = _cells(row, block, style)
-            lines.append([cells[at] for at, _ in places])
-    spare = [at for at, title in places if title in block.spare]
-    spare.sort(key=lambda at: -block.spare[block.columns[at]])
-    room = replace(style, width=10_000) if block.uncut else style
-    indent = "" if has_header else "  "
-    lines = table_lines(lines, room, texts=texts, spare=spare, node_ids=block.node_ids, indent=indent)
+            of_row = _cells(row, block, style)
+            cells.append([of_row[at] for at, _ in places])
+    titles = dict(enumerate(title for _, title in places))
+    layout = Layout(
+        cells,
+        style,
+        texts={at: 1.0 if at else 0.5 for at, (place, _) in enumerate(places) if place in texts},
+        whole=[at for at, title in titles.items() if title in block.uncut],
+        has_header=has_header,
+        indent="" if has_header else "  ",
+    )
+    spare = [at for at, title in titles.items() if title in block.spare]
+    needed = layout.full_width
+    left_out = layout.leave_out(sorted(spare, key=lambda at: -block.spare[titles[at]]))
+    is_whole = titles[0] in block.uncut
+    lines = layout.whole_lines() if is_whole else layout.lines(node_ids=block.node_ids)
     rule: StyledLine = [(("─" if style.unicode else "-") * max(map(line_width, lines)), DIM)]
     below = [rule, lines.pop()] if block.total else []
     hidden = block.hidden + len(rows) - len(shown)
@@ -178,6 +187,10 @@ def _table_lines(block: Table, style: TerminalStyle, *, shows_all: bool) -> list
     title = block.titled()
     title += ":" if title and not has_header else ""
     below += _text_lines(block.note, style, PLAIN)
+    if left_out:
+        names = ", ".join(style.middle(titles[at], _MAX_TITLE) for at in left_out)
+        text = f"{style.mark} {count(len(left_out), 'more column')}: {names} ({needed} columns wide)"
+        below += style.folded(text, 2, DIM, indent="  ")
     return [
         *_text_lines(title, style, BOLD),
         *lines,
@@ -223,7 +236,7 @@ def _differences(block: Table, style: TerminalStyle, *, shows_all: bool) -> list
         for above, path, difference in zip(["", *paths], paths, found, strict=False)
     ]
     title = f"differences, expected {style.arrow} actual{block.details_of}:"
-    lines = table_lines(rows, style, texts={0: 0.5, 1: 1.0}, indent="  ")
+    lines = Layout(rows, style, texts={0: 0.5, 1: 1.0}, indent="  ").lines()
     hidden = len(with_any[number:]) if number else 0
     more = [style.more(count(hidden, f"more {block.noun}"))] if hidden else []
     return [[], *_text_lines(title, style, BOLD), *lines, *more]
@@ -231,7 +244,7 @@ def _differences(block: Table, style: TerminalStyle, *, shows_all: bool) -> list
 
 def difference_text(difference: ShownDifference, style: TerminalStyle, room: int) -> str:
     """Return both values in at most `room` columns, or the only value and its status."""
-    times = f"  {'×' if style.unicode else 'x'}{count(difference.times)}" if difference.times > 1 else ""
+    times = f"  {style.times}{count(difference.times)}" if difference.times > 1 else ""
     room -= len(times)
     sides = [side for side in (difference.expected, difference.actual) if side is not None]
     if len(sides) == 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar, final
 
@@ -24,9 +24,20 @@ T = TypeVar("T")
 _LONGEST_TEXT: Final = 500
 _MIN_TEXT: Final = 16
 """Texts are not cut to fewer columns than this."""
+_MIN_HEADING: Final = 8
+"""Headings of columns of numbers are not cut to fewer columns than this."""
+_MIN_CELL: Final = 6
+"""The least columns of a text if nothing else fits."""
+_MAX_NOTE_LINES: Final = 6
 _GAP: Final = 2
-_LAYOUTS: Final = ((_GAP, _LONGEST_TEXT), (1, _LONGEST_TEXT), (1, _MIN_TEXT))
-"""The gap between columns and the width of texts; the next pair is tried if columns have to be left out."""
+_LAYOUTS: Final = (
+    (_GAP, _LONGEST_TEXT, False),
+    (1, _LONGEST_TEXT, False),
+    (_GAP, _MIN_TEXT, False),
+    (1, _MIN_TEXT, False),
+    (1, _MIN_TEXT, True),
+)
+"""The gap between columns, the least width of texts, and whether headings are cut, in the order of trial."""
 
 
 @final
@@ -60,6 +71,11 @@ class TerminalStyle:
     def arrow(self) -> str:
         """The arrow between two values, such as expected and actual."""
         return "→" if self.unicode else "->"
+
+    @property
+    def times(self) -> str:
+        """The sign before a number of times."""
+        return "×" if self.unicode else "x"
 
     def less(self, columns: int) -> TerminalStyle:
         """Return a style for lines that are this many columns narrower."""
@@ -119,7 +135,7 @@ class TerminalStyle:
 
     def folded(self, text: str, rows: int, markup: Markup = PLAIN, indent: str = "") -> list[StyledLine]:
         """Return text folded into at most `rows` lines."""
-        room = max(self.width - len(indent), 20)
+        room = max(self.width, 20) - len(indent)
         return [[(indent + line, markup)] for line in fold(text, room, rows, unicode=self.unicode)]
 
     def fitting(self, line: StyledLine) -> StyledLine:
@@ -162,62 +178,155 @@ def joined(blocks: Iterable[Sequence[StyledLine]]) -> list[StyledLine]:
 # -- tables ------------------------------------------------------------------------------------------------
 
 
-def table_lines(
-    rows: Sequence[StyledLine],
-    style: TerminalStyle,
-    *,
-    texts: Mapping[int, float],
-    spare: Sequence[int] = (),
-    node_ids: bool = False,
-    indent: str = "",
-) -> list[StyledLine]:
-    """Return rows as lines, with their cells aligned in columns.
-
-    If the width is too small, gaps are reduced, then columns in `spare` are left out, then the longest texts
-    are cut.
+@final
+class Layout:
+    """The columns of a table for a terminal, and how they fit into its width.
 
     Args:
         rows: the cells of each line, the same number in every line.
         style: the style of the lines.
         texts: the columns of text, which are left-aligned and may be cut, with the `head` of `clip` for each.
             All other columns hold numbers, which are right-aligned.
-        spare: the columns that may be left out, in the order in which they are.
-        node_ids: whether the first column has node ids, whose files are cut first.
+        whole: the columns of text that are never cut.
+        has_header: whether the first row has headings. Those of numbers may be cut.
         indent: the text before each line.
     """
-    columns = {at: list(cells) for at, cells in enumerate(zip(*rows, strict=True))}
-    if not columns:
-        return []
-    for at, head in texts.items():
-        columns[at] = [(style.clip(text, _LONGEST_TEXT, head), markup) for text, markup in columns[at]]
-    full_widths = {at: max(display_width(text) for text, _ in cells) for at, cells in columns.items()}
-    widths, gap = full_widths, _GAP
 
-    def lacking(longest: int = _LONGEST_TEXT) -> int:
-        needed = (min(width, longest) if at in texts else width for at, width in widths.items())
-        return len(indent) + sum(needed) + gap * (len(widths) - 1) - style.width
+    __slots__ = ("_cells", "_has_header", "_indent", "_style", "_texts", "_whole", "columns")
 
-    for gap, longest in _LAYOUTS if spare else _LAYOUTS[:1]:  # noqa: B007 - `lacking` reads the gap
-        widths = dict(full_widths)
+    def __init__(
+        self,
+        rows: Sequence[StyledLine],
+        style: TerminalStyle,
+        *,
+        texts: Mapping[int, float],
+        whole: Collection[int] = (),
+        has_header: bool = False,
+        indent: str = "",
+    ) -> None:
+        self._cells = dict(enumerate(zip(*rows, strict=True)))
+        for at, head in texts.items():
+            if at not in whole and at in self._cells:
+                self._cells[at] = tuple(
+                    (style.clip(text, _LONGEST_TEXT, head), markup) for text, markup in self._cells[at]
+                )
+        self._style, self._texts, self._whole = style, texts, whole
+        self._has_header, self._indent = has_header, indent
+        self.columns = list(self._cells)
+        """The columns that are shown."""
+
+    @property
+    def full_width(self) -> int:
+        """The width of the shown columns if nothing is cut."""
+        return self._width(_GAP, self._least_widths(_LONGEST_TEXT, cuts_headings=False))
+
+    def leave_out(self, spare: Iterable[int]) -> list[int]:
+        """Leave out columns in `spare`, one after the other, until the rest fits; return those left out."""
+        left_out = []
         for at in spare:
-            if lacking(longest) > 0:
-                del widths[at]
-        if len(widths) == len(full_widths):
-            break
-    for _ in range(lacking()):
-        widest = max(texts.keys() & widths, key=widths.__getitem__)
-        widths[widest] = max(widths[widest] - 1, _MIN_TEXT)
-    lines = []
-    for row in zip(*(columns[at] for at in widths), strict=True):
-        line: StyledLine = []
-        for (at, width), (text, markup) in zip(widths.items(), row, strict=True):
-            if at in texts:
-                is_name = node_ids and not at
-                text = style.name(text, width) if is_name else style.clip(text, width, texts[at])  # noqa: PLW2901
-            line.append(((" " * gap if line else indent) + pad(text, width, right=at not in texts), markup))
-        # Empty cells at the end must not leave trailing white space.
-        while len(line) > 1 and not line[-1][0].strip():
-            line.pop()
-        line[-1] = line[-1][0].rstrip(), line[-1][1]
-        lines.append(style.fitting(line))
-    return lines
+            if self._width(1, self._least_widths(_MIN_TEXT, cuts_headings=True)) <= self._style.width:
+                break
+            self.columns.remove(at)
+            left_out.append(at)
+        return sorted(left_out)
+
+    def lines(self, *, node_ids: bool = False) -> list[StyledLine]:
+        """Return the rows as lines; with `node_ids`, the files of names in the first column are cut first."""
+        if not self.columns:
+            return []
+        gap, widths = self._choose_widths()
+        lines = []
+        for cells in zip(*(self._cells[at] for at in self.columns), strict=True):
+            line: StyledLine = []
+            for at, (text, markup) in zip(self.columns, cells, strict=True):
+                shown = self._cut(text, at, widths[at], is_name=node_ids and not at)
+                padded = pad(shown, widths[at], right=at not in self._texts)
+                line.append(((" " * gap if line else self._indent) + padded, markup))
+            lines.append(self._style.fitting(_without_trailing_space(line)))
+        return lines
+
+    def whole_lines(self) -> list[StyledLine]:
+        """Return the rows as lines that may be copied: no name and no note is cut.
+
+        A note (in the last column) that is too long is below its row, a name that is too long above it.
+        """
+        style, (first, *others) = self._style, self.columns
+        notes = self._cells[others.pop()] if others and others[-1] in self._texts else ()
+        widths = self._least_widths(_LONGEST_TEXT, cuts_headings=False)
+        rest = sum(widths[at] + _GAP for at in others)
+        names = [display_width(text) for text, _ in self._cells[first]]
+        widths[first] = max((width for width in names if width <= style.width - rest), default=0)
+        # Notes that fit stay in their column.
+        most = style.width - widths[first] - rest - _GAP
+        fits = [display_width(note) <= most for note, _ in notes]
+        shows_heading = all(fits) or any(fit and note for fit, (note, _) in zip(fits[1:], notes[1:]))
+        lines: list[StyledLine] = []
+        for at, (name, markup) in enumerate(self._cells[first]):
+            line: StyledLine = [(pad(name, widths[first]), markup)]
+            if names[at] > widths[first]:
+                lines.append([(name, markup)])
+                line = [(" " * widths[first], PLAIN)]
+            for column in others:
+                text, cell_markup = self._cells[column][at]
+                padded = pad(text, widths[column], right=column not in self._texts)
+                line.append((" " * _GAP + padded, cell_markup))
+            is_heading = self._has_header and not at
+            note, note_markup = notes[at] if notes else ("", PLAIN)
+            if note and (shows_heading if is_heading else fits[at]):
+                line.append((" " * _GAP + note, note_markup))
+            lines.append(_without_trailing_space(line))
+            if note and not (is_heading or fits[at]):
+                lines += style.folded(note, _MAX_NOTE_LINES, note_markup, indent="  ")
+        return lines
+
+    def _cut(self, text: str, at: int, width: int, *, is_name: bool) -> str:
+        if at in self._whole:
+            return text
+        if is_name:
+            return self._style.name(text, width)
+        if at in self._texts:
+            return self._style.clip(text, width, self._texts[at])
+        return self._style.middle(text, width)
+
+    def _choose_widths(self) -> tuple[int, dict[int, int]]:
+        """Return the gap between columns, and their widths: the first layout that fits."""
+        layouts = _LAYOUTS if self._has_header else _LAYOUTS[:1]
+        for gap, least_text, cuts_headings in layouts:
+            least = self._least_widths(least_text, cuts_headings=cuts_headings)
+            if self._width(gap, least) <= self._style.width:
+                break
+        else:
+            gap = layouts[-1][0]
+            least = self._least_widths(_MIN_CELL, cuts_headings=self._has_header)
+        widths = self._least_widths(_LONGEST_TEXT, cuts_headings=False)
+        for _ in range(self._width(gap, widths) - self._style.width):
+            able = [at for at in widths if widths[at] > least[at]]
+            if not able:
+                break
+            texts = [at for at in able if at in self._texts and widths[at] > _MIN_TEXT]
+            widths[max(texts or able, key=widths.__getitem__)] -= 1
+        return gap, widths
+
+    def _least_widths(self, least_text: int, *, cuts_headings: bool) -> dict[int, int]:
+        """Return the widths of the shown columns if texts, and perhaps headings of numbers, are cut."""
+        widths = {}
+        for at in self.columns:
+            sizes = [display_width(text) for text, _ in self._cells[at]]
+            widths[at] = max(sizes)
+            if at in self._whole:
+                continue
+            if at in self._texts:
+                widths[at] = min(widths[at], least_text)
+            elif cuts_headings:
+                widths[at] = min(widths[at], max(*sizes[1:], _MIN_HEADING))
+        return widths
+
+    def _width(self, gap: int, widths: Mapping[int, int]) -> int:
+        return len(self._indent) + sum(widths.values()) + gap * (len(widths) - 1)
+
+
+def _without_trailing_space(line: StyledLine) -> StyledLine:
+    """Return a line without empty cells at its end."""
+    while len(line) > 1 and not line[-1][0].strip():
+        line.pop()
+    return [*line[:-1], (line[-1][0].rstrip(), line[-1][1])]

@@ -97,6 +97,26 @@ def test_one_kept_in_part_names_nothing_new(saved, command):
     assert lines[3:] == ["statistic      a     b  difference", "mean score  1.00  1.00        0.00"]
 
 
+@pytest.mark.parametrize(("width", "intervals"), [(80, 4), (60, 0)])
+def test_long_names_of_files_are_shortened_before_a_verdict(saved, command, monkeypatch, width, intervals):
+    monkeypatch.setenv("COLUMNS", str(width))
+    saved("gpt-4o-2024-08-06", GOLD, "--keep", "all")
+    saved(
+        "claude-haiku-4-5-20251001",
+        [{**each, "a": -1, "b": each["b"] * (each["a"] % 9)} for each in GOLD],
+        "--keep",
+        "all",
+    )
+    lines = command("diff gpt-4o-2024-08-06.json claude-haiku-4-5-20251001.json").out.splitlines()
+    assert max(map(len, lines)) <= width
+    assert sum(line.endswith(" significantly worse") for line in lines) == 4
+    assert sum(" to " in line and line.endswith(" significantly worse") for line in lines) == intervals
+    headings = next(line for line in lines if line.startswith("statistic"))
+    assert [heading[:3] for heading in headings.split()[1:3]] == ["gpt", "cla"]
+    left_out = [line for line in lines if line.startswith("  … 1 more column: 95 % interval (")]
+    assert len(left_out) == (width == 60)
+
+
 def test_records_that_both_files_keep(saved, command, write):
     def save(name, wrong, value="y"):
         saved(name, [{**each, "b": value if each["a"] in wrong else "x"} for each in GOLD])

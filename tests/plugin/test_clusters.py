@@ -69,7 +69,10 @@ def test_a_baseline_is_compared_by_clusters(suite):
     run = suite(wrong=8).runpytest("--jsonmatch-baseline=main", "--jsonmatch-max-drop=0.1")
     assert "this run is significantly worse in mean score (-0.33)" in " ".join(run.outlines)
     run.stdout.fnmatch_lines(
-        "--jsonmatch-max-drop=0.1 *failed * -0.333 (90 % interval -0.* to -0.*): significantly worse by more than 0.1*"
+        [
+            "--jsonmatch-max-drop=0.1 *failed *",
+            "* -0.333 (90 % interval -0.* to -0.*): significantly worse by more than*",
+        ]
     )
 
 
@@ -112,5 +115,5 @@ def test_a_gate_that_is_to_be_significant(suite):
     run = pytester.runpytest("--jsonmatch-gate=score >= 0.8 significant")
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     run.stdout.fnmatch_lines(
-        "score >= 0.8 significant  failed * 0.7* -0.0* 0.917, 95 % interval 0.7* to 0.9*"
+        ["score >= 0.8 significant  failed * 0.7* -0.0*", "  0.917, 95 % interval 0.7* to 0.9*"]
     )

@@ -153,7 +153,8 @@ def test_scores_of_another_metric_are_not_compared(suite, monkeypatch):
     run = suite.runpytest("--jsonmatch-baseline=main")
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     run.stdout.fnmatch_lines("""\
-        --jsonmatch-baseline=main *failed *3 cases scored in another way
+        --jsonmatch-baseline=main *failed *
+          3 cases scored in another way
         3 cases scored differently in `main`: no comparison is made
         test_it.py::test_it[[]a[]] *leaf_f1*, now *json_similarity*""")
 

@@ -56,6 +56,36 @@ def test_all_blocks_as_text():
     ]
 
 
+def test_names_and_notes_of_gates_are_never_cut():
+    checks = [
+        Check('fields["items[].price"].recall >= 0.95', "", 0.9, 0.95, False, "2 of 3"),
+        Check("f1 >= 0.8", "", 0.9, 0.8, True, "0.9, 95 % interval 0.85 to 0.95, over all values of prompt"),
+        Check('tags["source=phone"].cases["acme-*"].fields["total"].recall >= 0.9', "", 0.5, 0.9, False),
+    ]
+    assert text(gate_table(checks, "9 cases"))[2:] == [
+        "gates, on 9 cases",
+        "gate                                    verdict  value  limit  margin  note",
+        'fields["items[].price"].recall >= 0.95  failed    0.90   0.95   -0.05  2 of 3',
+        "f1 >= 0.8                               passed    0.90   0.80   +0.10",
+        "  0.9, 95 % interval 0.85 to 0.95, over all values of prompt",
+        'tags["source=phone"].cases["acme-*"].fields["total"].recall >= 0.9',
+        "                                        failed    0.50   0.90   -0.40",
+    ]
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100])
+@pytest.mark.parametrize("spare", [{}, {"total tokens": 1, "mean score": 2}])
+def test_no_table_is_wider_than_the_terminal(width, spare):
+    columns = ["model", "answers", "mean score", "total tokens", "claude-haiku-4-5-20251001", "note"]
+    rows = [[name, "3", "0.33", "10,800", "0.1", "because " * 5] for name in ("gpt-4o-2024-08-06" * 2, "b")]
+    lines = text(Table(columns, rows, text={"note"}, spare=spare), width=width)
+    assert max(map(len, lines)) <= width
+    left_out = next((line for line in lines if "more column" in line), "")
+    told = {40: "  … 2 more columns: mean score, total", 60: "  … 1 more column: mean score (1"}
+    assert left_out.startswith(told.get(width, "") if spare else "")
+    assert bool(left_out) == (bool(spare) and width < 80)
+
+
 def test_blocks_without_content_are_left_out():
     chart = Chart("", "x", "y", [Series("", [])])
     empty = (Table(["field"], []), chart, gate_table([], "0 values"), Statistics([]))
@@ -71,10 +101,10 @@ def test_a_table_leaves_out_what_it_can_spare_and_then_cuts_texts():
         "aaaaaaaaaaaa  1  because of xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx  0.123",
     ]
     assert text(table, width=60)[2:] == [
-        "field        n why                                     spare",
-        "aaaaaaaaaaaa 1 because of xxxxxxxxxxxxxxxxxxxxxxxxxxx… 0.123",
+        "field         n  why                                   spare",
+        "aaaaaaaaaaaa  1  because of xxxxxxxxxxxxxxxxxxxxxxxx…  0.123",
     ]
-    assert text(table, width=36)[3] == "aaaaaaaaaaaa 1 because of xxxxxxxxx…"
+    assert text(table, width=36)[3] == "aaaaaaaaaaaa  1  because of xxxxxxx…"
 
 
 def test_a_terminal_shows_some_rows_and_a_page_all():
