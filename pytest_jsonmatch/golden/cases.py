@@ -6,13 +6,15 @@ import ast
 import linecache
 import os.path
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any, Final, NoReturn, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, final
 
 from pytest_jsonmatch.atomic import read_file
 from pytest_jsonmatch.engine.value.convert import MISSING, get_value, to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, UnsupportedValueError
+from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError, Position
 from pytest_jsonmatch.golden.files import is_json_file, outside, read_limited
 from pytest_jsonmatch.golden.marks import marks_of
@@ -33,7 +35,20 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.yamlevents import Document
 
 _YAML_SUFFIXES: Final = frozenset({".yaml", ".yml"})
+_MAX_PARAM: Final = 60
 _DATA_SUFFIXES: Final = _YAML_SUFFIXES | {".json"}
+
+
+@final
+class ExpectedLocation(NamedTuple):
+    """The location of an expected value."""
+
+    position: Position
+    """The position in the golden file: of the value, or of `expected_file`."""
+    text: str
+    """ "file:line" in the file with the value."""
+    inner: tuple[str, Position] | None = None
+    """The path of `expected_file`, and the position of the value in it; None without such a file."""
 
 
 @final
@@ -309,42 +324,56 @@ class GoldenCase:
         return GoldenFileError(name, line, column, reason)
 
     def fail(
-        self, message: str, position: Position | None = None, cause: BaseException | None = None
+        self,
+        message: str,
+        position: Position | None = None,
+        cause: BaseException | None = None,
+        inner: tuple[str, Position] | None = None,
     ) -> NoReturn:
-        """Raise `AssertionError(message)` from a position in the golden file, by default that of the case."""
+        """Raise `AssertionError(message)` from a position in the golden file, by default that of the case.
+
+        The parameters of the case are added to the message.
+
+        Args:
+            message: the text of the error.
+            position: the position in the golden file.
+            cause: the cause of the error, if it should be shown, too.
+            inner: a path, and a position in the file there, which tracebacks show below the golden file.
+        """
         __tracebackhide__ = True
         first, lines = Position(self.line, 1), None
         if self.row is not None:
             position, lines = first, self.row.lines()  # other positions are in the golden file
+        params = ", ".join(
+            f"${{{name}}} is {render(value, _MAX_PARAM)}" for name, value in self.params.items()
+        )
         raise_at(
-            message,
+            f"{message}\n{params}" if params else message,
             path=str(self.path),
             position=position or first,
             first=self.line,
             name=self.id,
             cause=cause,
             lines=lines,
+            inner=inner,
         )
 
     def has_key(self, key: str) -> bool:
         """Return whether the case has a key, its own or one of its file."""
         return key in self._given
 
-    def locate_expected(self, steps: Sequence[Any] = ()) -> tuple[Position, str]:
-        """Return the position of an entry of the expected value, or of the nearest entry that contains it.
-
-        Returns:
-            The position in the YAML file, and "file:line" in the file with the expected value.
-        """
+    def locate_expected(self, steps: Sequence[Any] = ()) -> ExpectedLocation:
+        """Return the location of an entry of the expected value, or of the nearest entry that contains it."""
         if "expected_file" not in self._given:
             position = self.position("expected", *steps)
-            return position, f"{self.name_of_file}:{position.line}"
+            return ExpectedLocation(position, f"{self.name_of_file}:{position.line}")
         position, name = self.position("expected_file"), self.name_of("expected_file")
         try:
-            data = self._read("expected_file")
-            return position, f"{name}:{load(data, name).position(steps).line}"
+            inner = load(self._read("expected_file"), name).position(steps)
         except GoldenFileError:
-            return position, name
+            return ExpectedLocation(position, name)
+        path = str(self.named_file("expected_file"))
+        return ExpectedLocation(position, f"{name}:{inner.line}", None if self.row else (path, inner))
 
     @property
     def marks(self) -> tuple[Mark, ...]:
@@ -462,6 +491,7 @@ def raise_at(
     name: str = "case",
     cause: BaseException | None = None,
     lines: Sequence[str] | None = None,
+    inner: tuple[str, Position] | None = None,
 ) -> NoReturn:
     """Raise `AssertionError(message)` from a line of a file, with code that is compiled for that line.
 
@@ -475,6 +505,7 @@ def raise_at(
         name: the name of the function in tracebacks.
         cause: the cause of the error, if it should be shown, too.
         lines: the lines of the file for tracebacks; None to read them.
+        inner: the path of another file, and a position in it, from which the error is raised below this line.
 
     >>> try:
     ...     raise_at("no good", path="a.yaml", position=Position(3, 1), first=2)
@@ -487,7 +518,8 @@ def raise_at(
     shown = _quotable(linecache.updatecache(path) if lines is None else lines, start, position)
     # Without a modification time, an entry is never looked up on disk.
     linecache.cache[path] = (sum(map(len, shown)), None, shown, path)
-    function = ast.parse("def case():\n    raise AssertionError(message) from cause").body[0]
+    statement = "raise AssertionError(message) from cause" if inner is None else "raise_inside()"
+    function = ast.parse(f"def case():\n    {statement}").body[0]
     for node in ast.walk(function):
         # Without columns: those of the statement above would put carets at wrong positions below the YAML.
         location = {
@@ -501,7 +533,12 @@ def raise_at(
     module = compile(ast.Module(body=[function], type_ignores=[]), path, "exec")
     code = next(constant for constant in module.co_consts if isinstance(constant, CodeType))
     # The message is a global, not an argument: pytest shows the arguments and locals of a frame.
-    names = {"AssertionError": AssertionError, "message": message, "cause": cause}
+    names: dict[str, Any] = {"AssertionError": AssertionError, "message": message, "cause": cause}
+    if inner is not None:
+        path, position = inner
+        names["raise_inside"] = partial(
+            raise_at, message, path=path, position=position, name="expected_file", cause=cause
+        )
     run: Callable[[], NoReturn] = FunctionType(code.replace(co_name=name), names)
     run()
 

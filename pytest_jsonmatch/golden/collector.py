@@ -28,7 +28,7 @@ from pytest_jsonmatch.engine.value.errors import (
     TargetPathError,
     UnlistedFieldError,
 )
-from pytest_jsonmatch.golden.cases import GoldenCase, raise_at
+from pytest_jsonmatch.golden.cases import ExpectedLocation, GoldenCase, raise_at
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.files import display_name, read_limited, relative
 from pytest_jsonmatch.golden.loader import load_cases
@@ -343,7 +343,7 @@ class GoldenFile(pytest.Module):
         updater = self.rules.updater
 
         def locate(field: FieldResult) -> str:
-            _, location = _locate_field(case, field)
+            location = _locate_field(case, field).text
             # The message is shown below the name of the case's file; a row is in another file.
             return location if case.row is not None else location.removeprefix(case.name_of_file)
 
@@ -355,11 +355,11 @@ class GoldenFile(pytest.Module):
             result, failure, field = self.rules.check(case, actual, locate, [*case.rules(str(self.path))])
         except JsonMatchError as error:
             _fail(case, error)
-        position = None if field is None else _locate_field(case, field)[0]
+        located = None if field is None else _locate_field(case, field)
         is_recorded = self.rules.has_only_gates and not isinstance(failure, ComparatorError)
         if isinstance(failure, JsonMatchError):
             if not is_recorded:
-                _fail(case, failure, position)
+                _fail(case, failure, None if located is None else located.position)
         elif failure is not None:
             if unwrap_answer(actual) is None and not (case.has_actual or is_recorded):
                 producer = case.producer
@@ -367,8 +367,9 @@ class GoldenFile(pytest.Module):
                 case.fail(f"{subject} returned None")
             note = "" if updater is None else updater.failed(case, actual, result)
             if note is not None and not is_recorded:
+                located = located or case.locate_expected()
                 message = f"{failure}\n{note}" if note else str(failure)
-                case.fail(message, position or case.locate_expected()[0])
+                case.fail(message, located.position, inner=located.inner)
         elif updater is not None:
             updater.passed(case, actual, result)
 
@@ -392,8 +393,8 @@ def case_to_produce(item: pytest.Item) -> GoldenCase | None:
     return case if is_asked and file.find_produced(item) is MISSING else None
 
 
-def _locate_field(case: GoldenCase, field: FieldResult) -> tuple[Position, str]:
-    """Return the position of a field in the golden file, and "file:line" in the file with its value."""
+def _locate_field(case: GoldenCase, field: FieldResult) -> ExpectedLocation:
+    """Return the location of the expected value of a field."""
     side: Side = "actual" if field.expected_key is MISSING else "expected"
     return case.locate_expected(get_instance_keys(field.place, side))
 
@@ -497,11 +498,11 @@ def _fail(
     `reported` has the first case with each error that was reported before, by message.
     """
     __tracebackhide__ = True
-    message = str(error)
+    message, inner = str(error), None
     if isinstance(error, GoldenFileError):
         position = error.position
     elif isinstance(error, GoldValidationError):
-        position, location = case.locate_expected(error.keys)
+        position, location, inner = case.locate_expected(error.keys)
         message = f"{location}: {message}"
     elif position is None:
         keys = _find_cause(case, error)
@@ -510,7 +511,7 @@ def _fail(
     first = case.id if reported is None else reported.setdefault(message, case.id)
     if first != case.id:
         message = f"{message.partition(': ')[0]}: the same error as in the case {first!r}"
-    case.fail(message, position, error.__cause__)
+    case.fail(message, position, error.__cause__, inner)
 
 
 def _find_cause(case: GoldenCase, error: JsonMatchError) -> tuple[str, ...]:

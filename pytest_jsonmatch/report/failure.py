@@ -6,13 +6,13 @@ import heapq
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from sys import maxsize
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, get_args
 
 from pytest_jsonmatch.engine.result.rows import collapse_rows
-from pytest_jsonmatch.engine.score.field import get_instance_keys
-from pytest_jsonmatch.engine.value.convert import MISSING, get_value
+from pytest_jsonmatch.engine.score.field import ROOT, get_instance_keys
+from pytest_jsonmatch.engine.value.convert import MISSING, Side, get_value
 from pytest_jsonmatch.engine.value.paths import format_path
-from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.report.escape import display_width, fold, pad
 from pytest_jsonmatch.report.fields import left_out
 from pytest_jsonmatch.report.formatting import STATUS_WORDS, limit_texts, score_text, tone_of
@@ -34,6 +34,7 @@ from pytest_jsonmatch.report.valuetext import Space, has_marks, value_lines
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
+    from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.limits import ScoreCheck
 
 _QUIET: Final = frozenset({"match", "skipped"})
@@ -41,6 +42,10 @@ _QUIET: Final = frozenset({"match", "skipped"})
 MARGIN: Final = 8
 """The columns reserved for that."""
 _INDENT: Final = 6
+_LEAD: Final = 8
+"""The columns before a path: a score with its gaps."""
+_MIN_GROUP: Final = 3
+"""As many fields that are alike become one line."""
 # Paths and values are aligned within these shares of the width; longer ones are not.
 _PATH_COLUMN: Final = 0.33
 _VALUE_COLUMN: Final = 0.4
@@ -88,13 +93,16 @@ def failure_message(
     different = [len(collapse_rows(field.differences, result.documents)) for field in _wrong_fields(result)]
     places = sum(number or 1 for number in different)
     head = _head(result, threshold, failures, name, style)
-    head.append(_counts(result, style, f", in {count(places, 'place')}" if any(different) else ""))
+    is_empty = volume.lines < maxsize and _is_empty_answer(result)
+    where = f", in {count(places, 'place')}" if any(different) else ""
+    head.append(_counts(result, style, f"{where}; actual is {_empty_text(result)}" if is_empty else where))
     errors = [f"comparator {error.comparator!r} at {error.path}: {error.reason}" for error in result.errors]
     tail = _notes(errors, "error: ", RED, volume, style)
     tail += _notes(result.warnings, "note: ", DIM, volume, style)
     room = volume.lines - len(head) - len(tail)
-    lowest = _lowest_scoring(result, failures, volume.fields)
-    body = _fields(result, lowest, places, volume, room, Space(style.less(_INDENT), reach), locate)
+    lowest = _lowest_scoring(result, failures, volume.fields, groups=volume.fields < maxsize)
+    space = Space(style.less(_INDENT), reach)
+    body = [] if is_empty else _fields(result, lowest, places, volume, room, space, locate)
     # No colour in the first line: pytest cuts it for its short summary, and would count or cut escape codes.
     rest = [*head[1:], *body, *tail]
     return "\n".join([line_text(head[0]), *(line_text(line, color=style.color) for line in rest)])
@@ -153,6 +161,16 @@ def _counts(result: MatchResult, style: TerminalStyle, places: str) -> StyledLin
     return [(text, PLAIN)]
 
 
+def _is_empty_answer(result: MatchResult) -> bool:
+    """Return whether actual is an empty object or array, and only lacks what is in expected."""
+    return _empty_text(result) != "" and not result.counts.keys() - {"omission", "skipped"}
+
+
+def _empty_text(result: MatchResult) -> str:
+    actual = result.documents[1]
+    return render(actual) if isinstance(actual, (dict, list)) and not actual else ""
+
+
 def _wrong_fields(result: MatchResult, causes: Container[str | None] = ()) -> list[FieldResult]:
     """Return the fields with mistakes, `causes` first; a missing or extra row is one field."""
     found = [field for field in result.field_results if field.status not in _QUIET]
@@ -167,11 +185,13 @@ class _Entry(NamedTuple):
 
     field: FieldResult
     score: float | None
+    alike: Sequence[FieldResult] = ()
+    """The fields that the entry stands for: that are missing from, or extra in, several elements."""
 
 
 def _fields(
     result: MatchResult,
-    lowest: Sequence[FieldResult],
+    lowest: Sequence[_Group],
     places: int,
     volume: _Volume,
     room: int,
@@ -194,14 +214,19 @@ def _fields(
             int(total_width * _VALUE_COLUMN),
         ),
     )
-    lines: list[StyledLine] = [[(f"expected {space.style.arrow} actual:", PLAIN)]]
+    location = _shared_location(rows)
+    if location:
+        rows = [row._replace(tail=_without(row.tail, location)) for row in rows]
+    lines: list[StyledLine] = [[(f"expected {space.style.arrow} actual", PLAIN)]]
+    lines[0] += [(f" ({location})", DIM)] if location else []
+    lines[0].append((":", PLAIN))
     marked, shown = False, 0
-    for row in rows:
+    for entry, row in zip(entries, rows, strict=True):
         drawn = _draw(row, columns, space)
         # Two lines are reserved for "and more" and for the legend of the marks.
         if shown and len(lines) + len(drawn) + 2 > room:
             break
-        shown += 1
+        shown += len(entry.alike) or 1
         marked = marked or any(map(has_marks, row.values))
         lines += drawn
     if places > shown:
@@ -212,32 +237,98 @@ def _fields(
     return lines
 
 
-def _lowest_scoring(result: MatchResult, failures: Sequence[ScoreCheck], limit: int) -> list[FieldResult]:
+def _shared_location(rows: Sequence[_Row]) -> str:
+    """Return the location that all rows have; empty if there is none, or one row."""
+    locations = {row.location for row in rows}
+    return locations.pop() if len(locations) == 1 and len(rows) > 1 else ""
+
+
+def _without(tail: StyledLine, location: str) -> StyledLine:
+    """Return a tail without its location, the last part, and the gap before it."""
+    return tail[:-2] if tail and tail[-1][0] == location else tail
+
+
+_Group: TypeAlias = "Sequence[FieldResult]"
+"""Fields that one entry shows: one, or several that are alike."""
+
+
+def _groups(fields: Iterable[FieldResult], documents: tuple[JsonValue, JsonValue]) -> list[_Group]:
+    """Return fields in groups: those at one schema path that are missing or extra in several elements.
+
+    So are all rows of an array that is empty on the other side.
+    """
+    by_key: dict[object, list[FieldResult]] = {}
+    for number, field in enumerate(fields):
+        key: object = number
+        if field.status in {"omission", "hallucination"} and "[]" in field.path:
+            if field.detail is None or not field.detail.reason:
+                key = field.path, field.status
+            elif _is_empty_array(field, documents):
+                key = field.parent_place
+        by_key.setdefault(key, []).append(field)
+    groups: list[_Group] = []
+    for alike in by_key.values():
+        groups += [alike] if len(alike) >= _MIN_GROUP else [[field] for field in alike]
+    return groups
+
+
+def _is_empty_array(row: FieldResult, documents: tuple[JsonValue, JsonValue]) -> bool:
+    """Return whether the array of a missing or extra row is empty on the other side."""
+    side: Side = "actual" if row.status == "omission" else "expected"
+    array = get_value(documents[side == "actual"], get_instance_keys(row.parent_place, side))
+    return type(array) is list and not array
+
+
+def _array_of(row: FieldResult, documents: tuple[JsonValue, JsonValue]) -> FieldResult:
+    """Return a missing or extra row with the place and the values of its array."""
+    array = row.parent_place or ROOT
+    expected, actual = (
+        get_value(document, get_instance_keys(array, side))
+        for document, side in zip(documents, get_args(Side), strict=True)
+    )
+    return row._replace(
+        parent_place=array.parent,
+        expected_key=array.expected_key,
+        actual_key=array.actual_key,
+        expected=expected,
+        actual=actual,
+    )
+
+
+def _lowest_scoring(
+    result: MatchResult, failures: Sequence[ScoreCheck], limit: int, *, groups: bool
+) -> list[_Group]:
     """Return the fields to show: those that failed a limit first, then by score, the lowest first."""
     causes = {failure.field for failure in failures}
     if None in causes:
         causes = set()  # a field with a limit comes first only if no overall score is too low
+    wrong = _wrong_fields(result, causes)
     return heapq.nsmallest(
         limit,
-        _wrong_fields(result, causes),
-        key=lambda field: (field.path not in causes, not field.weight, field.score),
+        _groups(wrong, result.documents) if groups else [[field] for field in wrong],
+        key=lambda group: (group[0].path not in causes, not group[0].weight, group[0].score),
     )
 
 
 def first_field(result: MatchResult, failures: Sequence[ScoreCheck]) -> FieldResult | None:
     """Return the field that the message shows first; None if no field has a mistake."""
-    entries = _entries(_lowest_scoring(result, failures, 1), 1, result)
+    entries = _entries(_lowest_scoring(result, failures, 1, groups=False), 1, result)
     return entries[0].field if entries else None
 
 
-def _entries(fields: Sequence[FieldResult], limit: int, result: MatchResult) -> list[_Entry]:
+def _entries(groups: Sequence[_Group], limit: int, result: MatchResult) -> list[_Entry]:
     """Return the entries for the fields, at most `limit`.
 
     Every field gets at least one entry. The remaining entries go to the leaves of the lowest-scoring fields.
     """
-    spare = limit - len(fields)
+    spare = limit - len(groups)
     entries: list[_Entry] = []
-    for field in fields:
+    for field, *others in groups:
+        if others:
+            is_rows = field.detail is not None and field.detail.reason
+            first = _array_of(field, result.documents) if is_rows else field
+            entries.append(_Entry(first, field.score, [field, *others]))
+            continue
         leaves = collapse_rows(field.differences, result.documents)
         if not leaves:
             entries.append(_Entry(field, field.score))
@@ -255,6 +346,7 @@ class _Row(NamedTuple):
     path: str
     values: list[StyledLine]
     tail: StyledLine
+    location: str
 
 
 def _row(
@@ -264,21 +356,37 @@ def _row(
     space: Space,
     locate: Callable[[FieldResult], str | None] | None,
 ) -> _Row:
-    field, score = entry
+    field, score, alike = entry
     if field.status == "batch_error":
         score = None  # it was never scored, and counts in no score
     style = space.style
-    path = _path(field, result, style)
-    path = style.middle(path, style.width - 24) if volume.lines < maxsize else style.printable(path)
-    place = None if locate is None else locate(field)
-    tail = [(_note(field, space), PLAIN), (style.printable(place or ""), DIM)]
+    is_row = field.detail is not None and bool(field.detail.reason)
+    path = field.path if alike and not is_row else _path(field, result, style)
+    number = f" {style.times}{count(len(alike))}" if alike and not is_row else ""
+    # Beside the path, the score of a line of its own needs some columns.
+    room = style.width + _INDENT - _LEAD - len(number)
+    path = (style.middle(path, room) if volume.lines < maxsize else style.printable(path)) + number
+    location = "" if locate is None or alike else style.printable(locate(field) or "")
+    note = _note(field, space)
+    if alike and is_row:
+        note = f"{count(len(alike), 'row')} {note.removeprefix('row ')}"
+    values = _values(field, space)
+    if alike and not is_row and any(_value(each) != _value(field) for each in alike):
+        values[0].insert(1 if field.actual is MISSING else 3, (f", {style.mark}", DIM))
+    tail = [(note, PLAIN), (location, DIM)]
     shown_score = "" if entry.score is None else style.score(score)
     return _Row(
         (shown_score, TONES[tone_of(score)]),
         path,
-        _values(field, space),
+        values,
         [part for note in tail if note[0] for part in (("  ", PLAIN), note)],
+        location,
     )
+
+
+def _value(field: FieldResult) -> str:
+    """Return the value of a missing or extra field as text."""
+    return render(field.actual if field.expected is MISSING else field.expected)
 
 
 def _path(field: FieldResult, result: MatchResult, style: TerminalStyle) -> str:

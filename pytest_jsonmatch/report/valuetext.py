@@ -118,6 +118,7 @@ def _marked_line(expected: str, actual: str, space: Space) -> StyledLine | None:
         changes > _MAX_CHANGES
         or 2 * shared < max(len(expected), len(actual))
         or any(sign in text for text in (expected, actual) for sign in ("[-", "-]", "{+", "+}"))
+        or any(kind != "=" and kind in {text[0], text[-1]} for kind, text in pieces)  # `[---]` is unreadable
     ):
         return None
     style = replace(space.style, unicode=space.style.unicode and not _look_equal(expected, actual))

@@ -109,10 +109,47 @@ def test_an_expected_file_is_pointed_into(pytester, write):
         "cases:\n- id: receipt\n  actual: {a: 1, b: {c: 3}, d: 2}\n  expected_file: expected/r.json\n",
     )
     outcome = pytester.runpytest()
-    outcome.stdout.fnmatch_lines("""\
-        > *expected_file: expected/r.json
-        E *b.c *golden/expected/r.json:3
-        E *d *golden/expected/r.json:4""")
+    shown = [line for line in failures(outcome) if not line.startswith("_ _")]
+    assert shown == [
+        "- id: receipt",
+        "actual: {a: 1, b: {c: 3}, d: 2}",
+        "> expected_file: expected/r.json",
+        "golden/a.golden.yaml:4:",
+        "{",
+        '"a": 1,',
+        '> "b": {"c": 2},',
+        "E AssertionError: leaf_f1 score 0.33 < 1.00",
+        "E 3 fields: 1 match, 2 mismatch",
+        "E expected → actual:",
+        "E 0.00 b.c 2 → 3 50 % off golden/expected/r.json:3",
+        "E 0.00 d 1 → 2 100 % off golden/expected/r.json:4",
+        "golden/expected/r.json:3: AssertionError",
+    ]
+    assert failures(pytester.runpytest("--tb=short"))[:4] == [
+        "golden/a.golden.yaml:4: in receipt",
+        "expected_file: expected/r.json",
+        "golden/expected/r.json:3: in expected_file",
+        '"b": {"c": 2},',
+    ]
+
+
+def test_an_expected_file_of_yaml_without_the_field_is_shown_where_it_would_be(pytester, write):
+    write("golden/expected/r.yaml", "a:\n  b: 1\nc: 2\n")
+    write(
+        "golden/a.golden.yaml",
+        "cases:\n- {id: receipt, actual: {a: {b: 1, new: 2}, c: 2}, expected_file: expected/r.yaml}\n",
+    )
+    shown = failures(pytester.runpytest("--tb=short"))
+    assert shown[2:4] == ["golden/expected/r.yaml:1: in expected_file", "a:"]
+
+
+def test_the_values_of_placeholders_are_shown(pytester, golden):
+    golden(
+        "cases:\n- id: receipt\n  parametrize: {n: [2], shop: [Ann's, Bo]}\n  actual: {n: 1, shop: Bo}\n"
+        "  expected: {n: '${n}', shop: '${shop}'}\n"
+    )
+    told = [line for line in pytester.runpytest().outlines if line.startswith("E     $")]
+    assert told == ['E     ${n} is 2, ${shop} is "Ann\'s"', 'E     ${n} is 2, ${shop} is "Bo"']
 
 
 def test_a_long_line_is_cut_around_the_field(pytester, write):

@@ -143,9 +143,78 @@ def test_long_values_are_shortened_around_the_difference():
 def test_the_place_of_each_field():
     shown = message(ACTUAL, EXPECTED, locate=lambda field: f":{len(field.path)}")
     assert lines(shown)[3] == '  vendor.name     "Acme [-Inc-]{+Ltd+}."        3 edits  :11'
-    shown = message(ACTUAL, EXPECTED, locate=lambda _: "golden/expected/acme-17.json:7")
-    below = '      "Acme [-Inc-]{+Ltd+}."  3 edits  golden/expected/acme-17.json:7'
+    shown = message(ACTUAL, EXPECTED, locate=lambda field: f"golden/expected/acme-17.json:{len(field.path)}")
+    below = '      "Acme [-Inc-]{+Ltd+}."  3 edits  golden/expected/acme-17.json:11'
     assert lines(shown)[3:5] == ["  vendor.name", below]
+
+
+def test_a_place_that_all_fields_have_stands_once():
+    shown = lines(message(ACTUAL, EXPECTED, locate=lambda _: "golden/expected/acme-17.json:7"))
+    assert shown[2:4] == lines("""
+expected → actual (golden/expected/acme-17.json:7):
+  vendor.name     "Acme [-Inc-]{+Ltd+}."        3 edits
+""")
+    one = lines(message({"a": 1}, {"a": 2}, locate=lambda _: ":7"))
+    assert one[2:] == ["expected → actual:", "  0.00  a  2 → 1  50 % off  :7"]
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "shown"),
+    [
+        ("R2024252", "R-2024-252", 'n  "R-2024-252" → "R2024252"'),
+        ("a - note", "a -- note", 'n  "a -- note" → "a - note"'),
+        ("C++ and C", "C and C", 'n  "C and C" → "C++ and C"'),
+        ("one-two-four", "one-two-for", 'n  "one-two-fo{+u+}r"'),
+    ],
+)
+def test_a_change_that_ends_like_its_mark_is_not_marked(actual, expected, shown):
+    assert f"  0.00  {shown} " in message({"n": actual}, {"n": expected})
+
+
+def test_a_path_on_its_own_line_is_not_cut():
+    path = {"customer": {"billing_addresses": [{"postal_code_of_the_city_and_more": "99" * 30}]}}
+    other = {"customer": {"billing_addresses": [{"postal_code_of_the_city_and_more": "88" * 30}]}}
+    assert "  customer.billing_addresses[0].postal_code_of_the_city_and_more" in lines(message(path, other))
+
+
+def test_the_same_key_in_many_elements_is_one_line():
+    actual = [{"n": at, "id": at, "from": "x"} for at in range(20)] + [{"n": 20}]
+    expected = [{"n": at, "at": [at, 0]} for at in range(21)]
+    expected[20]["n"] = 21
+    shown = message(actual, expected, metric="leaf_f1")
+    assert lines(shown)[2:] == lines("""
+expected → actual:
+  0.00  [].at[] ×42  0, … → (missing)
+  0.00  [].id ×20    (nothing) → 0, …  extra
+  0.00  [].from ×20  (nothing) → "x"   extra
+  0.00  [20].n       21 → 20           4.8 % off
+""")
+    assert lines(message(actual, expected, metric="leaf_f1", verbosity=1)) == lines(shown)
+    assert len(lines(message(actual, expected, metric="leaf_f1", verbosity=2))) == 3 + 83
+    two = message(actual[:2], [{"n": 0}, {"n": 1}], metric="leaf_f1")
+    assert '  0.00  [1].from  (nothing) → "x"  extra' in lines(two)
+
+
+def test_all_rows_of_an_array_that_is_empty_in_actual_are_one_line():
+    rows = [{"n": at} for at in range(20)]
+    assert lines(message({"a": []}, {"a": rows}, metric="leaf_f1"))[2:] == lines("""
+expected → actual:
+  0.00  a  20 rows missing from actual
+      expected [{"n": 0}, {"n": 1}, {"n": 2}, {"n": 3}, {"n": 4}, {"n":…
+      actual   []
+""")
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected"),
+    [({}, {f"k{at}": at for at in range(76)}), ("[]", [{"k": at} for at in range(76)])],
+)
+@pytest.mark.parametrize("options", [{}, {"arrays": "unordered"}])
+def test_an_empty_answer_has_no_list_of_what_it_lacks(actual, expected, options):
+    shown = message(actual, expected, metric="leaf_f1", options=options)
+    counts = f"76 fields: 76 missing; actual is {actual}; precision 1.00, recall 0.00"
+    assert lines(shown) == ["leaf_f1 score 0.00 < 1.00", counts]
+    assert len(lines(message(actual, expected, metric="leaf_f1", verbosity=2))) == 3 + 76
 
 
 def test_the_layout_is_the_same_in_any_terminal():
@@ -153,10 +222,12 @@ def test_the_layout_is_the_same_in_any_terminal():
     actual = {"note": "completed sucessfully", "total": "one"}
 
     def shown(width):
-        return lines(message(actual, expected, metric="leaf_f1", locate=lambda _: ":16", width=width))[3:-1]
+        place = {"customer.postal_code": ":15"}
+        locate = lambda field: place.get(field.path, ":16")  # noqa: E731
+        return lines(message(actual, expected, metric="leaf_f1", locate=locate, width=width))[3:-1]
 
     assert shown(80) == lines("""
-  0.00  customer.postal_code  "1100-061" → (missing)        :16
+  0.00  customer.postal_code  "1100-061" → (missing)        :15
   0.00  note
       "completed suc[-c-]essfully"  few characters differ  :16
   0.00  total                 1 → "one"  number against string  :16
@@ -302,7 +373,7 @@ def test_long_values_take_room_from_other_fields_not_more_of_the_screen():
     expected = {f"field{index}": "left " * 20 for index in range(20)}
     actual = dict.fromkeys(expected, "right " * 20)
     place = "a/rather/deeply/nested/folder/case.golden.yaml:99"
-    shown = lines(message(actual, expected, locate=lambda _: place))
+    shown = lines(message(actual, expected, locate=lambda field: place + field.path[5:]))
     assert len(shown) <= 25
     assert [line.split()[1] for line in shown if line.startswith("  0.")] == [f"field{n}" for n in range(5)]
     assert shown[-1] == "  … and 15 more (-v: more, -vv: all)"
