@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_jsonmatch.cli.arguments import FAILURE, SUCCESS, CommandError
 from pytest_jsonmatch.cli.output import as_text, make_style, write_files, write_output
-from pytest_jsonmatch.gate.check import Check
-from pytest_jsonmatch.gate.headlines import Contest, contest
+from pytest_jsonmatch.gate.headlines import Contest, check_drop, contest
 from pytest_jsonmatch.gate.verdict import DropGate
 from pytest_jsonmatch.report.baseline_report import contest_blocks
 from pytest_jsonmatch.report.blocks import Text
@@ -23,6 +22,7 @@ from pytest_jsonmatch.results.run import INTERRUPTED
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pytest_jsonmatch.gate.check import Check
     from pytest_jsonmatch.report.blocks import Report
     from pytest_jsonmatch.results.run import RunResult
 
@@ -50,9 +50,7 @@ def run(options: Namespace) -> int:
         if pair.change is not None:
             change, whose = pair.change.scores, "" if is_one else f" of {pair.after}"
             subject = f"--max-drop={options.max_drop:g}{whose}"
-            checks.append(
-                Check(subject, "drop", None, options.max_drop, passed=change.passed, note=change.note)
-            )
+            checks.append(check_drop(subject, change))
             text = f"{'' if is_one else pair.after} {change.gate_text}".strip()
             notes.append(Text(text, "good" if change.passed else "bad"))
     _, (_, after) = runs[:2]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.gate.baseline import compare_runs
+from pytest_jsonmatch.gate.check import Check
 from pytest_jsonmatch.gate.intervals import ratio_interval
 from pytest_jsonmatch.gate.statistics import case_rows, leaf_rows
 from pytest_jsonmatch.gate.verdict import ANY_DROP, DropGate, compare_several
@@ -75,9 +76,10 @@ def contest(
 ) -> Contest:
     """Compare two runs, each given with its name; the error rate is divided by the number of `tests`.
 
-    A run and its baseline are one test: whether the run is worse. Two runs without an order, such as two
-    prompts, are two tests: whether either is better. If no id is in both runs, and one folder before all ids
-    of one run makes them those of the other, they are the same cases under another rootdir.
+    A run and its baseline are one test: whether the run is worse; a run and two baselines are two. Two runs
+    without an order, such as two prompts, are two tests, too: whether either is better. If no id is in both
+    runs, and one folder before all ids of one run makes them those of the other, they are the same cases
+    under another rootdir.
     """
     (name, earlier), (_, later) = before, after
     ids = [[case.id for case in run.cases if not run.is_of_records] for run in (earlier, later)]
@@ -90,6 +92,11 @@ def contest(
         gate = replace(gate, confidence=1 - gate.alpha / tests)
         change = change_of_runs(earlier, later, gate, by=by)
     return Contest(name, after[0], diff, change, renaming)
+
+
+def check_drop(subject: str, change: Change) -> Check:
+    """Return the check of the change of the mean score by its gate, which allows a drop."""
+    return Check(subject, "drop", change.delta, -change.gate.max_drop, change.passed, change.note)
 
 
 def contests_of(

@@ -38,13 +38,19 @@ _TONES: Final = {"worse": "bad", "better": "good", "no worse": "good"}
 
 
 def contest_blocks(contests: Sequence[Contest], noun: str = "run") -> Iterator[ReportBlock]:
-    """Yield blocks that compare runs with the first of them: verdicts, statistics, changed cases, cost.
+    """Yield blocks that compare pairs of runs: verdicts, statistics, changed cases, cost.
 
     Args:
-        contests: the comparison of each other run with the first.
+        contests: the comparisons, which have one run in common.
         noun: the noun for what is compared: "run", or the name of a parametrized fixture.
     """
-    yield from map(verdict, contests)
+    has_several = len({contest.before for contest in contests}) > 1
+    for contest in contests:
+        sentence = verdict(contest)
+        if has_several and contest.before not in sentence.names:
+            names = [contest.before, *sentence.names]
+            sentence = sentence._replace(text=f"against {{}}, {sentence.text}", names=names)
+        yield sentence
     yield from contest_tables(contests, noun)
 
 
@@ -52,7 +58,7 @@ def contest_tables(contests: Sequence[Contest], noun: str = "run") -> Iterator[R
     """Yield the blocks of `contest_blocks` below the verdicts."""
     for contest in contests:
         yield from _contest_tables(contest, max(_MAX_ROWS // len(contests), _MIN_ROWS))
-    runs = {contest.before: contest.diff.before for contest in contests[:1]}
+    runs = {contest.before: contest.diff.before for contest in contests}
     runs |= {contest.after: contest.diff.after for contest in contests}
     yield from grouped_cost_blocks(
         {name: iter_comparisons(results.cases) for name, results in runs.items()}, noun

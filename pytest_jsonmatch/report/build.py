@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_jsonmatch._version import __version__
@@ -61,8 +62,7 @@ def build(
     title: str = "jsonmatch",
     *,
     gates: Sequence[Check] = (),
-    baseline: str = "",
-    contest: Contest | None = None,
+    baselines: Mapping[str, Contest | None] = MappingProxyType({}),
     earlier: BaselineDiff | None = None,
     confidence: float = 0.95,
     has_intervals: bool = False,
@@ -81,8 +81,7 @@ def build(
         results: the run.
         title: the title of the report.
         gates: the gates and other checks of the run.
-        baseline: the name of the baseline; empty without one.
-        contest: the comparison with the baseline; None if there is no such run yet.
+        baselines: by name, the comparison with each baseline; None if there is no such run yet.
         earlier: the difference from an earlier run whose scores the table of fields shows, too.
         confidence: the confidence of intervals and tests.
         has_intervals: whether statistics get their confidence intervals, which are costly.
@@ -111,16 +110,17 @@ def build(
         *_reasons(results, gates, failed, is_judged=is_judged, others_failed=others_failed),
         *(Text(f"not counted: {count(number)} {reason}") for reason, number in left_out),
         *map(Text, also),
-        *_baseline_reasons(baseline, contest),
+        *_baseline_reasons(baselines),
     ]
-    if contest is not None:
-        earlier = contest.diff
+    contests = [contest for contest in baselines.values() if contest is not None]
+    if contests:
+        earlier = contests[0].diff
     blocks: list[ReportBlock] = [
         gate_table(gates, extent(results)),
         repeated_table(pending),
         *_case_blocks(results, failed, page, link, is_judged=is_judged),
         *field_blocks(results, metrics, _scores_before(earlier)),
-        *_comparison_blocks(results, contest, by, confidence),
+        *_comparison_blocks(results, contests, by, confidence),
         *repeat_blocks(repeated),
         *statistics,
         *(Text(note, "open", level="brief") for note in _notes(results)),
@@ -278,16 +278,16 @@ def _gate_reasons(gates: Sequence[Check]) -> Iterator[Text]:
         yield Text(f"{count(len(decided), 'gate')} passed")
 
 
-def _baseline_reasons(baseline: str, contest: Contest | None) -> Iterator[Text]:
-    """Yield the result of the comparison with the baseline in a sentence."""
-    if contest is None:
-        if baseline:
-            yield Text("there is no baseline {} yet", names=[baseline])
-    elif baseline and not contest.diff.is_comparable:
-        yield Text("not comparable with {}: cases were scored differently", "bad", [baseline])
-    elif baseline and contest.diff.score is not None:
-        change = change_text(contest.diff.score.change)
-        yield Text(f"mean score of the same cases against {{}}: {change}", names=[baseline])
+def _baseline_reasons(baselines: Mapping[str, Contest | None]) -> Iterator[Text]:
+    """Yield the result of the comparison with each baseline in a sentence."""
+    for name, contest in baselines.items():
+        if contest is None:
+            yield Text("there is no baseline {} yet", names=[name])
+        elif not contest.diff.is_comparable:
+            yield Text("not comparable with {}: cases were scored differently", "bad", [name])
+        elif contest.diff.score is not None:
+            change = change_text(contest.diff.score.change)
+            yield Text(f"mean score of the same cases against {{}}: {change}", names=[name])
 
 
 # -- fields and parts of the run ---------------------------------------------------------------------------
@@ -302,17 +302,17 @@ def _scores_before(diff: BaselineDiff | None) -> dict[tuple[str, str], float | N
 
 def _comparison_blocks(
     results: RunResult,
-    contest: Contest | None,
+    contests: Sequence[Contest],
     by: Sequence[str],
     confidence: float,
 ) -> Iterator[ReportBlock]:
-    """Yield comparisons with the baseline and between parts of this run, and tables by tag and by model."""
+    """Yield comparisons with baselines and between parts of this run, and tables by tag and by model."""
     from pytest_jsonmatch.report.baseline_report import contest_blocks
     from pytest_jsonmatch.report.tables import cost_blocks, tag_blocks
 
-    if contest is not None:
-        yield Heading("Against the baseline", "all")
-        yield from (_as_brief(block, also=True) for block in contest_blocks([contest]))
+    if contests:
+        yield Heading("Against the baselines" if len(contests) > 1 else "Against the baseline", "all")
+        yield from (_as_brief(block, also=True) for block in contest_blocks(contests))
     fixture_values = find_variants(results)
     parts = _contests(results, fixture_values, by, confidence)
     for noun, several in parts.items():

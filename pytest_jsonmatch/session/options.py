@@ -114,6 +114,11 @@ def _replay(raw: str) -> tuple[str, bool]:
     return path, path != raw
 
 
+def _names(raw: str) -> list[str]:
+    """Return the names in a list that is separated by commas."""
+    return [name.strip() for name in raw.split(",")]
+
+
 def _baseline_name(raw: str) -> str:
     """Return the name of a baseline without the suffix of its file, `.jsonl`."""
     name = raw.removesuffix(".jsonl")
@@ -208,9 +213,17 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
     "html": _argument("FILE", "write a report of the run to a file, as one page of HTML"),
     "save": _argument("NAME", "write the results of the run to the folder of baselines", type=_baseline_name),
     "markdown": _argument("FILE", "write a report for a pull request to a file, as Markdown"),
-    "baseline": _argument("NAME|FILE", "compare the run with a baseline, or with any file of results"),
+    "baseline": _argument(
+        "NAME|FILE",
+        "compare the run with a baseline, or with any file of results; several by commas; repeatable",
+        type=_names,
+        action="extend",
+        default=[],
+    ),
     "max-drop": _argument(
-        "DROP", "with a baseline: fail the run if the mean score has dropped by more", type=defaults.read_drop
+        "DROP",
+        "with baselines: fail the run if the mean score has dropped by more from any of them",
+        type=defaults.read_drop,
     ),
     "drop-mode": {
         "choices": ("regression", "non-inferiority"),
@@ -277,7 +290,8 @@ class Settings(NamedTuple):
     html: str | None
     save: str | None
     markdown: str | None
-    baseline: str | None
+    baseline: list[str]
+    """The names or paths of baselines."""
     max_drop: float | None
     drop_mode: Literal["regression", "non-inferiority"]
     confidence: float
@@ -324,7 +338,7 @@ class Settings(NamedTuple):
             return config.getoption(f"--jsonmatch-{name.replace('_', '-')}")
 
         for name in ("json", "markdown", "html", "baseline"):
-            if given(name) == "":
+            if given(name) == "" or (name == "baseline" and "" in given(name)):
                 raise pytest.UsageError(f"--jsonmatch-{name}= is empty; name a file")
         if given("max-drop") is not None and not given("baseline"):
             raise pytest.UsageError("--jsonmatch-max-drop needs --jsonmatch-baseline")

@@ -38,8 +38,10 @@ _FIXTURES: Final = frozenset({"jsonmatch_case", "jsonmatch_actual"})
 
 @final
 class Baseline(NamedTuple):
-    """The baseline of a run."""
+    """A baseline of a run."""
 
+    name: str
+    """The name or path that was given."""
     path: Path
     results: RunResult | None
     """The results of the baseline; None if the file does not exist."""
@@ -55,7 +57,7 @@ class RunVerdict:
         self.report: Report | None = None
         """The report of the run, if it is requested."""
         self.gates: Sequence[Check] = ()
-        """The gates of the run, and the checks against its baseline."""
+        """The gates of the run, and the checks against its baselines."""
         self.repeated: Sequence[Check] = ()
         """The checks of repeated cases that are judged as a whole."""
         self.notes: list[StyledLine] = []
@@ -91,8 +93,8 @@ class Session:
         """The rules of golden cases, once they are created."""
         self.payload: TestPayload = TestPayload()
         """The data about the run for the next report."""
-        self.baseline: Baseline | None = None
-        """The baseline that the run is compared with; None without one."""
+        self.baselines: Sequence[Baseline] = ()
+        """The baselines that the run is compared with."""
         self.concurrent_producers: ConcurrentProducers | None = None
         """Calls producers of golden cases concurrently, if requested."""
         self.verdict: RunVerdict = RunVerdict()

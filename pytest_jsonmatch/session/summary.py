@@ -100,13 +100,14 @@ def _report(session: Session, cases: Sequence[Case]) -> Report:
 
 
 def _notes(session: Session) -> Iterator[StyledLine]:
-    """Yield lines about a baseline that does not exist yet, and about the files that were written."""
-    baseline, settings = session.baseline, session.settings
-    if baseline is not None and baseline.results is None:
-        is_named = baseline.path.parent == session.config.rootpath / settings.baselines
-        option = f"--jsonmatch-{'save' if is_named else 'json'}={settings.baseline}"
+    """Yield lines about baselines that do not exist yet, and about the files that were written."""
+    for baseline in session.baselines:
+        if baseline.results is not None:
+            continue
+        is_named = baseline.path.parent == session.config.rootpath / session.settings.baselines
+        option = f"--jsonmatch-{'save' if is_named else 'json'}={baseline.name}"
         where = display_name(baseline.path, session.config.invocation_params.dir)
-        text = f"no baseline named {settings.baseline!r} yet{baseline.hint}; create it with {option}"
+        text = f"no baseline named {baseline.name!r} yet{baseline.hint}; create it with {option}"
         text += f" (writes {where})"
         yield [(text, YELLOW)]
     yield from session.verdict.notes

@@ -1,4 +1,4 @@
-"""The end of a run: check gates and the baseline, and set the exit status; nothing else sets it."""
+"""The end of a run: check gates and the baselines, and set the exit status; nothing else sets it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pytest_jsonmatch.session.running_test import is_meant_to_compare
 from pytest_jsonmatch.session.session import Baseline
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from pytest_jsonmatch.gate.check import Check
@@ -35,13 +35,12 @@ _LAST_FAILED: Final = "cache/lastfailed"
 
 
 def prepare(session: Session) -> None:
-    """Read the baseline, and check that reports can be written; raise `pytest.UsageError` if not."""
+    """Read the baselines, and check that reports can be written; raise `pytest.UsageError` if not."""
     settings = session.settings
     for option, path, form in _outputs(session):
         if problem := refuse_to_replace(path, form):
             raise pytest.UsageError(f"{option}: {path} {problem}")
-    if settings.baseline is not None:
-        session.baseline = _read_baseline(session, settings.baseline)
+    session.baselines = [_read_baseline(session, name) for name in dict.fromkeys(settings.baseline)]
     if settings.html is not None:
         from pytest_jsonmatch.report.html import check_installed
 
@@ -73,7 +72,7 @@ def _read_baseline(session: Session, name: str) -> Baseline:
         path = config.rootpath / settings.baselines / f"{short}.jsonl"
     if path.exists():
         with usage_errors("--jsonmatch-baseline"):
-            return Baseline(path, read_results(path))
+            return Baseline(name, path, read_results(path))
     near = find_closest(path.stem, [other.stem for other in path.parent.glob("*.jsonl")])
     hint = "" if near is None else f"; did you mean {near!r}?"
     variable = ci_variable()
@@ -82,7 +81,7 @@ def _read_baseline(session: Session, name: str) -> Baseline:
             f"--jsonmatch-baseline: there is no {path}{hint or '; --jsonmatch-save=NAME creates a baseline'} "
             f"(in CI, where {variable} is set, a baseline must exist)"
         )
-    return Baseline(path, None, hint)
+    return Baseline(name, path, None, hint)
 
 
 def note_collected_cases(session: Session, items: Iterable[pytest.Item]) -> None:
@@ -209,7 +208,7 @@ def _results(session: Session, narrowed: tuple[str, ...]) -> RunResult:
 
 
 def _report(session: Session, results: RunResult) -> Report:
-    """Check the gates and the baseline of a run, and return its report."""
+    """Check the gates and the baselines of a run, and return its report."""
     from pytest_jsonmatch.gate.gates import check_gates
     from pytest_jsonmatch.gate.headlines import contest
     from pytest_jsonmatch.gate.verdict import DropGate
@@ -219,14 +218,17 @@ def _report(session: Session, results: RunResult) -> Report:
     from pytest_jsonmatch.session import ci
 
     settings, outcomes, rootdir = session.settings, session.finished, session.config.rootpath
-    before = None if session.baseline is None else session.baseline.results
-    baseline_contest = None
-    if before is not None:
-        gate = DropGate(settings.max_drop or 0.0, settings.confidence, settings.drop_mode)
-        baseline_contest = contest((settings.baseline or "", before), (THIS, results), gate, by=settings.by)
+    gate = DropGate(settings.max_drop or 0.0, settings.confidence, settings.drop_mode)
+    existing = sum(baseline.results is not None for baseline in session.baselines)
+    contests = {
+        baseline.name: None
+        if baseline.results is None
+        else contest((baseline.name, baseline.results), (THIS, results), gate, by=settings.by, tests=existing)
+        for baseline in session.baselines
+    }
     checks = check_gates(settings.gates, results, confidence=settings.confidence)
     session.verdict.gates = _judge_checks(
-        session, checks, [*_baseline_checks(session, baseline_contest)], results.narrowed
+        session, checks, [*_baseline_checks(session, contests)], results.narrowed
     )
     session.verdict.repeated = repeated_checks(results)
     page = None
@@ -238,8 +240,7 @@ def _report(session: Session, results: RunResult) -> Report:
         results,
         f"jsonmatch report of {rootdir.name}" if rootdir.name else "jsonmatch",
         gates=session.verdict.gates,
-        baseline=settings.baseline or "",
-        contest=baseline_contest,
+        baselines=contests,
         confidence=settings.confidence,
         has_intervals=settings.asks_of_run or settings.reports,
         by=settings.by,
@@ -277,26 +278,24 @@ def _judge_checks(
     return [*(replace(check, passed=None) for check in shown), *gates, *of_baseline]
 
 
-def _baseline_checks(session: Session, pair: Contest | None) -> Iterator[Check]:
-    """Yield the checks of a run against its baseline."""
+def _baseline_checks(session: Session, contests: Mapping[str, Contest | None]) -> Iterator[Check]:
+    """Yield the checks of a run against each of its baselines."""
     from pytest_jsonmatch.gate.check import Check
+    from pytest_jsonmatch.gate.headlines import check_drop
 
     settings, limit = session.settings, session.settings.max_drop
-    subject = f"--jsonmatch-baseline={settings.baseline}"
-    if limit is not None:
-        subject = f"--jsonmatch-max-drop={limit:g}"
+    for name, pair in contests.items():
+        subject = f"--jsonmatch-max-drop={limit or 0.0:g}{f' from {name}' if len(contests) > 1 else ''}"
         if settings.drop_mode != "regression":
             subject += f" ({settings.drop_mode})"
-    if pair is not None and not pair.diff.is_comparable:
-        note = f"{count(len(pair.diff.mismatches), 'case')} scored in another way"
-        yield Check(subject, "comparable", None, 1.0, passed=False, note=note)
-    elif limit is None:
-        return
-    elif pair is None:
-        yield Check(subject, "drop", None, limit, passed=None, note="there is no baseline yet")
-    elif pair.change is not None:
-        scores = pair.change.scores
-        yield Check(subject, "drop", None, limit, passed=scores.passed, note=scores.note)
+        if pair is not None and not pair.diff.is_comparable:
+            subject = f"--jsonmatch-baseline={name}" if limit is None else subject
+            note = f"{count(len(pair.diff.mismatches), 'case')} scored in another way"
+            yield Check(subject, "comparable", None, 1.0, passed=False, note=note)
+        elif limit is not None and pair is None:
+            yield Check(subject, "drop", None, -limit, passed=None, note="there is no baseline yet")
+        elif limit is not None and pair is not None and pair.change is not None:
+            yield check_drop(subject, pair.change.scores)
 
 
 def _remember(session: Session) -> None:

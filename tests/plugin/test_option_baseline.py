@@ -185,3 +185,73 @@ def test_the_report_says_so_too(suite, monkeypatch):
     text = (suite.path / "r.md").read_text(encoding="utf-8")
     assert "mean score of the same cases against `main`: -0.17." in text
     assert "| `test_it.py::test_it[b]` | -0.50 |  | `1.00` | `0.50` |\n| `y` |  | `1` | `1` | `2` |\n" in text
+
+
+LOSING = """\
+import os
+import pytest
+
+@pytest.mark.parametrize("number", range(20))
+def test_it(assert_json_match, number):
+    answer = {f"x{at}": 0 if at < int(os.environ["LOST"]) else 1 for at in range(10)}
+    assert_json_match(answer, {f"x{at}": 1 for at in range(10)}, threshold=0)
+"""
+
+
+@pytest.fixture
+def losing(pytester, monkeypatch):
+    """A suite that has lost 0.1 in each of two releases; the last one is the baseline main."""
+    pytester.makepyfile(test_it=LOSING)
+    for lost, name in enumerate(("release-1.4", "main")):
+        monkeypatch.setenv("LOST", str(lost))
+        assert pytester.runpytest(f"--jsonmatch-save={name}").ret == pytest.ExitCode.OK
+    monkeypatch.setenv("LOST", "2")
+    return pytester
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["--jsonmatch-baseline=main,release-1.4"],
+        ["--jsonmatch-baseline=main", "--jsonmatch-baseline=release-1.4", "--jsonmatch-baseline=main"],
+    ],
+)
+def test_a_pinned_baseline_sees_what_a_rolling_one_does_not(losing, given):
+    alone = losing.runpytest("--jsonmatch-baseline=main", "--jsonmatch-max-drop=0.15")
+    assert alone.ret == pytest.ExitCode.OK
+    run = losing.runpytest(*given, "--jsonmatch-max-drop=0.15")
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    run.stdout.fnmatch_lines_random(
+        [
+            "gate *verdict *value *limit *margin *note",
+            "--jsonmatch-max-drop=0.15 from main * passed   -0.10  -0.15   +0.05  *",
+            "--jsonmatch-max-drop=0.15 from release-1.4  failed   -0.20  -0.15   -0.05  *",
+            "against `main`, this run is significantly worse in mean score (-0.10)*",
+            "against `release-1.4`, this run is significantly worse in mean score (-0.20)*",
+            "this run against main*mean of 20 cases in both",
+            "this run against release-1.4*mean of 20 cases in both",
+            "jsonmatch: 1 of 2 gates failed: --jsonmatch-max-drop=0.15 from release-1.4 (-0.20)",
+        ]
+    )
+    # Each of two tests has half of the error rate.
+    assert "95 % interval" in run.stdout.str()
+    assert "90 % interval" in alone.stdout.str()
+
+
+def test_a_baseline_that_is_not_there_yet_takes_no_error_rate(losing):
+    run = losing.runpytest("--jsonmatch-baseline=main,release-2", "--jsonmatch-max-drop=0.15")
+    assert run.ret == pytest.ExitCode.OK
+    run.stdout.fnmatch_lines_random(
+        [
+            "no baseline named 'release-2' yet; did you mean 'release-1.4'[?]; create it with *",
+            "--jsonmatch-max-drop=0.15 from release-2  not decided * there is no baseline yet",
+            "*90 % interval*",
+        ]
+    )
+
+
+@pytest.mark.parametrize("given", ["", "main,", ",main"])
+def test_an_empty_name_of_a_baseline(suite, given):
+    run = suite.runpytest(f"--jsonmatch-baseline={given}")
+    assert run.ret == pytest.ExitCode.USAGE_ERROR
+    run.stderr.fnmatch_lines("ERROR: --jsonmatch-baseline= is empty; name a file")

@@ -260,6 +260,6 @@ def test_values_that_cases_do_not_share_are_no_candidates():
 
 def test_a_run_against_its_baseline_is_called_this_run():
     made = contest(("main", mixed(20, 0)), (THIS, mixed(20, 12)))
-    report = build(made.diff.after, baseline="main", contest=made)
+    report = build(made.diff.after, baselines={"main": made})
     assert "this run is significantly worse in mean score (-0.20)" in markdown(report, 10**6)
     assert '<p class="sentence bad">this run is significantly worse' in html_page(report)

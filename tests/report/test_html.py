@@ -47,10 +47,7 @@ def test_verdict_failing_cases_fields_and_statistics_in_this_order() -> None:
     before, _ = run_of({"a": ({"n": 1}, {"n": 1}), "b": ({"n": 1}, {"n": 1}), "gone": (1, 1)})
     results, extra = run_of({"a": ({"n": 1}, {"n": 1}), "b": ({"n": "completted"}, {"n": "completed"})})
     gates = [check_gate(parse_gate(text), results) for text in ("score >= 0.5", "pass_rate >= 0.75")]
-    against: dict[str, Any] = {
-        "baseline": "main",
-        "contest": contest(("main", before), ("this run", results)),
-    }
+    against: dict[str, Any] = {"baselines": {"main": contest(("main", before), ("this run", results))}}
     text = text_of(
         html_page(build(results, "receipts", gates=gates, page=extra, has_intervals=True, **against))
     )
@@ -80,9 +77,7 @@ def test_the_metric_stands_apart_from_the_fields() -> None:
         )
         for answer in (4, 3)
     )
-    text = text_of(
-        html_page(build(after, baseline="main", contest=contest(("main", before), ("now", after))))
-    )
+    text = text_of(html_page(build(after, baselines={"main": contest(("main", before), ("now", after))})))
     for metric, score in zip(metrics, ("0.00", "0.75")):
         assert re.search(rf"by {metric}\b.*? n 1 0 1 0 (?:0 )?{score} 1.00 -", text)
 

@@ -403,7 +403,7 @@ def test_hostile_data_stays_text(browser: Browser) -> None:
     extra = replace(extra, sources={case.id: source for case in results.cases})
     made = contest((HOSTILE, before), ("this run", results))
     html = html_page(
-        build(results, HOSTILE, notes=[HOSTILE], baseline=HOSTILE, contest=made, by=["t"], page=extra)
+        build(results, HOSTILE, notes=[HOSTILE], baselines={HOSTILE: made}, by=["t"], page=extra)
     )
     browser.open(html, height=2000)
     for node in browser.driver.find_elements(By.CSS_SELECTOR, ".toggle"):

@@ -126,9 +126,9 @@ def test_a_baseline():
     )
     cases = case("a", same, {"x": 7000, "y": 1}), new
     made = contest(("main", before), ("this run", RunResult.of_cases(tuple(each for each, _ in cases))))
-    text = markdown(report(*cases, baseline="main", contest=made), 10**6)
+    text = markdown(report(*cases, baselines={"main": made}), 10**6)
     assert "### `this run` against `main` (`2026-01-02, commit 0123456789`), mean of 1 case in both" in text
-    assert "| `x` | 1.00 | 0.00 | -1.000 | -1.000 to +1.000 | not enough cases |\n" in text
+    assert "| `x` | 1.00 | 0.00 | -1.000 | -1.000 to +0.997 | not enough cases |\n" in text
     assert "New cases:\n\n- `n|w`\n" in text
     assert "Cases vanished:\n\n- `gone`\n" in text
 
