@@ -21,6 +21,7 @@ import re
 import statistics
 import sys
 import zlib
+from functools import reduce
 from itertools import count, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -31,7 +32,7 @@ import tables
 from scipy.special import gammaln, stdtr
 from scipy.stats import binom
 
-from pytest_jsonmatch.engine.result.aggregation import FieldAggregation, merge_aggregations
+from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
 from pytest_jsonmatch.gate.headlines import change_of_runs
 from pytest_jsonmatch.gate.intervals import lower_end, ratio_interval
 from pytest_jsonmatch.gate.power import minimum_detectable, sample_of
@@ -210,7 +211,7 @@ def scores_by_key(folder: Path, system: str) -> dict[str, dict[str, float]]:
         keys: dict[str, list[FieldAggregation]] = {}
         for path, figures in result.per_field.items():
             keys.setdefault(re.split(r"[.\[]", path, maxsplit=1)[0], []).append(figures)
-        found[document] = {key: merge_aggregations(each).f1 or 0.0 for key, each in keys.items()}
+        found[document] = {key: reduce(FieldAggregation.merge, each).f1 or 0.0 for key, each in keys.items()}
     return found
 
 

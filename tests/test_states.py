@@ -28,6 +28,9 @@ RETIRED = (
     "RunView",
     "Section",
     "Rows",
+    "RunTotals",
+    "_FieldSums",
+    "MetricFields",
 )
 
 
@@ -122,3 +125,25 @@ def test_a_corpus_a_session_and_a_file_are_run_results(pytester):
         assert (run.mean_f1, run.micro_f1, run.total_records, run.total_mismatches) == (0.5, 0.5, 1, 1)
         assert (run.metric, run.per_field["b"].mismatches, len(run.cases)) == ("leaf_f1", 1, 1)
         assert str(run.signature).startswith("leaf_f1|options:none|")
+
+
+def test_one_class_makes_aggregations():
+    """So that a case, a tag, a run, a corpus and a file have the same numbers."""
+    made = [
+        (source.name, line.strip())
+        for source in sorted(PACKAGE.rglob("*.py"))
+        for line in source.read_text(encoding="utf-8").splitlines()
+        if re.search(r"FieldAggregation\((?!\))|FieldAggregation\.from_list\(|FieldAggregation, plain", line)
+        and ">>>" not in line
+    ]
+    assert [name for name, _ in made] == ["aggregation.py", "file.py"], made
+    assert "return FieldAggregation.from_list(" in made[0][1]
+
+
+def test_no_run_is_without_totals():
+    found = [
+        source.name
+        for source in PACKAGE.rglob("*.py")
+        if re.search(r"\btotals is (not )?None", source.read_text(encoding="utf-8"))
+    ]
+    assert found == []

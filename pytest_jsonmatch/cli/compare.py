@@ -40,7 +40,7 @@ from pytest_jsonmatch.reading.nested import parse_nested_texts
 from pytest_jsonmatch.records.sources import LINES
 from pytest_jsonmatch.report.blocks import Table
 from pytest_jsonmatch.report.failure import MARGIN, failure_message
-from pytest_jsonmatch.report.fields import field_blocks, fields_of
+from pytest_jsonmatch.report.fields import field_blocks
 from pytest_jsonmatch.report.styled import StyledLine
 from pytest_jsonmatch.report.terminal import joined_blocks
 from pytest_jsonmatch.report.terminal_style import TerminalStyle
@@ -148,7 +148,7 @@ def _text(result: MatchResult, score: ScoreCheck, comparison: Comparison, option
     blocks: list[list[StyledLine]] = []
     if result.score != 1.0 or options.verbose:
         results = RunResult.of_cases((Case.single(comparison),))
-        of_fields = field_blocks(results, fields_of(results), {})
+        of_fields = field_blocks(results, {})
         # The message has shown the values that differ.
         shown = (replace(block, details=()) if isinstance(block, Table) else block for block in of_fields)
         shown = (block for block in shown if options.verbose or block.level != "all")

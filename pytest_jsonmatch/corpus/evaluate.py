@@ -55,9 +55,15 @@ def evaluate_corpus(
     ]
     notes = [note.entry for note in sorted(total.warnings, key=_POSITION)]
     notes += [RunError(pairing.actual.name, None, None, text) for text in pairing.actual.warnings]
-    return RunResult.of_records(
-        _signature(plan, task),
+    signature = _signature(plan, task)
+    for sums in (total.sums, *total.by_tag.values()):
+        sums.metrics[str(signature)] = signature.metric
+        sums.counts["ignores_extra"] = 0 if plan.options.extra == "count" else sums.counts["records"]
+    return RunResult(
+        None,
         total.sums,
+        total.by_tag,
+        "record",
         records=tuple(total.worst if task.keep == "worst" else total.records),
         worst=tuple(total.worst),
         errors=tuple(errors[:MAX_ERRORS]),
@@ -65,8 +71,6 @@ def evaluate_corpus(
         unmatched_expected=tuple(pairing.unmatched_expected),
         unmatched_actual=tuple(pairing.unmatched_actual),
         unmatched_rules=tuple(_unmatched(task, total)),
-        corpus_counts_extra=plan.options.extra == "count",
-        totals_by_tag=total.by_tag,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, ca
 from pytest_jsonmatch.comparer import TEXT, Comparer
 from pytest_jsonmatch.engine.ask.rounds import score_all_with_answers
 from pytest_jsonmatch.engine.plan.unmatched import collect_patterns, matches_somewhere
-from pytest_jsonmatch.engine.result.aggregation import count_plain_matches, iter_errors
+from pytest_jsonmatch.engine.result.aggregation import aggregate, count_plain_matches, iter_errors
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.result.rows import add_rows, count_rows
 from pytest_jsonmatch.engine.result.validity import check_validity
@@ -37,6 +37,7 @@ from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.records.columns import ColumnError, find_column, split_column
 from pytest_jsonmatch.records.csvrows import CsvRow
 from pytest_jsonmatch.records.pairing import make_gold_error, read_gold
+from pytest_jsonmatch.results.comparison import VALIDITY
 from pytest_jsonmatch.results.record import (
     MAX_ERRORS,
     MAX_WORST,
@@ -46,11 +47,12 @@ from pytest_jsonmatch.results.record import (
     rank_record,
 )
 from pytest_jsonmatch.results.tags import tag_text
-from pytest_jsonmatch.results.totals import RunTotals
+from pytest_jsonmatch.results.totals import Totals
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.tagger import Tagger
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
+    from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.result.validity import Validity
     from pytest_jsonmatch.engine.score.walkstate import Outcome
@@ -170,21 +172,21 @@ class Note(NamedTuple):
 class ChunkResult:
     """The sums of one or more chunks, and the parts of their records that are kept."""
 
-    sums: RunTotals = field(default_factory=RunTotals)
+    sums: Totals = field(default_factory=Totals)
     records: list[RecordResult] = field(default_factory=list)
     worst: list[RecordResult] = field(default_factory=list)
     errors: list[Note] = field(default_factory=list)
     warnings: list[Note] = field(default_factory=list)
     unmatched: frozenset[str] | None = None
     """Patterns of rules that match nothing in any record; None without records."""
-    by_tag: dict[str, RunTotals] = field(default_factory=dict)
+    by_tag: dict[str, Totals] = field(default_factory=dict)
     """The sums of the records with each tag."""
 
     def add(self, other: ChunkResult) -> None:
         """Add the result of the next chunk."""
         self.sums.merge(other.sums)
         for tag, sums in other.by_tag.items():
-            self.by_tag.setdefault(tag, RunTotals()).merge(sums)
+            self.by_tag.setdefault(tag, Totals()).merge(sums)
         if len(self.by_tag) > _MAX_TAGS:
             message = f"there are more than {_MAX_TAGS:,} tags; a tag is what many records have in common"
             raise ConfigurationError(message)
@@ -273,10 +275,11 @@ class _Scorer:
         """The patterns of rules that have not matched yet."""
         self._known: dict[Sums, Scores] = {}
         self._scores: list[Scores] = []
-        self._sums: list[Sums] = []
         self._unscored_members = tuple(task.unscored(plan.schema).values())
         self._unscored = 0
         self._seen = VisitedPlaces()
+        self._outcomes: list[tuple[int, Outcome]] = []
+        """The outcomes with the positions of their records."""
         self._findings: list[FieldResult] = []
 
     def score(self, pairs: list[Pair]) -> ChunkResult:
@@ -286,10 +289,13 @@ class _Scorer:
             self._add(read, outcome)
         made = self._result
         made.unmatched = frozenset(pattern.text for pattern in self._rules) if pairs else None
-        made.sums.extend(self._scores, self._sums, self._unscored)
+        made.sums.add_records(self._scores, self._unscored)
         # Post-processors return all results, including matches, so no plain matches are left to count.
         plain = {} if self._task.post_process else count_plain_matches(self._seen, self._findings)
-        made.sums.add_results(plain, self._findings)
+        fields = aggregate(plain, self._findings)
+        order = self._find_order(fields.keys())
+        for path, sums in fields.items():
+            made.sums.add_field(path, sums, order.get(path, sums.first))
         if self._task.keep != "worst":
             made.worst = lowest_scoring(made.records)
         return made
@@ -405,12 +411,11 @@ class _Scorer:
         pair = read.pair
         counts = self._result.sums.counts
         if pair.actual is MISSING:
-            counts["unanswered"] += 1
-        if read.is_text and not read.is_string:
-            counts["texts"] += 1
-            counts["parsed"] += read.actual is not MISSING
-        if self._task.validate != "off":
-            self._validate(read)
+            counts.update(unanswered=1, never_answered=1, unanswered_runs=1)
+        validity = self._validate(read) if self._task.validate != "off" else ""
+        is_parsed = read.actual is not MISSING if read.is_text and not read.is_string else None
+        if is_parsed is not None or validity:
+            self._result.sums.add_answer(is_parsed, validity)
         if isinstance(outcome, JsonMatchError):
             outcome = self._score_as_wrong(read, outcome)
         if read.error is not None:
@@ -422,6 +427,7 @@ class _Scorer:
             self._rules = [
                 pattern for pattern in self._rules if not matches_somewhere(pattern, documents, schema)
             ]
+        self._outcomes.append((pair.position, outcome))
         self._seen.merge(outcome.visited)
         if outcome.alignments or outcome.one_sided_arrays:
             add_rows(self._result.sums.rows, count_rows(outcome))
@@ -439,21 +445,35 @@ class _Scorer:
         if scores is None:
             scores = self._known[outcome.sums] = compute_scores(outcome.sums, self._plan.options.reduce)
         self._scores.append(scores)
-        self._sums.append(outcome.sums)
         self._keep(read, outcome, scores)
 
-    def _validate(self, read: _ReadPair) -> None:
-        """Validate an answer and count the result; missing answers are not counted."""
+    def _find_order(self, paths: Collection[str]) -> dict[str, tuple[int, int]]:
+        """Return the first occurrence of each path: the position of the record, and the position in it."""
+        order: dict[str, tuple[int, int]] = {}
+        keys: dict[PlanNode, set[Any]] = {}
+        nodes: set[PlanNode] = set()
+        for position, outcome in self._outcomes:
+            if len(order) == len(paths):
+                break
+            new = [finding.node for finding in outcome.findings if finding.node not in nodes]
+            if outcome.visited.is_known(keys) and not new:
+                continue
+            nodes.update(new)
+            found = aggregate(count_plain_matches(outcome.visited, ()), outcome.findings)
+            for at, path in enumerate(path for path in found if path in paths):
+                order.setdefault(path, (position, at))
+        return order
+
+    def _validate(self, read: _ReadPair) -> str:
+        """Validate an answer and return the result; missing answers are not validated."""
         if read.pair.actual is MISSING and read.actual is MISSING:
-            return
+            return ""
         read.validity = check_validity(self._plan.schema, read.actual, self._task.validate)
-        if read.validity is not None:
-            counts = self._result.sums.counts
-            counts["valid"] += read.validity.valid is True
-            counts["validated"] += read.validity.valid is not None
-            counts["not_validated"] += read.validity.valid is None
-            if read.validity.violations:
-                self._warn(read.pair, [f"not valid: {violation}" for violation in read.validity.violations])
+        if read.validity is None:
+            return ""
+        if read.validity.violations:
+            self._warn(read.pair, [f"not valid: {violation}" for violation in read.validity.violations])
+        return VALIDITY[read.validity.valid]
 
     def _score_as_wrong(self, read: _ReadPair, error: JsonMatchError) -> Outcome:
         """Return the outcome of a record whose answer can't be compared: it counts as entirely wrong."""

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.results.comparison import group_by_metric, merge_fields
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
     from pytest_jsonmatch.results.comparison import Case
     from pytest_jsonmatch.results.run import RunResult
+    from pytest_jsonmatch.results.totals import Totals
 
 
 class Delta(NamedTuple):
@@ -115,10 +113,10 @@ def compare_runs(before: RunResult, after: RunResult) -> BaselineDiff:
     ]
     # If a corpus keeps only some records, a case that one run lacks may just not have been kept.
     partial = before.is_partial or after.is_partial
-    fields = _by_metric(old[name] for name in both), _by_metric(new[name] for name in both)
+    fields = [side.totals_by_metric for side in _common(before, after, both)]
     mismatches = [*_mismatches(both, old, new)]
     if partial and before.is_of_records and after.is_of_records:
-        fields = {before.metric or "": before.all_fields}, {after.metric or "": after.all_fields}
+        fields = [before.totals_by_metric, after.totals_by_metric]
         signatures = str(before.signature), str(after.signature)
         mismatches = [Mismatch("all records", *signatures)] if len({*signatures}) > 1 else []
     return BaselineDiff(
@@ -132,19 +130,22 @@ def compare_runs(before: RunResult, after: RunResult) -> BaselineDiff:
     )
 
 
-_ByMetric: TypeAlias = "dict[str, Mapping[str, FieldAggregation]]"
+def _common(before: RunResult, after: RunResult, names: Sequence[str]) -> Iterator[RunResult]:
+    """Yield both runs with their common cases."""
+    common = {*names}
+    return (run.with_cases(case for case in run.cases if case.id in common) for run in (before, after))
 
 
-def _by_metric(cases: Iterable[Case]) -> _ByMetric:
-    return {metric: merge_fields(compared) for metric, compared in group_by_metric(cases).items()}
+_ByMetric: TypeAlias = "Mapping[str, Totals]"
 
 
 def _fields(old: _ByMetric, new: _ByMetric) -> Iterator[Delta]:
     """Yield the scores of fields that both runs have, largest loss first."""
     deltas = []
     for metric in old.keys() & new.keys():
-        for path in old[metric].keys() & new[metric].keys():
-            scores = old[metric][path].mean_score, new[metric][path].mean_score
+        fields = old[metric].fields, new[metric].fields
+        for path in fields[0].keys() & fields[1].keys():
+            scores = [sums[path].rate("score") for sums in fields]
             if scores[0] is not None and scores[1] is not None:
                 deltas.append(Delta(path, scores[0], scores[1], metric))
     yield from sorted(deltas, key=lambda delta: (delta.change, delta.name, delta.metric))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from math import fsum
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.answer import STATISTICS as COST_AND_LATENCY
-from pytest_jsonmatch.answer import Spent, compute_statistic
+from pytest_jsonmatch.answer import compute_statistic
 from pytest_jsonmatch.engine.result.rows import format_rows, sum_rows
 from pytest_jsonmatch.engine.value.errors import did_you_mean, find_closest
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
@@ -17,22 +17,22 @@ from pytest_jsonmatch.gate.check import Check
 from pytest_jsonmatch.gate.expressions import (
     COUNTS,
     NEEDS_EXTRAS,
-    RESULT_NAMES,
     Gate,
     parse_gate,
     quoted,
 )
 from pytest_jsonmatch.gate.intervals import ratio_interval
-from pytest_jsonmatch.gate.statistics import array_rows, case_rows, leaf_rows
-from pytest_jsonmatch.results.comparison import iter_comparisons
+from pytest_jsonmatch.gate.statistics import rows_of
 from pytest_jsonmatch.results.parts import describe_missing_tag, find_variants, join_names
+from pytest_jsonmatch.results.statistics import OF_CASES, STATUSES, leaf_terms, row_terms
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Container, Sequence
 
     from pytest_jsonmatch.results.comparison import Case
     from pytest_jsonmatch.results.run import RunResult
-    from pytest_jsonmatch.results.totals import AnswerCounts
+    from pytest_jsonmatch.results.statistics import Terms
+    from pytest_jsonmatch.results.totals import Totals
 
 
 _NOTHING_LEFT: Final = "batch errors: no leaf is left to count"
@@ -95,11 +95,7 @@ def _check_selected(gate: Gate, results: RunResult, confidence: float) -> Check:
         if not cases:
             return _check(gate, None, passed=False, note=_no_case(gate.cases, results.cases))
         results = results.with_cases(cases)
-    value, note = _value(gate, results)
-    if gate.is_significant and value is not None:
-        check = _significant(gate, results, confidence)
-    else:
-        check = _check(gate, value, value is not None and gate.passes(value), note)
+    check = _check_value(gate, results, confidence)
     several = find_variants(results)
     if not several or check.value is None:
         return check
@@ -132,81 +128,118 @@ def _check_each_value(gate: Gate, name: str, results: RunResult, confidence: flo
     return replace(checks[lowest], subject=gate.text, statistic=gate.name, note=note)
 
 
-def _significant(gate: Gate, results: RunResult, confidence: float) -> Check:
-    """Check whether the whole interval of a statistic passes."""
-    if results.is_partial:
-        return _check(gate, None, passed=False, note="an interval needs all records: use --keep all")
-    name, cases = gate.statistic, results.cases
-    if gate.rows is not None:
-        rows = array_rows(cases, name, gate.rows)
-    elif gate.is_of_leaves:
-        rows = leaf_rows(cases, name, pattern=gate.field)[name]
-    else:
-        rows = case_rows(cases, name)
-    interval = ratio_interval(rows, confidence)
-    side, end = ("lower", interval.low) if gate.operator in {">", ">="} else ("upper", interval.high)
-    note = (
-        f"{interval.estimate:.3f}, {confidence * 100:g} % interval {interval.low:.3f} to {interval.high:.3f}"
-    )
-    statistic = f"{side} end of {gate.name}"
-    return Check(gate.text, statistic, end, gate.limit, gate.passes(end), note, gate.operator)
-
-
 def _check(gate: Gate, value: float | None, passed: bool | None, note: str = "") -> Check:
     return Check(gate.text, gate.name, value, gate.limit, passed, note, gate.operator)
 
 
-def _value(gate: Gate, results: RunResult) -> tuple[float | None, str]:
-    """Return the value of a gate's statistic, and a note about it."""
+def _check_value(gate: Gate, results: RunResult, confidence: float) -> Check:
+    """Check the value of a gate's statistic or, if the gate is `significant`, the end of its interval."""
     if not results.total_records:
-        return None, "nothing was compared"
-    name = gate.statistic
-    needs_extras = name in NEEDS_EXTRAS or (gate.rows is not None and name != "recall")
-    if needs_extras and (metric := _without_extras(gate, results)):
-        return None, f"not counted: {metric} ignores extra values"
+        return _check(gate, None, passed=False, note="nothing was compared")
+    paths, reason = _find_paths(gate, results)
+    if reason:
+        return _check(gate, None, passed=False, note=reason)
+    if gate.statistic in _OF_RUN:
+        value, note = _OF_RUN[gate.statistic](results)
+    elif gate.statistic in COST_AND_LATENCY:
+        value, note = _cost_and_latency(gate.statistic, results)
+    else:
+        statistic = _find_statistic(gate, paths)
+        part, total = statistic(results.totals)
+        value = part if gate.statistic in COUNTS else min(part / total, 1.0) if total else None
+        note = _note(gate, results, paths, value)
+        if gate.is_significant and value is not None:
+            return _check_interval(gate, results, statistic, confidence)
+    return _check(gate, value, value is not None and gate.passes(value), note)
+
+
+def _find_statistic(gate: Gate, paths: Container[str] | None) -> Callable[[Totals], Terms]:
+    """Return the statistic of a gate, for a run or a case."""
     if gate.rows is not None:
-        return _row_statistic(gate, gate.rows, results)
-    if gate.is_of_leaves:
-        return _leaf_statistic(gate, results)
-    if name in _OF_ANSWERS:
-        return _answer_statistic(name, results.answers)
-    if name in COST_AND_LATENCY:
-        return _spent_statistic(
-            name, [spent for case in results.cases for run in case.runs for spent in run.spent]
-        )
+        return partial(row_terms, gate.statistic, paths or ())
+    if gate.is_of_leaves or gate.statistic in STATUSES:
+        return partial(leaf_terms, gate.statistic, paths)
+    return OF_CASES[gate.statistic]
+
+
+def _find_paths(gate: Gate, results: RunResult) -> tuple[Container[str] | None, str]:
+    """Return the fields or arrays of a gate, None for all fields; and the reason why it has no value."""
+    totals, paths = results.totals, None
+    if gate.field is not None:
+        known = totals.per_field()
+        if not known:
+            return None, "no field was compared"
+        pattern = parse_pattern(gate.field)
+        paths = {path for path in known if pattern.matches(parse_path(path))}
+        if not paths:
+            near = find_closest(gate.field, sorted(known))
+            hint = f"did you mean {near!r}?" if near is not None else f"known: {join_names(sorted(known))}"
+            return None, f"no compared field matches; {hint}"
+    if gate.rows is not None:
+        pattern = parse_pattern(gate.rows)
+        paths = {path for path in totals.rows if pattern.matches(parse_path(path))}
+        if not paths:
+            arrays = join_names(sorted(totals.rows))
+            hint = (
+                f"; known: {arrays}"
+                if arrays
+                else ": rows are elements of unordered or keyed arrays of objects"
+            )
+            return None, f"no array with rows matches{hint}"
+    if gate.statistic in NEEDS_EXTRAS or (gate.rows is not None and gate.statistic != "recall"):
+        for metric, part in results.totals_by_metric.items():
+            if part.ignores_extra(paths, of_rows=gate.rows is not None):
+                return None, f"not counted: {metric} ignores extra values"
+    return paths, ""
+
+
+def _check_interval(
+    gate: Gate, results: RunResult, statistic: Callable[[Totals], Terms], confidence: float
+) -> Check:
+    """Check whether the whole interval of a statistic passes."""
+    if results.is_partial:
+        return _check(gate, None, passed=False, note="an interval needs all records: use --keep all")
+    interval = ratio_interval(rows_of(results.cases, statistic), confidence)
+    side, end = ("lower", interval.low) if gate.operator in {">", ">="} else ("upper", interval.high)
+    note = (
+        f"{interval.estimate:.3f}, {confidence * 100:g} % interval {interval.low:.3f} to {interval.high:.3f}"
+    )
+    return Check(
+        gate.text, f"{side} end of {gate.name}", end, gate.limit, gate.passes(end), note, gate.operator
+    )
+
+
+# -- notes -------------------------------------------------------------------------------------------------
+
+
+def _note(gate: Gate, results: RunResult, paths: Container[str] | None, value: float | None) -> str:
+    """Return what a value is based on, or the reason why there is none."""
+    name, counts = gate.statistic, results.totals.counts
+    number = count(counts["records"], results.noun)
+    if gate.rows is not None and value is not None:
+        return format_rows(sum_rows(rows for path, rows in results.rows.items() if path in (paths or ())))
+    if gate.rows is not None or gate.is_of_leaves:
+        return "" if value is not None else "undefined: division by zero"
     if name in COUNTS:
-        return getattr(results, f"total_{name}"), ""
-    return _case_statistic(name, results)
-
-
-def _case_statistic(name: str, results: RunResult) -> tuple[float | None, str]:
-    """Return a statistic of all cases or records, a mean or a share, and a note about it."""
-    number = count(results.total_records, results.noun)
-    if name == "completeness":
-        if results.is_of_records:
-            answered = results.total_records - results.total_unanswered
-            return results.completeness, f"{answered:,} of {number} with an answer"
-        value, reasons = results.completeness, ", ".join(results.narrowed)
-        return value, "" if value is not None else f"the number of cases is unknown ({reasons})"
+        return ""
     if name == "answered":
-        without = results.total_unanswered
-        if results.is_of_records:
-            value = 1 - without / results.total_records
-        else:
-            value = fsum(case.answered for case in results.cases) / results.total_records
-        return value, f"{count(without)} of {number} unanswered"
+        if counts["runs"] > counts["records"]:
+            return f"{count(counts['unanswered_runs'])} of {count(counts['runs'], 'run')} unanswered"
+        return f"{count(counts['unanswered'])} of {number} unanswered"
     if name == "flip_rate":
-        rates = [row.part for row in case_rows(results.cases, name)]
-        if results.is_of_records or not rates:
-            return None, "a corpus has no repeats" if results.is_of_records else "no case ran twice"
-        return fsum(rates) / len(rates), _mean_of(len(rates), "case")
+        if value is None:
+            return "a corpus has no repeats" if results.is_of_records else "no case ran twice"
+        return _mean_of(counts["repeated"], "case")
     if name == "pass_rate":
-        if results.is_of_records:
-            return results.pass_rate, f"{results.total_perfect:,} of {number} with score 1"
-        return results.pass_rate, f"{count(sum(case.passed for case in results.cases))} of {number}"
-    mean = results.mean(name)
-    scored = results.total_records - results.total_unscored
-    return mean, _NOTHING_LEFT if mean is None else _mean_of(scored, results.noun)
+        return f"{count(counts['passed'])} of {number}{' with score 1' if results.is_of_records else ''}"
+    if name in _OF_ANSWERS and value is None:
+        return _OF_ANSWERS[name]
+    if name == "parse_rate":
+        return f"{counts['parsed']:,} of {count(counts['texts'], 'text')}"
+    if name == "valid_rate":
+        unvalidated = f", {counts['not_validated']:,} not validated" if counts["not_validated"] else ""
+        return f"{counts['valid']:,} of {count(counts['validated'], 'answer')}{unvalidated}"
+    return _NOTHING_LEFT if value is None else _mean_of(results.totals.scored, results.noun)
 
 
 def _mean_of(number: int, noun: str) -> str:
@@ -214,69 +247,26 @@ def _mean_of(number: int, noun: str) -> str:
     return f"mean of {count(number, noun)}" if number > 1 else ""
 
 
-def _leaf_statistic(gate: Gate, results: RunResult) -> tuple[float | None, str]:
-    matching = None
-    if gate.field is not None:
-        pattern, fields = parse_pattern(gate.field), results.fields
-        matching = [path for path in fields if pattern.matches(parse_path(path))]
-        if not fields:
-            return None, "no field was compared"
-        if not matching:
-            near = find_closest(gate.field, sorted(fields))
-            hint = f"did you mean {near!r}?" if near is not None else f"known: {join_names(sorted(fields))}"
-            return None, f"no compared field matches; {hint}"
-    name = RESULT_NAMES.get(gate.statistic, gate.statistic)
-    value: float | None = getattr(results.over(matching), name)
-    return value, "" if value is not None else "undefined: division by zero"
-
-
-def _row_statistic(gate: Gate, pattern: str, results: RunResult) -> tuple[float | None, str]:
-    selected = parse_pattern(pattern)
-    matching = [row_counts for path, row_counts in results.rows.items() if selected.matches(parse_path(path))]
-    if not matching:
-        known = join_names(sorted(results.rows))
-        hint = f"; known: {known}" if known else ": rows are elements of unordered or keyed arrays of objects"
-        return None, f"no array with rows matches{hint}"
+def _completeness(results: RunResult) -> tuple[float | None, str]:
+    value, total = results.completeness, results.total_records
     if results.is_of_records:
-        value = getattr(sum_rows(matching), gate.statistic)
-    else:
-        rows = array_rows(results.cases, gate.statistic, pattern)
-        total = fsum(row.total for row in rows)
-        value = fsum(row.part for row in rows) / total if total else None
-    return value, format_rows(sum_rows(matching)) if value is not None else "undefined: division by zero"
+        return value, f"{total - results.total_unanswered:,} of {count(total, 'record')} with an answer"
+    reasons = ", ".join(results.narrowed)
+    return value, "" if value is not None else f"the number of cases is unknown ({reasons})"
 
 
-def _answer_statistic(name: str, answers: AnswerCounts) -> tuple[float | None, str]:
-    value = answers.rates.get(name)
-    if value is None:
-        return None, _OF_ANSWERS[name]
-    if name == "parse_rate":
-        return value, f"{answers.parsed:,} of {count(answers.texts, 'text')}"
-    unvalidated = f", {answers.not_validated:,} not validated" if answers.not_validated else ""
-    return value, f"{answers.valid:,} of {count(answers.validated, 'answer')}{unvalidated}"
+_OF_RUN: Final = {"completeness": _completeness}
 
 
-def _spent_statistic(name: str, spent: Sequence[Spent]) -> tuple[float | None, str]:
+def _cost_and_latency(name: str, results: RunResult) -> tuple[float | None, str]:
+    spent = [spent for case in results.cases for run in case.runs for spent in run.spent]
     value, known = compute_statistic(name, spent)
     if value is None:
         return None, _UNKNOWN[COST_AND_LATENCY[name].attribute]
     return value, "" if known == len(spent) else f"from {known:,} of {count(len(spent), 'answer')}"
 
 
-def _without_extras(gate: Gate, results: RunResult) -> str | None:
-    """Return a metric in the gate's comparisons that ignores extra values; None if there is none."""
-    selector = gate.field if gate.rows is None else gate.rows
-    pattern = None if selector is None or results.is_of_records else parse_pattern(selector)
-    for comparison in iter_comparisons(results.tabled):
-        if not comparison.counts_extra and (
-            pattern is None
-            or any(
-                pattern.matches(parse_path(path))
-                for path in (comparison.fields if gate.rows is None else comparison.rows)
-            )
-        ):
-            return comparison.metric
-    return None
+# -- cases -------------------------------------------------------------------------------------------------
 
 
 def _matches(case: str, glob: str) -> bool:

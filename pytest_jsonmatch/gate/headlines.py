@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.gate.baseline import compare_runs
 from pytest_jsonmatch.gate.check import Check
 from pytest_jsonmatch.gate.intervals import ratio_interval
-from pytest_jsonmatch.gate.statistics import case_rows, leaf_rows
+from pytest_jsonmatch.gate.statistics import rows_of
 from pytest_jsonmatch.gate.verdict import ANY_DROP, DropGate, compare_several
 from pytest_jsonmatch.limits import SCORES
 from pytest_jsonmatch.results.parts import select_variant
 from pytest_jsonmatch.results.renaming import find_renaming
 from pytest_jsonmatch.results.run import MICRO
+from pytest_jsonmatch.results.statistics import OF_CASES, leaf_terms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,8 +40,8 @@ class Headline(NamedTuple):
 def headlines(results: RunResult, confidence: float = 0.95) -> list[Headline]:
     """Return statistics with intervals: means over cases, the pass rate, and micro scores (`micro.f1`)."""
     cases = results.cases
-    rows = {name: case_rows(cases, name) for name in (*SCORES, "pass_rate")}
-    rows |= {f"{MICRO}{name}": ratios for name, ratios in leaf_rows(cases, *SCORES).items()}
+    rows = {name: rows_of(cases, OF_CASES[name]) for name in (*SCORES, "pass_rate")}
+    rows |= {f"{MICRO}{name}": rows_of(cases, partial(leaf_terms, name, None)) for name in SCORES}
     return [Headline(name, ratio_interval(ratios, confidence)) for name, ratios in rows.items() if ratios]
 
 

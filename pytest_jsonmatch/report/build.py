@@ -28,7 +28,7 @@ from pytest_jsonmatch.report.case_tables import (
     repeated_checks,
 )
 from pytest_jsonmatch.report.checks import JUDGED, gate_table, repeated_table
-from pytest_jsonmatch.report.fields import ALL_FIELDS, MetricFields, field_blocks, fields_of
+from pytest_jsonmatch.report.fields import ALL_FIELDS, field_blocks, is_perfect, shown_fields
 from pytest_jsonmatch.report.formatting import (
     answers_note,
     change_text,
@@ -36,7 +36,6 @@ from pytest_jsonmatch.report.formatting import (
     interval_texts,
     score_text,
 )
-from pytest_jsonmatch.results.comparison import iter_comparisons
 from pytest_jsonmatch.results.parts import find_variants
 from pytest_jsonmatch.results.run import MICRO, RunResult
 
@@ -94,7 +93,7 @@ def build(
         also: further sentences in the line of the verdict.
         link: the base of links to lines, to which a file and `#L12` are appended; empty without links.
     """
-    failed, metrics = failed_cases(results, locate_failure), fields_of(results)
+    failed = failed_cases(results, locate_failure)
     repeated = repeats(results.cases)
     pending = [check for check in repeated_checks(results) if check.passed is not True]
     pending.sort(key=lambda check: check.passed is None)
@@ -102,9 +101,7 @@ def build(
     refused = any(check.passed is False for check in (*gates, *pending))
     fails = refused or bool(failed and not results.is_of_records and not results.has_only_gates)
     verdict, headline = _verdict(results, is_judged=is_judged, fails=fails)
-    statistics = statistics_blocks(
-        results, metrics, confidence, is_judged=is_judged, has_intervals=has_intervals
-    )
+    statistics = statistics_blocks(results, confidence, is_judged=is_judged, has_intervals=has_intervals)
     has_intervals = any(statistic.interval for block in statistics for statistic in block.statistics)
     reasons = [
         *_reasons(results, gates, failed, is_judged=is_judged, others_failed=others_failed),
@@ -119,18 +116,18 @@ def build(
         gate_table(gates, extent(results)),
         repeated_table(pending),
         *_case_blocks(results, failed, page, link, is_judged=is_judged),
-        *field_blocks(results, metrics, _scores_before(earlier)),
+        *field_blocks(results, _scores_before(earlier)),
         *_comparison_blocks(results, contests, by, confidence),
         *repeat_blocks(repeated),
         *statistics,
         *(Text(note, "open", level="brief") for note in _notes(results)),
         *(note if isinstance(note, Text) else Text(note, "open") for note in notes),
         *([Text(JUDGED, "open", level="brief")] if results.judged and (has_intervals or gates) else []),
-        *([] if page is None else _charts(results, metrics)),
+        *([] if page is None else _charts(results)),
     ]
     origin = results.created.replace("T", " "), commit_text(results.commit)
     is_clean = not fails and not failed and not pending
-    is_perfect = is_clean and all(metric.is_perfect for metric in metrics) and not repeated.is_mixed
+    are_perfect = all(map(is_perfect, results.all_fields.values())) and not repeated.is_mixed
     return Report(
         title,
         extent(results),
@@ -140,7 +137,7 @@ def build(
         reasons,
         tuple(failed_case.failure for failed_case in failed) if not results.has_only_gates else (),
         is_clean=is_clean,
-        is_perfect=is_perfect,
+        is_perfect=is_clean and are_perfect,
         origin=", ".join(filter(None, origin)),
         made_by=", ".join(f"{name} {text}" for name, text in results.versions.items())
         or f"pytest-jsonmatch {__version__}",
@@ -202,13 +199,14 @@ def _case_blocks(
         yield case_table(results, failed, page, link, is_judged=is_judged)
 
 
-def _charts(results: RunResult, metrics: Sequence[MetricFields]) -> Iterator[Chart]:
+def _charts(results: RunResult) -> Iterator[Chart]:
     """Yield the charts of a page; none if only some records are kept, since charts would suggest all."""
     if results.total_records > 1 and not results.is_partial:
         from pytest_jsonmatch.report.cases_page import heat_chart, score_chart
 
         yield score_chart(results)
-        yield heat_chart(results, list(dict.fromkeys(path for metric in metrics for path in metric.fields)))
+        shown = map(shown_fields, results.totals_by_metric.values())
+        yield heat_chart(results, list(dict.fromkeys(path for fields in shown for path in fields)))
 
 
 # -- the verdict -------------------------------------------------------------------------------------------
@@ -368,7 +366,6 @@ class _Value(NamedTuple):
 
 def statistics_blocks(
     results: RunResult,
-    metrics: Sequence[MetricFields],
     confidence: float,
     *,
     is_judged: bool,
@@ -392,13 +389,9 @@ def statistics_blocks(
     scope = f"mean over {noun}s" if results.total_records > 1 else f"1 {noun}"
     scopes = [(scope, means)]
     if results.total_records > 1:
-        total = metrics[0].total if len(metrics) == 1 else results.over()
-        values = (total.mean_score, total.precision, total.recall, total.f1)
-        over = [
-            _Value(TITLES_OF[name], value, known.get(f"{MICRO}{name}"))
-            for name, value in zip(SCORES, values, strict=True)
-        ]
-        several = ", all metrics" if len(metrics) > 1 else ""
+        total = results.totals.over()
+        over = [_Value(TITLES_OF[name], total.rate(name), known.get(f"{MICRO}{name}")) for name in SCORES]
+        several = ", all metrics" if len({*results.totals.metrics.values()}) > 1 else ""
         if any(statistic.value is not None for statistic in over):
             scopes.append((f"{ALL_FIELDS}{several}", _distinct(over)))
     # All values get as many decimals as the one that needs most.
@@ -460,7 +453,7 @@ def _notes(results: RunResult) -> Iterator[str]:
         # An answer without JSON has no other warning, and its failed case is listed with it.
         listed = [
             comparison
-            for comparison in iter_comparisons(results.tabled)
+            for comparison in results.comparisons
             if name != "warnings" or comparison.parsed is not False
         ]
         entries = [
@@ -489,7 +482,7 @@ def unanswered_note(results: RunResult) -> str:
         return ""
     why = ", ".join(f"{count(cases)} {name}" for name, cases in results.unanswered.items())
     note = f"{count(number)} unanswered{f': {why}' if why else ''}"
-    mean, without = results.mean("score"), results.mean_of_answered("score")
+    mean, without = results.mean("score"), results.mean_of_answered
     if without is None or score_text(mean) == score_text(without):
         return note if why else ""
     them = "it" if number == 1 else "them"

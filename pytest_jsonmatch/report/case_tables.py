@@ -28,7 +28,6 @@ from pytest_jsonmatch.results.comparison import (
     Case,
     CaseRun,
     Comparison,
-    merge_fields,
 )
 
 if TYPE_CHECKING:
@@ -100,7 +99,7 @@ def comparator_errors(run: CaseRun) -> list[str]:
 
 def lowest_fields(case: Case) -> list[tuple[str, float]]:
     """Return the fields of a case that score below 1, the lowest score first."""
-    scores = ((path, aggregation.mean_score) for path, aggregation in merge_fields([case]).items())
+    scores = ((path, sums.rate("score")) for path, sums in case.totals.fields.items())
     wrong = [(path, score) for path, score in scores if score is not None and score < 1]
     return sorted(wrong, key=lambda field: (field[1], field[0]))
 

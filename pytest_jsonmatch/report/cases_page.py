@@ -19,7 +19,7 @@ from pytest_jsonmatch.report.case_tables import (
 from pytest_jsonmatch.report.details import detail_from
 from pytest_jsonmatch.report.fields import show_differences
 from pytest_jsonmatch.report.formatting import dash, score_text
-from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, collect_tags, mean_of
+from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, collect_tags
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.results.run import RunResult
@@ -194,12 +194,13 @@ def heat_chart(results: RunResult, paths: Sequence[str]) -> Chart:
     """Return the scores of fields in the lowest-scoring cases as a heat map."""
     cases = sorted(results.scored, key=lambda case: (case.mean("score"), case.id))
     cases = [case for case in cases if case.mean("score") < 1][:_HEAT_CASES]
-    scores = [case.scores_by_field() for case in cases]
+    scores = [
+        {path: sums.rate("score") for path, sums in case.totals.fields.items() if sums.total}
+        for case in cases
+    ]
     series = []
     for path in paths:
-        points = [
-            (float(at), mean_of(by_field[path])) for at, by_field in enumerate(scores) if path in by_field
-        ]
+        points = [(float(at), by_field[path]) for at, by_field in enumerate(scores) if path in by_field]
         if points:
             series.append(Series(path, points))
     which = f"the {count(len(cases), f'lowest-scoring {results.noun}')}, from left to right"

@@ -10,7 +10,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.blocks import Text
 from pytest_jsonmatch.report.build import left_out_note, statistics_blocks, unanswered_note
-from pytest_jsonmatch.report.fields import field_blocks, fields_of
+from pytest_jsonmatch.report.fields import field_blocks
 from pytest_jsonmatch.report.html import blocks_html
 from pytest_jsonmatch.report.styled import line_text
 from pytest_jsonmatch.report.tables import tag_blocks
@@ -52,11 +52,10 @@ def _blocks(run: RunResult) -> Iterator[ReportBlock]:
         run = replace(run, records=run.worst)
     if not run.total_records:
         yield Text("nothing was compared")
-    metrics = fields_of(run)
-    yield from statistics_blocks(run, metrics, 0.95, is_judged=False, has_intervals=run.is_of_records)
+    yield from statistics_blocks(run, 0.95, is_judged=False, has_intervals=run.is_of_records)
     if run.total_unanswered:
         yield Text(unanswered_note(run) or f"{count(run.total_unanswered)} unanswered", "open")
-    yield from field_blocks(run, metrics, {})
+    yield from field_blocks(run, {})
     for name in dict.fromkeys(tag.partition("=")[0] for tag in run.tags) if run.is_of_records else ():
         yield from tag_blocks(run, name)
     yield Text(left_out_note(run), "open")

@@ -12,10 +12,11 @@ from pytest_jsonmatch.engine.value.errors import did_you_mean
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.limits import SCORES
 from pytest_jsonmatch.report.blocks import AnyCell, ReportBlock, Table, TableCell, Text, score_cell
-from pytest_jsonmatch.report.fields import ALL_FIELDS, field_scores
+from pytest_jsonmatch.report.fields import ALL_FIELDS
 from pytest_jsonmatch.report.formatting import amount_text, dash
-from pytest_jsonmatch.results.comparison import Case, Comparison, group_by_metric, iter_comparisons, mean_of
+from pytest_jsonmatch.results.comparison import Case, Comparison, iter_comparisons, mean_of
 from pytest_jsonmatch.results.parts import split_by_tag, without_tag
+from pytest_jsonmatch.results.totals import Totals
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.results.run import RunResult
@@ -58,17 +59,18 @@ def tag_blocks(results: RunResult, name: str, *, fields: bool = True) -> Iterato
     columns = (name, f"{noun}s", *_TITLES)
     yield Table(columns, rows, title, "value", names=[name], spare=_SPARE, note=note)
     if fields:
-        yield from _field_blocks(name, {value: part.tabled for value, part in parts.items()})
+        yield from _field_blocks(name, parts)
 
 
-def _field_blocks(name: str, groups: Mapping[str, Sequence[Case]]) -> Iterator[ReportBlock]:
-    """Yield a table for each metric with the scores of fields in groups of cases."""
-    by_group = {label: group_by_metric(cases) for label, cases in groups.items()}
-    metrics = dict.fromkeys(metric for found in by_group.values() for metric in found)
+def _field_blocks(name: str, groups: Mapping[str, RunResult]) -> Iterator[ReportBlock]:
+    """Yield a table for each metric with the scores of fields in the parts of a run."""
+    by_group = [part.totals_by_metric for part in groups.values()]
+    metrics = dict.fromkeys(metric for found in by_group for metric in found)
     titles = [label or '""' for label in groups]
     for metric in metrics:
-        scores = [field_scores(found.get(metric, ())) for found in by_group.values()]
-        paths = dict.fromkeys(path for by_path in scores for path in by_path if path)
+        totals = [found.get(metric, Totals()) for found in by_group]
+        scores = [{path: sums.rate("score") for path, sums in each.fields.items()} for each in totals]
+        paths = dict.fromkeys(path for by_path in scores for path in by_path)
         rows = [(path, [by_path.get(path) for by_path in scores]) for path in paths]
         rows = [(path, values) for path, values in rows if any(value is not None for value in values)]
         rows.sort(
@@ -83,7 +85,10 @@ def _field_blocks(name: str, groups: Mapping[str, Sequence[Case]]) -> Iterator[R
             "score of fields by {}" + (" ({})" if len(metrics) > 1 else ""),
             names=[name, metric][: 1 + (len(metrics) > 1)],
             max_rows=_MAX_ROWS,
-            total=[TableCell(ALL_FIELDS, "strong"), *(score_cell(by_path[""]) for by_path in scores)],
+            total=[
+                TableCell(ALL_FIELDS, "strong"),
+                *(score_cell(each.over().rate("score")) for each in totals),
+            ],
             spare={title: at for at, title in enumerate(titles)},
         )
 

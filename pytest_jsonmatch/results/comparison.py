@@ -7,23 +7,27 @@ per case, then over cases.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from math import fsum
+from functools import cached_property
+from math import comb, fsum
 from os.path import commonprefix
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.answer import Spent
-from pytest_jsonmatch.engine.result.aggregation import COUNTED, FieldAggregation
-from pytest_jsonmatch.engine.result.rows import RowCounts, add_rows
+from pytest_jsonmatch.engine.result.aggregation import FieldSums
+from pytest_jsonmatch.engine.result.rows import add_rows
 from pytest_jsonmatch.engine.score.field import format_instance_path
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.text import render, shorten
-from pytest_jsonmatch.limits import reaches
+from pytest_jsonmatch.limits import SCORES, reaches
 from pytest_jsonmatch.results.tags import tag_texts
+from pytest_jsonmatch.results.totals import Totals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
     from pytest_jsonmatch.engine.result.match import MatchResult
+    from pytest_jsonmatch.engine.result.rows import RowCounts
     from pytest_jsonmatch.engine.score.field import FieldResult, Place
     from pytest_jsonmatch.results.tags import Tags
 
@@ -242,13 +246,13 @@ class Comparison:
             counts=result.counts,
             errors=tuple(map(str, result.errors)),
             warnings=result.warnings,
-            validity="" if result.validity is None else _VALIDITY[result.validity.valid],
+            validity="" if result.validity is None else VALIDITY[result.validity.valid],
             violations=result.violations,
             **more,
         )
 
 
-_VALIDITY: Final = {True: "valid", False: "invalid", None: "not validated"}
+VALIDITY: Final = {True: "valid", False: "invalid", None: "not validated"}
 
 # -- cases -------------------------------------------------------------------------------------------------
 
@@ -295,6 +299,21 @@ class CaseRun:
             or any(comparison.has_figures for comparison in self.comparisons)
         )
 
+    def of_field(self, path: str) -> list[FieldAggregation]:
+        """Return the aggregations of a field in the comparisons."""
+        return [comparison.fields[path] for comparison in self.comparisons if path in comparison.fields]
+
+    def lacks(self, path: str) -> bool:
+        """Return whether the run compared something, but has no result for a field."""
+        found = self.of_field(path)
+        return bool(self.comparisons) and not any(each.total or each.batch_errors for each in found)
+
+    def score_of(self, path: str) -> float:
+        """Return the mean score of a field."""
+        found = self.of_field(path)
+        total = sum(each.total for each in found)
+        return min(fsum(each.score_sum for each in found) / total, 1.0) if total else 0.0
+
     @property
     def spent(self) -> tuple[Spent, ...]:
         """The time, tokens and cost of each answer of the run; a single unknown value if none is known."""
@@ -304,7 +323,7 @@ class CaseRun:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Case:
     """One case: a test that compares, or a golden case with all of its runs.
 
@@ -353,6 +372,17 @@ class Case:
         return self.passed_runs / len(self.runs)
 
     @property
+    def flip_rate(self) -> float | None:
+        """How often exactly one of two runs passes; None for a single run."""
+        runs = len(self.runs)
+        return self.passed_runs * (runs - self.passed_runs) / comb(runs, 2) if runs > 1 else None
+
+    @cached_property
+    def totals(self) -> Totals:
+        """The numbers of the case, with scores as means over its runs."""
+        return _case_totals(self)
+
+    @property
     def verdict(self) -> CaseVerdict:
         """Whether enough runs passed; "undecided" if that depends on missing runs."""
         required = 1.0 if self.min_pass_rate is None else self.min_pass_rate
@@ -367,23 +397,18 @@ class Case:
         required = 1.0 if self.min_pass_rate is None else self.min_pass_rate
         return reaches(self.pass_rate, required)
 
-    def mean(self, name: str) -> float:
-        """Return the mean of one of `SCORES` over the runs that have scores."""
-        return mean_of([run.mean(name) for run in self.runs if run.has_figures]) or 0.0
+    def mean(self, name: str, *, answered: bool = False) -> float:
+        """Return the mean of one of `SCORES` over the runs that have scores, or those with an answer, too."""
+        runs = [run for run in self.runs if run.has_figures and not (answered and run.unanswered)]
+        return mean_of([run.mean(name) for run in runs]) or 0.0
 
     def scores_by_field(self) -> dict[str, list[float]]:
-        """Return the mean scores of each field, one for each run that has the field."""
+        """Return the scores of each field in the runs that compared something; 1 if a run lacks the field."""
         scores: dict[str, list[float]] = {}
-        for run in self.runs:
-            sums: dict[str, list[float]] = {}
-            for comparison in run.comparisons:
-                for path, aggregation in comparison.fields.items():
-                    if aggregation.total:
-                        field_sum = sums.setdefault(path, [0.0, 0.0])
-                        field_sum[0] += aggregation.score_sum
-                        field_sum[1] += aggregation.total
-            for path, (score, total) in sums.items():
-                scores.setdefault(path, []).append(min(score / total, 1.0))
+        compared = [run for run in self.runs if run.comparisons]
+        for path, total in self.totals.fields.items():
+            if total.total:
+                scores[path] = [1.0 if run.lacks(path) else run.score_of(path) for run in compared]
         return scores
 
     @property
@@ -395,6 +420,62 @@ class Case:
     def is_complete(self) -> bool:
         """Whether all runs have finished and compared something."""
         return len(self.runs) == self.of and all(run.comparisons for run in self.runs)
+
+
+def _case_totals(case: Case) -> Totals:
+    """Return the numbers of a case: scores are means over its runs, and results count in each run."""
+    made, number = Totals(), len(case.runs)
+    for comparison in iter_comparisons([case]):
+        _add_comparison(made, comparison)
+    if number > 1:
+        for path, sums in made.fields.items():
+            if sums.total:
+                sums.average(number, sum(run.lacks(path) for run in case.runs))
+    answered = case.answered
+    made.counts.update(
+        records=1,
+        runs=number,
+        passed=case.passed,
+        unanswered=answered < 1,
+        never_answered=not answered,
+        unanswered_runs=sum(bool(run.unanswered) for run in case.runs),
+        repeated=number > 1,
+        not_compared=not made.metrics,
+        ignores_extra=any(not comparison.counts_extra for comparison in iter_comparisons([case])),
+        errors=sum(bool(run.error) for run in case.runs),
+    )
+    made.sums["answered"].extend((answered,))
+    if case.flip_rate is not None:
+        made.sums["flips"].extend((case.flip_rate,))
+    if case.has_figures:
+        made.counts["perfect_records"] += case.mean("score") >= 1.0
+        for name in SCORES:
+            made.sums[name].extend((case.mean(name),))
+        if 0 < answered < 1:
+            made.sums["gain"].extend((case.mean("score", answered=True), -case.mean("score")))
+    else:
+        made.counts["unscored"] += 1
+    return made
+
+
+def _add_comparison(totals: Totals, comparison: Comparison) -> None:
+    """Add what counts in each run of a case."""
+    totals.counts.update(comparisons=1, errors=len(comparison.errors), warnings=len(comparison.warnings))
+    totals.add_answer(comparison.parsed, comparison.validity)
+    totals.metrics[comparison.signature] = comparison.metric
+    for path, aggregation in comparison.fields.items():
+        sums = FieldSums.of(aggregation, (0, len(totals.fields)))
+        sums.ignores_extra = not comparison.counts_extra
+        if path in totals.fields:
+            totals.fields[path].merge(sums)
+        else:
+            totals.fields[path] = sums
+    add_rows(totals.rows, comparison.rows)
+
+
+def totals_of(cases: Iterable[Case]) -> Totals:
+    """Return the numbers of cases together, in this order."""
+    return Totals.of(case.totals for case in cases)
 
 
 def iter_comparisons(cases: Iterable[Case]) -> Iterator[Comparison]:
@@ -419,58 +500,6 @@ def group_by_metric(cases: Iterable[Case]) -> dict[str, list[Case]]:
             )
             by_name.setdefault(metric, []).append(replace(case, runs=runs) if runs else case)
     return by_name
-
-
-def field_sums(cases: Sequence[Case]) -> dict[str, list[float]]:
-    """Return the sums of each field over cases, which `add_sums` adds for several fields.
-
-    If any case ran several times, each number occurs twice: over all runs, and then weighted by 1/runs, so
-    that every case has the same weight.
-    """
-    are_repeated = any(len(case.runs) > 1 for case in cases)
-    parts: dict[str, list[list[float]]] = {}
-    for case in cases:
-        share = 1 / len(case.runs)
-        for comparison in iter_comparisons([case]):
-            for path, aggregation in comparison.fields.items():
-                numbers = aggregation.to_list()
-                shares = [share * number for number in numbers] if are_repeated else []
-                parts.setdefault(path, []).append(numbers + shares)
-    return {path: add_sums(numbers) for path, numbers in parts.items()}
-
-
-def add_sums(parts: Iterable[Sequence[float]]) -> list[float]:
-    """Return the sum of several `field_sums`; empty for none."""
-    return [fsum(column) for column in zip(*parts, strict=True)]
-
-
-def make_aggregation(sums: Sequence[float]) -> FieldAggregation:
-    """Return the aggregation of `field_sums`: counts over all runs, and means per case first."""
-    size = len(FieldAggregation.__dataclass_fields__)
-    counted = FieldAggregation.from_list([*map(int, sums[:COUNTED]), *sums[COUNTED:size]])
-    if len(sums) <= size:
-        return counted
-    mean = FieldAggregation.from_list(sums[size:])
-    return replace(
-        counted,
-        score_sum=(mean.mean_score or 0.0) * counted.total,  # scaled to the counted results
-        weighted_score=mean.weighted_score,
-        expected_weight=mean.expected_weight,
-        actual_weight=mean.actual_weight,
-    )
-
-
-def merge_fields(cases: Sequence[Case]) -> dict[str, FieldAggregation]:
-    """Return the aggregation of each field over cases."""
-    return {path: make_aggregation(sums) for path, sums in field_sums(cases).items()}
-
-
-def merge_rows(cases: Iterable[Case]) -> dict[str, RowCounts]:
-    """Return the counts of rows over all runs of cases, by the path of the array."""
-    sums: dict[str, RowCounts] = {}
-    for comparison in iter_comparisons(cases):
-        add_rows(sums, comparison.rows)
-    return sums
 
 
 def merge_differences(cases: Iterable[Case], limit: int) -> dict[str, tuple[Difference, ...]]:

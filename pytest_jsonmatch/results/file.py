@@ -13,24 +13,24 @@ from reprlib import repr as short
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.plan.compile import Signature
-from pytest_jsonmatch.engine.result.aggregation import RATES, FieldAggregation, merge_aggregations
+from pytest_jsonmatch.engine.result.aggregation import RATES, FieldAggregation, FieldSums
 from pytest_jsonmatch.engine.result.rows import RowCounts
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import format_path
-from pytest_jsonmatch.engine.value.sums import Scores, Sums
+from pytest_jsonmatch.engine.value.sums import Scores
 from pytest_jsonmatch.engine.value.text import count, shorten
 from pytest_jsonmatch.limits import SCORES
 from pytest_jsonmatch.results.comparison import Case
 from pytest_jsonmatch.results.plain import from_plain, to_plain
 from pytest_jsonmatch.results.run import RunResult
-from pytest_jsonmatch.results.totals import RunTotals
+from pytest_jsonmatch.results.totals import Totals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from os import PathLike
 
 FORMAT: Final = "jsonmatch-results"
-VERSION: Final = 2
+VERSION: Final = 3
 """The version of the format; files of other versions are rejected."""
 
 SCHEMA: Final = "results.schema.json"
@@ -68,7 +68,7 @@ _EMPTY: Final = RunResult()
 
 
 def _head(results: RunResult) -> dict[str, Any]:
-    total = merge_aggregations(results.all_fields.values())
+    total = results.totals.over().read()
     statistics = {
         "cases": results.total_records,
         "pass_rate": results.pass_rate,
@@ -82,25 +82,24 @@ def _head(results: RunResult) -> dict[str, Any]:
     given = ((name, getattr(results, name)) for name in _RUN_MEMBERS)
     known = {name: value for name, value in given if value != getattr(_EMPTY, name)}
     head = {"format": FORMAT, "version": VERSION, "figures": statistics, **to_plain(known)}
-    return head if results.totals is None else {**head, "corpus": _corpus(results, results.totals)}
+    return {**head, "corpus": _corpus(results)} if results.is_of_records else head
 
 
-def _corpus(results: RunResult, totals: RunTotals) -> dict[str, Any]:
-    by_tag = {tag: _totals(part) for tag, part in results.totals_by_tag.items()}
+def _corpus(results: RunResult) -> dict[str, Any]:
+    by_tag = {tag: _totals(part) for tag, part in results.corpus_tags.items()}
     return {
         "signature": str(results.signature),
-        **({} if results.corpus_counts_extra else {"counts_extra": False}),
-        **_totals(totals),
+        **_totals(results.totals),
         **({"by_tag": by_tag} if by_tag else {}),
     }
 
 
-def _totals(totals: RunTotals) -> dict[str, Any]:
+def _totals(totals: Totals) -> dict[str, Any]:
     return {
         "counts": dict(+totals.counts),
-        "sums": {name: totals.scores[name].value for name in Scores._fields},
-        "leaves": totals.total._asdict(),
+        "sums": {name: totals.sums[name].value for name in (*Scores._fields, "answered")},
         "fields": to_plain(totals.per_field()),
+        "first": {path: [*sums.first] for path, sums in totals.fields.items()},
         **({"rows": to_plain(totals.rows)} if totals.rows else {}),
     }
 
@@ -170,20 +169,23 @@ def _read(lines: Iterable[str], name: str) -> RunResult:
 
 
 def _read_corpus(corpus: Mapping[str, Any], cases: Iterable[Case], more: dict[str, Any]) -> RunResult:
-    return RunResult.of_records(
-        Signature.parse(corpus["signature"]),
-        _read_totals(corpus),
-        kept_cases=tuple(cases),
-        totals_by_tag={tag: _read_totals(part) for tag, part in corpus.get("by_tag", {}).items()},
-        corpus_counts_extra=corpus.get("counts_extra", True),
-        **more,
-    )
+    signature = corpus["signature"]
+    by_tag = {tag: _read_totals(part, signature) for tag, part in corpus.get("by_tag", {}).items()}
+    return RunResult(tuple(cases), _read_totals(corpus, signature), by_tag, "record", **more)
 
 
-def _read_totals(found: Mapping[str, Any]) -> RunTotals:
-    fields = {path: from_plain(FieldAggregation, plain) for path, plain in found["fields"].items()}
-    rows = {path: from_plain(RowCounts, plain) for path, plain in found.get("rows", {}).items()}
-    return RunTotals.of_numbers(found["counts"], found["sums"], Sums(**found["leaves"]), fields, rows)
+def _read_totals(found: Mapping[str, Any], signature: str) -> Totals:
+    made = Totals()
+    made.counts.update(found["counts"])
+    made.metrics[signature] = Signature.parse(signature).metric
+    for name, number in found["sums"].items():
+        made.sums[name].extend((number,))
+    for path, plain in found["fields"].items():
+        position, at = found["first"].get(path, (0, 0))
+        made.fields[path] = FieldSums.of(from_plain(FieldAggregation, plain), (position, at))
+        made.fields[path].ignores_extra = made.counts["ignores_extra"] > 0
+    made.rows.update((path, from_plain(RowCounts, plain)) for path, plain in found.get("rows", {}).items())
+    return made
 
 
 def _invalid_file(name: str, reason: str) -> ConfigurationError:

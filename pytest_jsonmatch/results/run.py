@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.plan.compile import Signature
 from pytest_jsonmatch.engine.plan.unmatched import find_nearest_path
-from pytest_jsonmatch.engine.result.aggregation import RATES, format_score, merge_aggregations
+from pytest_jsonmatch.engine.result.aggregation import RATES, format_score
 from pytest_jsonmatch.engine.result.dataframe import iter_field_rows, make_data_frame
 from pytest_jsonmatch.engine.result.rows import iter_row_counts
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
@@ -23,28 +23,26 @@ from pytest_jsonmatch.results.comparison import (
     Case,
     Comparison,
     Difference,
-    add_sums,
     collect_tags,
-    field_sums,
+    group_by_metric,
     iter_comparisons,
-    make_aggregation,
     mean_of,
-    merge_fields,
-    merge_rows,
     select_tag,
+    totals_of,
 )
 from pytest_jsonmatch.results.record import MAX_ERRORS, RunError, lowest_scoring
 from pytest_jsonmatch.results.tags import tag_texts
-from pytest_jsonmatch.results.totals import AnswerCounts, RunTotals
+from pytest_jsonmatch.results.totals import Totals
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from os import PathLike
 
     from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
     from pytest_jsonmatch.engine.result.dataframe import By, Library
     from pytest_jsonmatch.engine.result.rows import RowCounts
     from pytest_jsonmatch.results.record import RecordResult
+    from pytest_jsonmatch.results.totals import AnswerCounts
 
 _Rows: TypeAlias = "Iterable[Mapping[str, Any]]"
 MICRO: Final = "micro."
@@ -86,14 +84,14 @@ class RunResult:
     (0.6666666666666666, 1, 1)
     """
 
-    kept_cases: tuple[Case, ...] | None = None
+    kept_cases: tuple[Case, ...] | None = ()
     """The cases; None if they are built from `records` when needed."""
-    totals: RunTotals | None = None
-    """The totals of all records of a corpus; None for a run of cases, which has all of its cases."""
-    totals_by_tag: Mapping[str, RunTotals] = field(default_factory=dict)
-    """The totals of the records with each tag."""
-    corpus_signature: Signature | None = None
-    """The signature of the scores of a corpus."""
+    totals: Totals = field(default_factory=Totals)
+    """The numbers of all cases or records, also of those that are not kept."""
+    corpus_tags: Mapping[str, Totals] = field(default_factory=dict)
+    """The numbers of the records of a corpus with each tag."""
+    noun: str = "case"
+    """The noun for a unit of the run: "record" or "case"."""
     records: tuple[RecordResult, ...] = ()
     """The records that `keep` selects, in the order of the gold records; empty for a run of cases."""
     worst: tuple[RecordResult, ...] = ()
@@ -111,8 +109,6 @@ class RunResult:
     """
     unmatched_rules: tuple[str, ...] = ()
     """The patterns of `fields` and `accept` that match nothing in any record or in the schema."""
-    corpus_counts_extra: bool = True
-    """Whether extra leaves lower the scores of the records of a corpus."""
     created: str = ""
     """The time of the run, as ISO 8601 with a time zone; empty if unknown."""
     commit: str = ""
@@ -143,19 +139,20 @@ class RunResult:
             for comparison in compared
             for text in comparison.warnings
         ]
-        return cls(listed, errors=tuple(errors[:MAX_ERRORS]), warnings=tuple(warnings[:MAX_ERRORS]), **more)
-
-    @classmethod
-    def of_records(cls, signature: Signature, totals: RunTotals, **more: Any) -> RunResult:
-        """Return a run of the records of a corpus; `more` are further fields."""
-        return cls(totals=totals, corpus_signature=signature, **more)
+        return cls(
+            listed,
+            totals_of(listed),
+            errors=tuple(errors[:MAX_ERRORS]),
+            warnings=tuple(warnings[:MAX_ERRORS]),
+            **more,
+        )
 
     # -- cases and records ---------------------------------------------------------------------------------
 
     @property
     def is_of_records(self) -> bool:
-        """Whether this is a run of the records of a corpus, of which only some may be kept."""
-        return self.totals is not None
+        """Whether the units of the run are called records."""
+        return self.noun == "record"
 
     @cached_property
     def cases(self) -> tuple[Case, ...]:
@@ -184,12 +181,8 @@ class RunResult:
 
     def with_cases(self, cases: Iterable[Case]) -> RunResult:
         """Return a run of other cases, with the origin of this run."""
-        return replace(self, kept_cases=tuple(cases), totals=None, corpus_signature=None, records=())
-
-    @property
-    def noun(self) -> str:
-        """The noun for a unit of the run: "record" or "case"."""
-        return "record" if self.is_of_records else "case"
+        listed = tuple(cases)
+        return replace(self, kept_cases=listed, totals=totals_of(listed), corpus_tags={}, records=())
 
     @property
     def is_partial(self) -> bool:
@@ -206,39 +199,33 @@ class RunResult:
         """All comparisons of the cases."""
         return iter_comparisons(self.cases)
 
-    @property
-    def tabled(self) -> tuple[Case, ...]:
-        """The cases for tables; for a corpus a single case with the scores of all records."""
-        if self.totals is None:
-            return self.cases
-        score, precision, recall, f1 = (self.mean(name) or 0.0 for name in SCORES)
-        positional = self.metric or "", str(self.signature), score, precision, recall, f1
-        failed = self.total_batch_errors
-        more: dict[str, Any] = {
-            "fields": self.all_fields,
-            "rows": self.rows,
-            "counts": {"batch_error": failed} if failed else {},
-            "counts_extra": self.corpus_counts_extra,
-        }
-        return (Case.single(Comparison("", "", *positional, passed=True, **more)),)
+    @cached_property
+    def totals_by_tag(self) -> Mapping[str, Totals]:
+        """The numbers of the cases with each tag, such as "source=phone", sorted by tag."""
+        tags = {tag for case in self.cases for tag in collect_tags(case)} if not self.corpus_tags else ()
+        found = {tag: totals_of(_select(self.cases, tag)) for tag in tags}
+        return dict(sorted({**self.corpus_tags, **found}.items()))
+
+    @cached_property
+    def totals_by_metric(self) -> Mapping[str, Totals]:
+        """The numbers of the cases by the metric of their comparisons."""
+        if self.metric is not None and not self.totals.counts["not_compared"]:
+            return {self.metric: self.totals}
+        return {metric: totals_of(cases) for metric, cases in group_by_metric(self.cases).items()}
 
     # -- metric and signature ------------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def signature(self) -> Signature | None:
         """The signature of all scores; None if there are several. Corpora with equal signatures can merge."""
-        if self.totals is not None:
-            return self.corpus_signature
-        several = {comparison.signature for comparison in self.comparisons}
-        return Signature.parse(several.pop()) if len(several) == 1 else None
+        signatures = [*self.totals.metrics]
+        return Signature.parse(signatures[0]) if len(signatures) == 1 else None
 
-    @cached_property
+    @property
     def metric(self) -> str | None:
         """The name of the metric; None if there are several."""
-        if self.totals is not None:
-            return None if self.corpus_signature is None else self.corpus_signature.metric
-        several = {comparison.metric for comparison in self.comparisons}
-        return several.pop() if len(several) == 1 else None
+        metrics = {*self.totals.metrics.values()}
+        return metrics.pop() if len(metrics) == 1 else None
 
     # -- means ---------------------------------------------------------------------------------------------
 
@@ -248,9 +235,7 @@ class RunResult:
         Args:
             name: "score", "precision", "recall" or "f1".
         """
-        if self.totals is not None:
-            return self.totals.mean(name)
-        return mean_of([case.mean(name) for case in self.scored])
+        return self.totals.mean(name)
 
     @property
     def mean_precision(self) -> float | None:
@@ -275,9 +260,7 @@ class RunResult:
     @property
     def pass_rate(self) -> float | None:
         """The share of the cases that pass, or of the records that score 1; None without cases."""
-        if self.totals is not None:
-            return self.total_perfect / self.total_records if self.total_records else None
-        return mean_of([float(case.passed) for case in self.cases])
+        return self.totals.counts["passed"] / self.total_records if self.total_records else None
 
     @property
     def completeness(self) -> float | None:
@@ -286,7 +269,7 @@ class RunResult:
         None without cases, or if an unknown number of cases did not run. For a corpus, the share of the gold
         records that have an answer.
         """
-        if self.totals is not None:
+        if self.is_of_records:
             answered = self.total_records - self.total_unanswered
             return answered / self.total_records if self.total_records else None
         if self.narrowed and self.collected is None:
@@ -313,26 +296,14 @@ class RunResult:
         return self._micro("f1")
 
     def _micro(self, name: str) -> float | None:
-        if self.total_records == self.total_unscored:
-            return None
-        found: float | None = getattr(self.over() if self.totals is None else self.totals.total, name)
-        return found
-
-    def over(self, paths: Container[str] | None = None) -> FieldAggregation:
-        """Return the aggregation of all leaves, or of some fields; the runs of a case count as one."""
-        if self.totals is not None:
-            fields = self.all_fields
-            return merge_aggregations(fields[path] for path in fields if paths is None or path in paths)
-        sums = field_sums(self.cases)
-        chosen = [sums[path] for path in sums if paths is None or path in paths]
-        return make_aggregation(add_sums(chosen)) if chosen else merge_aggregations(())
+        return self.totals.over().rate(name)
 
     # -- answers -------------------------------------------------------------------------------------------
 
     @property
     def answers(self) -> AnswerCounts:
         """The numbers of answers that are parsable and valid."""
-        return count_answers(self.comparisons) if self.totals is None else self.totals.answers
+        return self.totals.answers
 
     @property
     def valid_rate(self) -> float | None:
@@ -352,7 +323,7 @@ class RunResult:
     @cached_property
     def all_fields(self) -> Mapping[str, FieldAggregation]:
         """Aggregations of all fields, over all metrics, including fields that count in no score."""
-        return merge_fields(self.cases) if self.totals is None else self.totals.per_field()
+        return self.totals.per_field()
 
     @property
     def fields(self) -> Mapping[str, FieldAggregation]:
@@ -370,7 +341,7 @@ class RunResult:
 
     @cached_property
     def _total_fields(self) -> FieldAggregation:
-        return merge_aggregations(self.all_fields.values())
+        return self.totals.over().read()
 
     @cached_property
     def rows(self) -> Mapping[str, RowCounts]:
@@ -384,7 +355,7 @@ class RunResult:
         >>> run.rows["items"].recall
         0.6666666666666666
         """
-        return merge_rows(self.cases) if self.totals is None else self.totals.rows
+        return self.totals.rows
 
     @property
     def omission_rate(self) -> float | None:
@@ -404,36 +375,20 @@ class RunResult:
 
     # -- counts --------------------------------------------------------------------------------------------
 
-    @cached_property
-    def _counts(self) -> Counter[str]:
-        if self.totals is not None:
-            return self.totals.counts
-        compared = list(self.comparisons)
-        broken = sum(bool(run.error) for case in self.cases for run in case.runs)
-        return Counter(
-            records=len(self.cases),
-            perfect_records=sum(case.has_figures and case.mean("score") >= 1.0 for case in self.cases),
-            unanswered=sum(case.answered < 1 for case in self.cases),
-            unscored=sum(not case.has_figures for case in self.cases),
-            not_validated=self.answers.not_validated,
-            errors=sum(len(comparison.errors) for comparison in compared) + broken,
-            warnings=sum(len(comparison.warnings) for comparison in compared),
-        )
-
     @property
     def total_records(self) -> int:
         """The number of cases, or of gold records."""
-        return self._counts["records"]
+        return self.totals.counts["records"]
 
     @property
     def total_perfect(self) -> int:
         """The number of cases or records that score 1."""
-        return self._counts["perfect_records"]
+        return self.totals.counts["perfect_records"]
 
     @property
     def total_unanswered(self) -> int:
         """The number of gold records, or of cases with a run, that have no answer."""
-        return self._counts["unanswered"]
+        return self.totals.counts["unanswered"]
 
     @property
     def unanswered(self) -> Mapping[str, int]:
@@ -450,38 +405,30 @@ class RunResult:
         ]
         return mean_of([sum(floors) / len(floors) for floors in found if floors])
 
-    def mean_of_answered(self, name: str) -> float | None:
-        """Return the mean of one of `SCORES` over the cases or records with an answer; None without any."""
-        if self.totals is None:
-            answered = (
-                replace(case, runs=tuple(run for run in case.runs if not run.unanswered))
-                for case in self.cases
-            )
-            return self.with_cases(case for case in answered if case.runs).mean(name)
-        scored, mean = self.total_records - self.total_unscored, self.mean(name)
-        if mean is None or scored == self.total_unanswered:
-            return None
-        return mean * scored / (scored - self.total_unanswered)
+    @property
+    def mean_of_answered(self) -> float | None:
+        """The mean score of the cases or records with an answer; None without any."""
+        return self.totals.mean_of_answered
 
     @property
     def total_unscored(self) -> int:
         """The number of cases or records without scores: batch errors left nothing to count."""
-        return self._counts["unscored"]
+        return self.totals.counts["unscored"]
 
     @property
     def total_not_validated(self) -> int:
         """The number of answers that can't be validated: deeper than 200 levels, or with lone surrogates."""
-        return self._counts["not_validated"]
+        return self.totals.counts["not_validated"]
 
     @property
     def total_errors(self) -> int:
         """The number of errors, including runs of cases that compared nothing because of an error."""
-        return self._counts["errors"]
+        return self.totals.counts["errors"]
 
     @property
     def total_warnings(self) -> int:
         """The number of warnings."""
-        return self._counts["warnings"]
+        return self.totals.counts["warnings"]
 
     @property
     def total_fields(self) -> int:
@@ -516,18 +463,14 @@ class RunResult:
     @property
     def total_batch_errors(self) -> int:
         """The number of results for which a batch comparator failed."""
-        if self.totals is not None:
-            return self._total_fields.batch_errors
-        return sum(comparison.counts.get("batch_error", 0) for comparison in self.comparisons)
+        return self._total_fields.batch_errors
 
     # -- parts ---------------------------------------------------------------------------------------------
 
     @property
     def tags(self) -> Sequence[str]:
         """All tags as `name=value`, sorted."""
-        if self.totals is not None:
-            return sorted(self.totals_by_tag)
-        return sorted({tag for case in self.cases for tag in collect_tags(case)})
+        return list(self.totals_by_tag)
 
     def tagged(self, tag: str) -> RunResult:
         """Return the part of the run with a tag; it has no cases if nothing has the tag.
@@ -537,22 +480,14 @@ class RunResult:
         Args:
             tag: a name and its value, such as `source=phone`.
         """
-        cases = self.kept_cases
-        if cases is not None:
-            cases = tuple(kept for case in cases if (kept := select_tag(case, tag)) is not None)
-        if self.totals is None:
-            return replace(self.with_cases(cases or ()), collected=None)
-        if tag not in self.totals_by_tag:
-            return RunResult.of_cases()
+        kept = None if self.kept_cases is None else _select(self.kept_cases, tag)
         records = tuple(record for record in self.records if tag in tag_texts(record.tags))
-        return replace(self._part(tag), kept_cases=cases, records=records)
+        return replace(self._part(tag), kept_cases=kept, records=records)
 
     def _part(self, tag: str) -> RunResult:
-        """Return the run of the records with a tag, without any record."""
-        extra = self.corpus_counts_extra
-        return RunResult(
-            None, self.totals_by_tag[tag], corpus_signature=self.corpus_signature, corpus_counts_extra=extra
-        )
+        """Return the part with a tag, without any case."""
+        totals = self.totals_by_tag.get(tag, Totals())
+        return RunResult((), totals, noun=self.noun, has_only_gates=self.has_only_gates)
 
     @property
     def by_tag(self) -> dict[str, RunResult]:
@@ -564,8 +499,7 @@ class RunResult:
         >>> {tag: of.mean_recall for tag, of in run.by_tag.items()}
         {'source=phone': 1.0, 'source=scan': 0.5}
         """
-        part = self.tagged if self.totals is None else self._part
-        return {tag: part(tag) for tag in self.tags}
+        return {tag: self._part(tag) for tag in self.tags}
 
     def merge(self, other: RunResult) -> RunResult:
         """Return the result of both runs together, in any order.
@@ -574,23 +508,23 @@ class RunResult:
             ConfigurationError: the corpora were scored with different metrics, options, schemas or rules; the
                 runs of tests have a common case or different commits; or only one of them is a corpus.
         """
-        if self.totals is None and other.totals is None:
+        if not (self.is_of_records or other.is_of_records):
             return self._merge_cases(other)
-        if self.totals is None or other.totals is None or self.signature != other.signature:
+        if not (self.is_of_records and other.is_of_records) or self.signature != other.signature:
             message = f"merging needs equal signatures, got {self.signature} and {other.signature}"
             raise ConfigurationError(message)
-        totals = RunTotals()
+        totals = Totals()
         totals.merge(self.totals)
         totals.merge(other.totals)
-        tagged: dict[str, RunTotals] = {}
-        for tag, part in (*self.totals_by_tag.items(), *other.totals_by_tag.items()):
-            tagged.setdefault(tag, RunTotals()).merge(part)
+        tagged: dict[str, Totals] = {}
+        for tag, part in (*self.corpus_tags.items(), *other.corpus_tags.items()):
+            tagged.setdefault(tag, Totals()).merge(part)
         are_read = self.kept_cases is not None or other.kept_cases is not None
         return RunResult(
             (*self.cases, *other.cases) if are_read else None,
             totals,
             tagged,
-            self.corpus_signature,
+            self.noun,
             records=self.records + other.records,
             worst=tuple(lowest_scoring(self.worst + other.worst)),
             errors=(self.errors + other.errors)[:MAX_ERRORS],
@@ -598,7 +532,6 @@ class RunResult:
             unmatched_expected=self.unmatched_expected + other.unmatched_expected,
             unmatched_actual=self.unmatched_actual + other.unmatched_actual,
             unmatched_rules=tuple(rule for rule in self.unmatched_rules if rule in other.unmatched_rules),
-            corpus_counts_extra=self.corpus_counts_extra,
         )
 
     def _merge_cases(self, other: RunResult) -> RunResult:
@@ -725,7 +658,7 @@ class RunResult:
         failed = self.total_batch_errors
         left_out = f", {count(failed, 'batch error')}" if failed else ""
         size = count(self.total_records, self.noun)
-        if self.totals is None:
+        if not self.is_of_records:
             mean = self.mean("score")
             return f"{size}, {'no scores' if mean is None else f'score {format_score(mean)}'}{left_out}"
         mean = self.mean_f1
@@ -733,15 +666,6 @@ class RunResult:
         return f"{self.metric}: {size}, {f1}{left_out}"
 
 
-def count_answers(comparisons: Iterable[Comparison]) -> AnswerCounts:
-    """Count the answers that are text, contain JSON, and are valid."""
-    listed = list(comparisons)
-    parsed = Counter(comparison.parsed for comparison in listed)
-    valid = Counter(comparison.validity for comparison in listed)
-    return AnswerCounts(
-        texts=parsed[True] + parsed[False],
-        parsed=parsed[True],
-        valid=valid["valid"],
-        validated=valid["valid"] + valid["invalid"],
-        not_validated=valid["not validated"],
-    )
+def _select(cases: Iterable[Case], tag: str) -> tuple[Case, ...]:
+    """Return cases with only the comparisons that have a tag."""
+    return tuple(kept for case in cases if (kept := select_tag(case, tag)) is not None)

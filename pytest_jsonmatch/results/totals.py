@@ -1,123 +1,18 @@
-"""The totals from which the scores of a run are computed; they merge exactly, in any order."""
+"""The numbers of any part of a run: counts, exact sums, fields and rows. They merge in any order."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
-from functools import reduce
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, NamedTuple, final
 
-from pytest_jsonmatch.engine.result.aggregation import POSITIONS, FieldAggregation
+from pytest_jsonmatch.engine.result.aggregation import FieldSums, merge_fields
 from pytest_jsonmatch.engine.result.rows import RowCounts, add_rows
-from pytest_jsonmatch.engine.score.field import HALLUCINATION, MISMATCH, OMISSION, UNCOUNTED
-from pytest_jsonmatch.engine.value.sums import Scores, Sums
+from pytest_jsonmatch.engine.value.sums import ExactSum, Scores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Container, Iterable, Sequence
 
-    from pytest_jsonmatch.engine.plan.node import PlanNode
-    from pytest_jsonmatch.engine.score.field import FieldResult
-
-_TOTALS: Final = Sums._fields[:3]
-_MAX_NUMBERS: Final = 512
-"""An exact sum of more numbers than this is shortened."""
-
-
-@final
-class ExactSum:
-    """A sum of floats that is rounded only when read, so that the order of the numbers does not matter.
-
-    >>> one, other = ExactSum(), ExactSum()
-    >>> one.extend([0.1, 0.2]), other.extend([-0.1]), one.merge(other)
-    (None, None, None)
-    >>> one.value
-    0.2
-    """
-
-    __slots__ = ("_numbers",)
-
-    def __init__(self) -> None:
-        self._numbers: list[float] = []
-
-    def extend(self, numbers: Iterable[float]) -> None:
-        """Add finite numbers."""
-        self._numbers.extend(numbers)
-        if len(self._numbers) > _MAX_NUMBERS:
-            self._shorten()
-
-    def merge(self, other: ExactSum) -> None:
-        """Add another sum."""
-        self.extend(other._numbers)
-
-    def _shorten(self) -> None:
-        """Replace the numbers by a few with the same exact sum: the rounded sum and its remainders."""
-        numbers = self._numbers
-        few: list[float] = []
-        while rest := math.fsum(numbers):
-            few.append(rest)
-            numbers.append(-rest)
-        self._numbers = few
-
-    @property
-    def value(self) -> float:
-        """The sum, rounded once."""
-        return math.fsum(self._numbers)
-
-    def __getstate__(self) -> list[float]:
-        self._shorten()
-        return self._numbers
-
-    def __setstate__(self, numbers: list[float]) -> None:
-        self._numbers = list(numbers)
-
-
-ExactSums: TypeAlias = "defaultdict[str, ExactSum]"
-"""Exact sums by name; empty sums may be left out."""
-
-
-def _no_sums() -> ExactSums:
-    return defaultdict(ExactSum)
-
-
-def _merge(sums: ExactSums, others: ExactSums) -> None:
-    for name, other in others.items():
-        sums[name].merge(other)
-
-
-@final
-@dataclass(slots=True)
-class _FieldSums:
-    """The sums of the results at one path that have the same weight."""
-
-    counts: list[int] = field(default_factory=lambda: [0] * len(POSITIONS))
-    more_leaves: list[int] = field(default_factory=lambda: [0, 0])
-    """The leaves of expected and of actual that exceed one leaf per result."""
-    counts_extra: bool = True
-    """Whether extra values are counted."""
-    more: ExactSums = field(default_factory=_no_sums)
-    """The scores of mismatches, and the weights of the leaves of "expected" and "actual" that exceed one leaf
-    per result."""
-
-    def merge(self, other: _FieldSums) -> None:
-        self.counts = [one + more for one, more in zip(self.counts, other.counts)]
-        self.more_leaves = [one + more for one, more in zip(self.more_leaves, other.more_leaves)]
-        self.counts_extra = self.counts_extra and other.counts_extra
-        _merge(self.more, other.more)
-
-    def aggregation(self, weight: float) -> FieldAggregation:
-        matches, mismatches, omissions, hallucinations, *_ = self.counts
-        both = matches + mismatches
-        score = matches + self.more["score"].value
-        expected = weight * (both + omissions) + self.more["expected"].value
-        actual = weight * (both + hallucinations) + self.more["actual"].value
-        expected_leaves, actual_leaves = self.more_leaves
-        leaves = (
-            both + omissions + expected_leaves,
-            (both + hallucinations + actual_leaves) * self.counts_extra,
-        )
-        numbers = [*self.counts, *leaves, score, weight * score, expected, actual]
-        return FieldAggregation.from_list(numbers)
+    from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
 
 
 @final
@@ -151,137 +46,142 @@ class AnswerCounts(NamedTuple):
 
 
 @final
-@dataclass(slots=True, eq=False)
-class RunTotals:  # noqa: PLW1641 - its numbers change, so it has no hash
-    """The sums over all records of a corpus."""
+class Totals:  # noqa: PLW1641 - its numbers change, so it has no hash
+    """The numbers of a case, of the cases with a tag or a metric, or of a whole run.
 
-    counts: Counter[str] = field(default_factory=Counter)
-    """Counts by name. Of records: `records`, `perfect_records`, `unanswered` and `unscored` (batch errors
-    left nothing to count). Of answers: `texts`, `parsed` (with JSON in them), `validated` against the schema
-    (or without JSON), `valid`, and `not_validated` (the validator can't handle them). Also `errors` and
-    `warnings`."""
-    perfect: bool = True
-    """Whether every counted unit of every record is 1."""
-    scores: ExactSums = field(default_factory=_no_sums)
-    """The sums of the scores of records, by the names in `Scores`."""
-    totals: ExactSums = field(default_factory=_no_sums)
-    """The sums over the leaves of all records, by the first three names in `Sums`."""
-    fields: dict[tuple[str, float], _FieldSums] = field(default_factory=lambda: defaultdict(_FieldSums))
-    """The sums of fields by path and weight."""
-    known: dict[str, FieldAggregation] = field(default_factory=dict)
-    """Further aggregations by path, such as those of a result file."""
-    rows: dict[str, RowCounts] = field(default_factory=dict)
-    """Counts of rows by the path of their array."""
+    A case counts once: its scores are means over its runs. Results, answers and errors count in each run.
+
+    >>> from pytest_jsonmatch import compare_corpus
+    >>> totals = compare_corpus([{"a": 1, "b": 0}, {"a": 3}], [{"a": 1, "b": 2}, {"a": 3}]).totals
+    >>> totals.counts["records"], totals.mean("recall"), totals.over({"a"}).rate("score")
+    (2, 0.75, 1.0)
+    """
+
+    __slots__ = ("counts", "fields", "metrics", "rows", "sums")
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        """Counts by name.
+
+        Of cases or records: `records`, `passed`, `perfect_records`, `unanswered` (a run has no answer),
+        `never_answered`, `not_compared`, `repeated`, `ignores_extra`, and `unscored` (only batch errors are
+        left). Of runs: `runs`, `unanswered_runs`, `comparisons`, `errors`, `warnings`, and those of
+        `AnswerCounts`.
+        """
+        self.sums: defaultdict[str, ExactSum] = defaultdict(ExactSum)
+        """Sums over cases: the scores in `Scores`, `answered` (the share of the runs with an answer), `flips`
+        (the flip rates of repeated cases), and `gain` (the mean score of the runs with an answer, minus the
+        score)."""
+        self.fields: dict[str, FieldSums] = {}
+        """The sums of fields by path."""
+        self.rows: dict[str, RowCounts] = {}
+        """Counts of rows by the path of their array."""
+        self.metrics: dict[str, str] = {}
+        """The metrics of the comparisons, by their signatures."""
 
     @classmethod
-    def of_numbers(
-        cls,
-        counts: Mapping[str, int],
-        scores: Mapping[str, float],
-        totals: Sums,
-        fields: Mapping[str, FieldAggregation],
-        rows: Mapping[str, RowCounts],
-    ) -> RunTotals:
-        """Return totals from the numbers of a result file, which were rounded."""
-        made = cls(Counter(counts), totals.perfect, known=dict(fields), rows=dict(rows))
-        for sums, numbers in ((made.scores, scores), (made.totals, totals._asdict())):
-            for name in numbers.keys() - {"perfect"}:
-                sums[name].extend((numbers[name],))
+    def of(cls, parts: Iterable[Totals]) -> Totals:
+        """Return the numbers of cases together, in this order."""
+        made = cls()
+        for position, part in enumerate(parts):
+            made.merge(part, position)
         return made
 
-    def extend(self, scores: Sequence[Scores], totals: Sequence[Sums], unscored: int) -> None:
-        """Add records: their scores, the sums of their leaves, and the number of records without scores."""
-        self.counts["records"] += len(totals) + unscored
-        self.counts["unscored"] += unscored
-        self.counts["perfect_records"] += sum(record_scores.score >= 1.0 for record_scores in scores)
-        self.perfect = self.perfect and all(record_sums.perfect for record_sums in totals)
+    def add_answer(self, parsed: bool | None, validity: str) -> None:
+        """Count an answer.
+
+        Args:
+            parsed: whether a text contains JSON; None if the answer is a value.
+            validity: "valid", "invalid", "not validated", or empty if it was not checked.
+        """
+        counts = self.counts
+        if parsed is not None:
+            counts["texts"] += 1
+            counts["parsed"] += parsed
+        if validity:
+            counts["valid"] += validity == "valid"
+            counts["validated"] += validity != "not validated"
+            counts["not_validated"] += validity == "not validated"
+
+    def add_records(self, scores: Sequence[Scores], unscored: int) -> None:
+        """Add records with one run each: their scores, and the number of records without scores.
+
+        The records without an answer must be counted before.
+        """
+        number = len(scores) + unscored
+        perfect = sum(record_scores.score >= 1.0 for record_scores in scores)
+        self.counts.update(
+            records=number,
+            runs=number,
+            comparisons=number,
+            unscored=unscored,
+            passed=perfect,
+            perfect_records=perfect,
+        )
         for name, column in zip(Scores._fields, zip(*scores)):
-            self.scores[name].extend(column)
-        for name, column in zip(_TOTALS, zip(*totals)):
-            self.totals[name].extend(column)
+            self.sums[name].extend(column)
+        self.sums["answered"].extend((float(number - self.counts["unanswered"]),))
 
-    def add_results(self, matches: Mapping[PlanNode, int], findings: Iterable[FieldResult]) -> None:
-        """Add the number of matches of each plan node, and all other results."""
-        known: dict[PlanNode, _FieldSums] = {}
-        for node, number in matches.items():
-            # Also if the number is 0, so that fields keep the order of the document.
-            self._of(node).counts[0] += number
-        for finding in findings:
-            node, status, detail = finding.node, finding.status, finding.detail
-            sums = known.get(node)
-            if sums is None:
-                sums = known[node] = self._of(node)
-            sums.counts[POSITIONS[status]] += 1
-            if status == MISMATCH and finding.score:
-                sums.more["score"].extend((finding.score,))
-            if detail is not None and detail.weights is not None and status not in UNCOUNTED:
-                _, expected, actual, _ = finding.sums
-                sums.more["expected"].extend((expected - node.weight * (status != HALLUCINATION),))
-                sums.more["actual"].extend((actual - node.weight * (status != OMISSION),))
-            if detail is not None and detail.leaves is not None and status not in UNCOUNTED:
-                sums.more_leaves[0] += detail.leaves[0] - (status != HALLUCINATION)
-                sums.more_leaves[1] += detail.leaves[1] - (status != OMISSION)
+    def add_field(self, path: str, sums: FieldSums, first: tuple[int, int]) -> None:
+        """Add the sums of a field, and the position of its first occurrence."""
+        known = self.fields.get(path)
+        if known is None:
+            known = self.fields[path] = FieldSums(first)
+        elif first < known.first:
+            known.first = first
+        known.merge(sums)
 
-    def _of(self, node: PlanNode) -> _FieldSums:
-        sums = self.fields[node.path, node.weight]
-        sums.counts_extra = node.plan.options.extra == "count"
-        return sums
-
-    def merge(self, other: RunTotals) -> None:
-        """Add the sums of another run."""
+    def merge(self, other: Totals, position: int | None = None) -> None:
+        """Add other numbers; `position` is that of the case whose numbers they are."""
         self.counts.update(other.counts)
-        self.perfect = self.perfect and other.perfect
-        _merge(self.scores, other.scores)
-        _merge(self.totals, other.totals)
-        for key, sums in other.fields.items():
-            self.fields[key].merge(sums)
-        for path, aggregation in other.known.items():
-            self.known[path] = self.known[path].merge(aggregation) if path in self.known else aggregation
+        for name, exact_sum in other.sums.items():
+            self.sums[name].merge(exact_sum)
+        for path, sums in other.fields.items():
+            self.add_field(path, sums, sums.first if position is None else (position, sums.first[1]))
         add_rows(self.rows, other.rows)
+        self.metrics |= other.metrics
 
     def __eq__(self, other: object) -> bool:
-        """Return whether both have the same numbers."""
-        return isinstance(other, RunTotals) and self._numbers == other._numbers
+        """Return whether both have the same numbers, each rounded once."""
+        return isinstance(other, Totals) and self._numbers == other._numbers
 
     @property
     def _numbers(self) -> tuple[object, ...]:
-        scores = {name: self.scores[name].value for name in Scores._fields}
-        return +self.counts, scores, self.total, self.per_field(), self.rows
+        sums = {name: exact_sum.value for name, exact_sum in self.sums.items() if exact_sum.value}
+        return +self.counts, sums, self.per_field(), self.rows, self.metrics
 
     @property
     def scored(self) -> int:
-        """The number of records that have scores."""
+        """The number of cases that have scores."""
         return self.counts["records"] - self.counts["unscored"]
 
     def mean(self, name: str) -> float | None:
-        """Return the mean of one of `SCORES` over the records that have scores; None without any."""
-        return min(self.scores[name].value / self.scored, 1.0) if self.scored else None
+        """Return the mean of one of `SCORES` over the cases that have scores; None without any."""
+        return min(self.sums[name].value / self.scored, 1.0) if self.scored else None
+
+    @property
+    def mean_of_answered(self) -> float | None:
+        """The mean score of the runs with an answer, per case first; None without any."""
+        number = self.scored - self.counts["never_answered"]
+        return min((self.sums["score"].value + self.sums["gain"].value) / number, 1.0) if number > 0 else None
 
     @property
     def answers(self) -> AnswerCounts:
         """The numbers of answers that are parsable and valid."""
         return AnswerCounts(**{name: self.counts[name] for name in AnswerCounts._fields})
 
-    @property
-    def total(self) -> Sums:
-        """The sums over the leaves of all records."""
-        score, expected, actual = (self.totals[name].value for name in _TOTALS)
-        return Sums(score, expected, actual, self.perfect)
+    def over(self, paths: Container[str] | None = None) -> FieldSums:
+        """Return the sums over the leaves of all fields, or of some."""
+        return merge_fields(sums for path, sums in self.fields.items() if paths is None or path in paths)
+
+    def ignores_extra(self, paths: Container[str] | None, *, of_rows: bool) -> bool:
+        """Return whether some comparison with one of these fields or arrays ignores extra values."""
+        if of_rows or paths is None:
+            has_any = paths is None or any(path in paths for path in self.rows)
+            return has_any and self.counts["ignores_extra"] > 0
+        return any(self.fields[path].ignores_extra for path in self.fields if path in paths)
 
     def per_field(self) -> dict[str, FieldAggregation]:
         """Return aggregations by schema path, in the order of their first occurrence."""
-        weights: dict[str, list[float]] = {}
-        for (path, weight), sums in self.fields.items():
-            if any(sums.counts):
-                weights.setdefault(path, []).append(weight)
-        # Sorted by weight, so that sums of floats do not depend on the order of records.
-        aggregates = {
-            path: reduce(
-                FieldAggregation.merge,
-                (self.fields[path, weight].aggregation(weight) for weight in sorted(several)),
-            )
-            for path, several in weights.items()
-        }
-        for path, aggregation in self.known.items():
-            aggregates[path] = aggregates[path].merge(aggregation) if path in aggregates else aggregation
-        return aggregates
+        ordered = sorted(self.fields.items(), key=lambda field: (field[1].first, field[0]))
+        return {path: sums.read() for path, sums in ordered}

@@ -142,11 +142,9 @@ def test_shards_of_another_run_are_refused(write, refused):
 
 
 def test_batch_errors_fail_a_gated_run_unless_a_gate_allows_them(write, command):
-    results = results_of(a=({"x": 1}, {"x": 1}))
-    (case,) = results.cases
-    kept = replace(case.runs[0].comparisons[0], counts={"match": 1, "batch_error": 1})
-    failed = replace(case, runs=(CaseRun(1, passed=True, comparisons=(kept,)),))
-    write(run_json=to_text(RunResult.of_cases((failed,), collected=1)))
+    gold = {"x": "bad", "y": 1}
+    failed = corpus_of([(gold, gold)], fields={"x": {"compare": "unreachable"}})
+    write(run_json=to_text(RunResult.of_cases(failed.cases, collected=1)))
     ran = command("report run.json --gate f1>=0.5")
     assert (ran.code, "the gate 'batch_errors <= 1' would allow it" in ran.out) == (1, True)
     assert command("report run.json --gate f1>=0.5 --gate batch_errors<=1").code == 0
@@ -237,7 +235,7 @@ def test_a_run_of_pytest_is_shown_as_pytest_has_shown_it(pytester, command, fold
         ),
         (
             "late.json",
-            "late.json is not a result file: its version is 3, and this release reads version 2: upgrade",
+            "late.json is not a result file: its version is 4, and this release reads version 3: upgrade",
         ),
         ("bad.json", "bad.json is not a result file: line 2 is damaged: "),
         ("binary.json", "binary.json is not a result file: it is not UTF-8 text"),
@@ -250,7 +248,7 @@ def test_bad_input_is_one_line(files, write, refused, folder, line, told):
     write(
         cut_json=text[:100],
         other_json={"a": 1},
-        late_json=text.replace('"version": 2', '"version": 3'),
+        late_json=text.replace('"version": 3', '"version": 4'),
         bad_json=text.replace('"matches": 1', '"matches": "1"'),
         binary_json=b"\xff\xfe",
     )

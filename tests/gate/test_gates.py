@@ -8,7 +8,7 @@ import pytest
 
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
-from pytest_jsonmatch.results.comparison import Case, CaseRun, merge_fields
+from pytest_jsonmatch.results.comparison import Case, CaseRun
 from pytest_jsonmatch.results.run import RunResult
 from tests.conftest import case_of, corpus_of
 
@@ -80,7 +80,7 @@ def test_the_value_of_a_figure(figure, value):
 
 
 def test_fields_are_what_the_table_shows():
-    figures = merge_fields(RESULTS.cases)["a"]
+    figures = RESULTS.per_field["a"]
     assert (figures.total, figures.matches, figures.mismatches, figures.omissions) == (4, 2, 1, 1)
     assert figures.mean_score == pytest.approx(0.5)
 

@@ -89,7 +89,7 @@ def test_a_case_that_changes_changes_its_own_line_and_the_head():
 def test_what_a_person_finds_in_it():
     head, case = map(json.loads, to_text(result_of(a=({"x": 1, "y": 2}, {"x": 1, "y": 1}))).splitlines())
     figures = head.pop("figures")
-    assert head == {"format": "jsonmatch-results", "version": 2, "collected": 1}
+    assert head == {"format": "jsonmatch-results", "version": 3, "collected": 1}
     assert (figures["cases"], figures["pass_rate"], figures["score"], figures["omission_rate"]) == (
         1,
         0,
@@ -129,8 +129,8 @@ def lines(*found):
         ("[]", 'its first line has no "format": "jsonmatch-results"'),
         (lines({**HEAD, "format": "other"}), 'its first line has no "format": "'),
         (json.dumps({**HEAD, "cases": []}, indent=2), "a result file has a line for"),  # an older layout
-        (lines({**HEAD, "version": 3}), "its version is 3, and this release reads version 2: upgrade"),
-        (lines({**HEAD, "version": 1}), "its version is 1, and this release reads version 2; write it again"),
+        (lines({**HEAD, "version": 4}), "its version is 4, and this release reads version 3: upgrade"),
+        (lines({**HEAD, "version": 1}), "its version is 1, and this release reads version 3; write it again"),
         (lines({**HEAD, "version": "1"}), "its version is '1', and"),
         (lines(HEAD, CASE), "it has 1 of 2 cases; write it again"),
         (lines(HEAD, CASE, '{"id": "b", "pass'), "line 3 is damaged: it is not JSON: "),

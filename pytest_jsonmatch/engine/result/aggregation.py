@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.score.field import (
@@ -16,9 +16,10 @@ from pytest_jsonmatch.engine.score.field import (
     SKIPPED,
 )
 from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.sums import ExactSum
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.field import FieldResult
@@ -104,7 +105,7 @@ class FieldAggregation:
 
     def merge(self, other: FieldAggregation) -> FieldAggregation:
         """Return the scores of both together; the order of merging does not matter."""
-        return FieldAggregation(*map(sum, zip(self.to_list(), other.to_list())))  # type: ignore[arg-type]
+        return merge_fields(map(FieldSums.of, (self, other))).read()
 
     def to_dict(self) -> dict[str, Any]:
         """Return counts and scores as plain JSON types."""
@@ -126,15 +127,123 @@ COUNTED: Final = _NUMBERS.index("score_sum")
 RATES: Final = ("omission_rate", "hallucination_rate")
 """The rates of absent values in aggregates."""
 _DICT_NAMES: Final = (*_NUMBERS[: len(POSITIONS)], "mean_score", "precision", "recall", "f1", *RATES)
-_EXPECTED_LEAVES, _ACTUAL_LEAVES, _SCORES, _WEIGHTED, _EXPECTED, _ACTUAL = map(
-    _NUMBERS.index,
-    ("expected_leaves", "actual_leaves", "score_sum", "weighted_score", "expected_weight", "actual_weight"),
-)
+_EXPECTED_LEAVES, _ACTUAL_LEAVES = map(_NUMBERS.index, ("expected_leaves", "actual_leaves"))
 
 
-def merge_aggregations(aggregations: Iterable[FieldAggregation]) -> FieldAggregation:
-    """Return the scores of several fields together."""
-    return reduce(FieldAggregation.merge, aggregations, FieldAggregation())
+@final
+class FieldSums:
+    """The exact sums of the results at one or more schema paths; they merge in any order.
+
+    Counts are over all runs of a case; scores and weights are means over these runs.
+
+    >>> one, other = (FieldSums.of(FieldAggregation(matches=1, score_sum=1.0)) for _ in range(2))
+    >>> one.merge(other)
+    >>> one.count("match"), one.rate("score")
+    (2, 1.0)
+    """
+
+    __slots__ = (
+        "actual",
+        "counts",
+        "expected",
+        "first",
+        "ignores_extra",
+        "more_results",
+        "score",
+        "weighted",
+    )
+
+    def __init__(self, first: tuple[int, int] = (0, 0)) -> None:
+        self.counts: list[int] = [0] * COUNTED
+        self.score: ExactSum = ExactSum()
+        self.weighted: ExactSum = ExactSum()
+        self.expected: ExactSum = ExactSum()
+        self.actual: ExactSum = ExactSum()
+        self.more_results: ExactSum = ExactSum()
+        """The number of results with runs of a case counted as one, minus the number over all runs."""
+        self.first: tuple[int, int] = first
+        """The first occurrence: the position of the case, and the position of the path in it."""
+        self.ignores_extra: bool = False
+        """Whether extra values are not counted in some comparison."""
+
+    @classmethod
+    def of(cls, aggregation: FieldAggregation, first: tuple[int, int] = (0, 0)) -> FieldSums:
+        """Return the sums of an aggregation, such as that of a result file."""
+        made = cls(first)
+        *counts, score, weighted, expected, actual = aggregation.to_list()
+        made.counts = [*map(int, counts)]
+        made.score.extend((score,))
+        made.weighted.extend((weighted,))
+        made.expected.extend((expected,))
+        made.actual.extend((actual,))
+        return made
+
+    def merge(self, other: FieldSums) -> None:
+        """Add other sums; the first occurrence stays."""
+        self.counts = [*map(add, self.counts, other.counts)]
+        self.score.merge(other.score)
+        self.weighted.merge(other.weighted)
+        self.expected.merge(other.expected)
+        self.actual.merge(other.actual)
+        self.more_results.merge(other.more_results)
+        self.ignores_extra = self.ignores_extra or other.ignores_extra
+
+    def average(self, runs: int, lacking: int) -> None:
+        """Divide scores and weights by the number of runs.
+
+        Args:
+            runs: the number of runs of the case.
+            lacking: how many of them compare other fields only; there the score is 1, without a leaf.
+        """
+        total = self.total
+        self.score.extend((float(lacking),))
+        for side in (self.score, self.weighted, self.expected, self.actual):
+            side.divide(runs)
+        self.more_results = ExactSum(((total + lacking) / runs - total,))
+
+    def count(self, status: str) -> int:
+        """Return the number of results with a status, over all runs."""
+        return self.counts[POSITIONS[status]]
+
+    @property
+    def total(self) -> int:
+        """The number of matches, mismatches, omissions and hallucinations, over all runs."""
+        return sum(self.counts[:4])
+
+    @property
+    def results(self) -> float:
+        """The number of these results, with the runs of a case counted as one."""
+        return self.total + self.more_results.value
+
+    def rate(self, name: str) -> float | None:
+        """Return one of `RATIOS`; None for 0/0."""
+        return _divide(*RATIOS[name](self))
+
+    def read(self) -> FieldAggregation:
+        """Return the numbers, each rounded once; scores are scaled to the results of all runs."""
+        total, results, score = self.total, self.results, self.score.value
+        score_sum = score if total == results else score / results * total if results else 0.0
+        weights = self.weighted.value, self.expected.value, self.actual.value
+        return FieldAggregation.from_list([*self.counts, score_sum, *weights])
+
+
+def merge_fields(fields: Iterable[FieldSums]) -> FieldSums:
+    """Return the sums of several fields together."""
+    total = FieldSums()
+    for sums in fields:
+        total.merge(sums)
+    return total
+
+
+RATIOS: Final[Mapping[str, Callable[[FieldSums], tuple[float, float]]]] = {
+    "score": lambda sums: (sums.score.value, sums.results),
+    "precision": lambda sums: (sums.weighted.value, sums.actual.value),
+    "recall": lambda sums: (sums.weighted.value, sums.expected.value),
+    "f1": lambda sums: (2 * sums.weighted.value, sums.expected.value + sums.actual.value),
+    "missing_rate": lambda sums: (sums.count(OMISSION), sums.counts[_EXPECTED_LEAVES]),
+    "extra_rate": lambda sums: (sums.count(HALLUCINATION), sums.counts[_ACTUAL_LEAVES]),
+}
+"""The part and the total of each statistic over leaves."""
 
 
 def _divide(part: float, total: float) -> float | None:
@@ -152,32 +261,69 @@ def count_plain_matches(visited: VisitedPlaces, findings: Iterable[FieldResult])
     return {place: max(number, 0) for place, number in matches.items()}
 
 
-def aggregate(
-    matches: Mapping[PlanNode, int], findings: Iterable[FieldResult]
-) -> dict[PlanNode, FieldAggregation]:
-    """Sum plain matches and findings by schema path."""
-    sums: dict[PlanNode, list[float]] = {}
-    for place, number in matches.items():
-        weight = number * place.weight
-        leaves = number, number * (place.plan.options.extra == "count")
-        sums[place] = [number, 0, 0, 0, 0, 0, *leaves, float(number), weight, weight, weight]
+def aggregate(matches: Mapping[PlanNode, int], findings: Iterable[FieldResult]) -> dict[str, FieldSums]:
+    """Sum plain matches and findings, of one comparison or several, by schema path."""
+    counts_by_node = {node: [number, *_NO_COUNTS[1:]] for node, number in matches.items()}
+    graded: list[FieldResult] = []
     for finding in findings:
         node, status = finding.node, finding.status
-        numbers = sums.get(node.place)
-        if numbers is None:
-            numbers = sums[node.place] = [0] * _SCORES + [0.0] * 4
-        numbers[POSITIONS[status]] += 1
-        if status in LEAVES:
-            expected_leaves, actual_leaves = finding.leaves
-            numbers[_EXPECTED_LEAVES] += expected_leaves
-            if node.plan.options.extra == "count":
-                numbers[_ACTUAL_LEAVES] += actual_leaves
-            expected, actual = finding.own_weights
-            numbers[_SCORES] += finding.score
-            numbers[_WEIGHTED] += finding.score * node.weight
-            numbers[_EXPECTED] += expected * node.weight
-            numbers[_ACTUAL] += actual * node.weight
-    return {node: FieldAggregation.from_list(numbers) for node, numbers in sums.items() if any(numbers)}
+        counts = counts_by_node.get(node)
+        if counts is None:
+            counts = counts_by_node[node] = [*_NO_COUNTS]
+        counts[POSITIONS[status]] += 1
+        if finding.detail is not None or (finding.score and status == MISMATCH):
+            graded.append(finding)
+    by_node = {node: FieldSums() for node in counts_by_node}
+    for node, counts in counts_by_node.items():
+        by_node[node].counts = counts
+    for finding in graded:
+        node, score, sums = finding.node, finding.score, by_node[finding.node]
+        if score and finding.status == MISMATCH:
+            sums.score.extend((score,))
+            sums.weighted.extend((score * node.weight,))
+        if finding.detail is not None and finding.status in LEAVES:
+            _add_further_leaves(sums, finding)
+    by_path: dict[str, FieldSums] = {}
+    for node, sums in by_node.items():
+        total = by_path.setdefault(node.path, FieldSums((0, len(by_path))))
+        if any(sums.counts):
+            _add_implied_leaves(sums, node)
+            total.merge(sums)
+    return {path: sums for path, sums in by_path.items() if any(sums.counts)}
+
+
+_NO_COUNTS: Final = (0,) * COUNTED
+
+
+def _add_further_leaves(sums: FieldSums, finding: FieldResult) -> None:
+    """Add the leaves of a finding that its status does not imply, such as those of a mistyped object."""
+    weight = finding.node.weight
+    for at, (implied, leaves, own_weight) in enumerate(
+        zip(LEAVES[finding.status], finding.leaves, finding.own_weights)
+    ):
+        sums.counts[_EXPECTED_LEAVES + at] += leaves - implied
+        if own_weight != implied:
+            side = sums.actual if at else sums.expected
+            side.extend((own_weight * weight, -implied * weight))
+
+
+def _add_implied_leaves(sums: FieldSums, node: PlanNode) -> None:
+    """Add a leaf for each match and mismatch on both sides, and for the others on the side that has them."""
+    counts, weight = sums.counts, node.weight
+    matches, mismatches, omissions, hallucinations, *_ = counts
+    expected, actual = matches + mismatches + omissions, matches + mismatches + hallucinations
+    counts[_EXPECTED_LEAVES] += expected
+    counts[_ACTUAL_LEAVES] += actual
+    if node.plan.options.extra != "count":
+        counts[_ACTUAL_LEAVES] = 0
+        sums.ignores_extra = True
+    if matches:
+        sums.score.extend((float(matches),))
+        sums.weighted.add_product(matches, weight)
+    if expected:
+        sums.expected.add_product(expected, weight)
+    if actual:
+        sums.actual.add_product(actual, weight)
 
 
 @final

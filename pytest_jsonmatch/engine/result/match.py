@@ -143,9 +143,18 @@ class MatchResult:
     @cached_property
     def per_field(self) -> Mapping[str, FieldAggregation]:
         """Aggregates by schema path (`items[].price`), without paths that were only skipped."""
+        return {
+            path: aggregation
+            for path, aggregation in self.all_fields.items()
+            if aggregation.total or aggregation.batch_errors
+        }
+
+    @cached_property
+    def all_fields(self) -> Mapping[str, FieldAggregation]:
+        """Aggregates by schema path, with paths that were only skipped."""
         findings = self._outcome.findings
-        by_node = aggregate(count_plain_matches(self._outcome.visited, findings), findings)
-        return {node.path: sums for node, sums in by_node.items() if sums.total or sums.batch_errors}
+        fields = aggregate(count_plain_matches(self._outcome.visited, findings), findings)
+        return {path: sums.read() for path, sums in fields.items()}
 
     @cached_property
     def containers(self) -> Sequence[ContainerResult]:

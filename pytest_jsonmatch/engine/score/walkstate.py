@@ -69,6 +69,24 @@ class VisitedPlaces:
         """Add the places of another walk."""
         self._visited += other._visited
 
+    def is_known(self, known: dict[PlanNode, set[Any]]) -> bool:
+        """Return whether all paths are known, and add those that are not."""
+        is_known = True
+        for node, container in self._visited:
+            keys: Collection[Any] = ()
+            if type(container) is dict:
+                keys = container.keys()
+            elif container:
+                keys = (ELEMENT,)
+            of_node = known.get(node)
+            if of_node is None:
+                known[node] = {*keys}
+                is_known = False
+            elif not of_node.issuperset(keys):
+                of_node.update(keys)
+                is_known = False
+        return is_known
+
     def count_places(self) -> dict[PlanNode, int]:
         """Return the number of visited leaves of expected at each schema path, containers first."""
         counts: Counter[PlanNode] = Counter()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -87,3 +87,70 @@ def divide_leaves(part: float, total: float, *, perfect: bool) -> float:
     if not total:
         return 1.0
     return min(part / total, 1.0 if perfect or part >= total else _BELOW_ONE)
+
+
+_MAX_NUMBERS: Final = 512
+"""An exact sum of more numbers than this is shortened."""
+
+
+@final
+class ExactSum:
+    """A sum of floats that is rounded only when read, so that the order of the numbers does not matter.
+
+    >>> one, other = ExactSum(), ExactSum()
+    >>> one.extend([0.1, 0.2]), other.extend([-0.1]), one.merge(other)
+    (None, None, None)
+    >>> one.value
+    0.2
+    """
+
+    __slots__ = ("_numbers",)
+
+    def __init__(self, numbers: Iterable[float] = ()) -> None:
+        self._numbers: list[float] = [*numbers]
+
+    def extend(self, numbers: Iterable[float]) -> None:
+        """Add finite numbers."""
+        self._numbers += numbers
+        if len(self._numbers) > _MAX_NUMBERS:
+            self._shorten()
+
+    def add_product(self, number: int, weight: float) -> None:
+        """Add `number` times a weight, exactly."""
+        product = number * weight
+        self._numbers.append(product)
+        if number > 1 and weight % 1:
+            from fractions import Fraction
+
+            self._numbers.append(float(number * Fraction(weight) - Fraction(product)))
+
+    def merge(self, other: ExactSum) -> None:
+        """Add another sum."""
+        if other._numbers:
+            self.extend(other._numbers)
+
+    def divide(self, number: int) -> None:
+        """Divide the sum, which rounds it."""
+        self._numbers = [self.value / number]
+
+    def _shorten(self) -> None:
+        """Replace the numbers by a few with the same exact sum: the rounded sum and its remainders."""
+        numbers = self._numbers
+        few: list[float] = []
+        while rest := math.fsum(numbers):
+            few.append(rest)
+            numbers.append(-rest)
+        self._numbers = few
+
+    @property
+    def value(self) -> float:
+        """The sum, rounded once."""
+        numbers = self._numbers
+        return numbers[0] if len(numbers) == 1 else math.fsum(numbers)
+
+    def __getstate__(self) -> list[float]:
+        self._shorten()
+        return self._numbers
+
+    def __setstate__(self, numbers: list[float]) -> None:
+        self._numbers = list(numbers)
