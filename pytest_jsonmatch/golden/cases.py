@@ -11,15 +11,16 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, final
 
+from pytest_jsonmatch.answer import Answer
 from pytest_jsonmatch.atomic import read_file
 from pytest_jsonmatch.engine.value.convert import MISSING, get_value, to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, UnsupportedValueError
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError, Position
-from pytest_jsonmatch.golden.files import is_json_file, outside, read_limited
+from pytest_jsonmatch.golden.files import outside, read_limited
 from pytest_jsonmatch.golden.marks import marks_of
 from pytest_jsonmatch.golden.matchers import check_matcher_places, iter_matchers, with_matchers
-from pytest_jsonmatch.golden.yamlevents import load, parse
+from pytest_jsonmatch.golden.yamlevents import load, parse, parse_json_text
 from pytest_jsonmatch.results.tags import read_tags
 from pytest_jsonmatch.running import WrittenRule
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue, Side
     from pytest_jsonmatch.golden.errors import Steps
     from pytest_jsonmatch.golden.marks import Mark
-    from pytest_jsonmatch.golden.tables import TableRow
+    from pytest_jsonmatch.golden.rows import TableRow
     from pytest_jsonmatch.golden.yamlevents import Document
 
 _YAML_SUFFIXES: Final = frozenset({".yaml", ".yml"})
@@ -221,10 +222,15 @@ class GoldenCase:
     def actual(self) -> JsonValue:
         """The recorded answer: a value, or the output of a model as text; None if there is none.
 
+        From a second file with cost and latency: an `Answer`.
+
         From `actual_file`: the value of a .yaml or .yml file, the text of any other file. Raises
         GoldenFileError if the file can't be read.
         """
         if "actual_file" not in self._given:
+            given = self._given.get("actual")
+            if isinstance(given, Answer) and self.fault is None:
+                return given
             return self._own("actual")
         actual = self._content("actual_file", _YAML_SUFFIXES)
         if isinstance(actual, bytes):
@@ -240,7 +246,7 @@ class GoldenCase:
 
     @property
     def expected(self) -> JsonValue:
-        """The expected value; from `expected_file`, the value of that .json, .yaml or .yml file.
+        """The expected value; from `expected_file`, that of the file: YAML with .yaml or .yml, else JSON.
 
         Raises GoldenFileError if the file can't be read.
         """
@@ -456,11 +462,11 @@ class GoldenCase:
 
     def _data(self, key: str) -> JsonValue:
         """Return the value of a JSON or YAML file."""
-        data, name = self._read(key), self.name_of(key)
+        data, name, is_yaml = self._read(key), self.name_of(key), self._suffix(key) in _YAML_SUFFIXES
         try:
-            return parse(data, name)
+            return parse(data, name) if is_yaml else parse_json_text(data, name)
         except GoldenFileError as error:
-            kind = "JSON" if is_json_file(name) else "valid"
+            kind = "valid" if is_yaml else "JSON"
             raise self.error(f"{key} is not {kind}: {error}", key) from None
 
     def _content(self, key: str, suffixes: Collection[str]) -> JsonValue | bytes:

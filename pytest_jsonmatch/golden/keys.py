@@ -112,12 +112,6 @@ def _text(missing: str) -> KeyCheck:
 _file: Final = _text("give a path, relative to this file")
 
 
-def _data_file(value: JsonValue) -> None:
-    _file(value)
-    if not value.lower().endswith((".json", ".yaml", ".yml")):
-        raise InvalidValueError(f"{value!r} must be a .json, .yaml or .yml file")
-
-
 def _id(value: JsonValue) -> None:
     _string(value)
     if reason := bad_id(value):
@@ -246,7 +240,7 @@ KEYS: Final[Mapping[str, Key]] = {
     "actual": Key(None),
     "actual_file": Key(_file),
     "expected": Key(with_matchers),
-    "expected_file": Key(_data_file),
+    "expected_file": Key(_file),
     "metric": Key(_text("name a metric"), file_wide=True),
     "threshold": Key(_threshold, file_wide=True),
     "options": Key(_options, file_wide=True, joined=True),

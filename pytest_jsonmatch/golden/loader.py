@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.value.convert import json_type
-from pytest_jsonmatch.engine.value.errors import JsonMatchError, did_you_mean
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, did_you_mean
 from pytest_jsonmatch.engine.value.text import add_article
 from pytest_jsonmatch.golden.cases import GoldenCase
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError
@@ -27,7 +27,7 @@ from pytest_jsonmatch.golden.keys import (
     is_repeat,
 )
 from pytest_jsonmatch.golden.marks import marks_of
-from pytest_jsonmatch.golden.tables import CaseTable, check_cases_from
+from pytest_jsonmatch.golden.rows import SETTINGS, CaseTable, check_cases_from, is_answer_file
 from pytest_jsonmatch.golden.yamlevents import EMPTY, load
 
 if TYPE_CHECKING:
@@ -38,8 +38,9 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.errors import Steps
     from pytest_jsonmatch.golden.expansion import Expansion
     from pytest_jsonmatch.golden.marks import Mark
-    from pytest_jsonmatch.golden.tables import TableRow
+    from pytest_jsonmatch.golden.rows import TableRow
     from pytest_jsonmatch.golden.yamlevents import Document
+    from pytest_jsonmatch.records.answers import AnswerFile
 
 _MAX_ERRORS: Final = 10
 _CHECKS: Final = {
@@ -165,20 +166,25 @@ class _Reader:
     def _rows(self, columns: dict[str, Any], defaults: dict[str, Any]) -> None:
         """Add the cases of a table."""
         where = ("cases_from",)
-        # The keys of the golden file for every case, and the location of its table.
+        # The keys of the golden file for every case, and the location of its table. Columns are not settings.
+        named = {key: value for key, value in columns.items() if key not in SETTINGS}
         common = GoldenCase(
-            "", self.path, self.document.position(where).line, {**defaults, **columns}, self.document, where
+            "", self.path, self.document.position(where).line, {**defaults, **named}, self.document, where
         )
-        inherited = {key: value for key, value in defaults.items() if key not in columns or key == "tags"}
+        inherited = {
+            key: value for key, value in defaults.items() if key not in columns or key in {"tags", *SETTINGS}
+        }
         if not {"input", "input_file"}.isdisjoint(columns):
             inherited = {key: inherited[key] for key in inherited.keys() - {"input", "input_file"}}
-        steps = (*where, "rows" if "rows" in columns else "file")
-        if "rows" in columns:
+        source = next(key for key in ("rows", "files", "file") if key in columns)
+        steps = (*where, source)
+        if source != "file":
             path, name, position = self.path, self.document.name, self.document.position(steps)
         else:
             path, name, position = common.named_file("file"), common.name_of("file"), None
         schema = _schema_of_cells(common, path)
-        table = CaseTable(path, name, self.path.parent, columns, inherited, schema, position)
+        answers = self._open_answers(columns, where)
+        table = CaseTable(path, name, self.path.parent, columns, inherited, schema, position, answers)
         try:
             for row in table.rows():
                 self._add_row(row)
@@ -190,9 +196,24 @@ class _Reader:
                 (*where, *error.steps), f"`cases_from`{error.reason}"
             ) from error.__cause__
         if not self.cases:
-            raise self.document.error(
-                steps, f"{columns.get('rows', name)} has no rows; a file without cases tests nothing"
-            )
+            lacks = "matches no files" if source == "files" else "has no rows"
+            found = columns[source] if source != "file" else name
+            raise self.document.error(steps, f"{found} {lacks}; a file without cases tests nothing")
+
+    def _open_answers(self, columns: dict[str, Any], where: Steps) -> AnswerFile | None:
+        """Return the answers of a second file; None if `actual` does not name one."""
+        actual: Any = columns.get("actual")
+        if not is_answer_file(actual):
+            return None
+        from pytest_jsonmatch.records.answers import AnswerFile
+
+        case = GoldenCase("", self.path, 1, {"file": actual["file"]}, self.document, (*where, "actual"))
+        path, name = case.named_file("file"), case.name_of("file")
+        try:
+            return AnswerFile(path, name, actual.get("id"), actual.get("column"))
+        except ConfigurationError as error:
+            reason = str(error).replace(str(path), name)
+            raise self.document.error((*where, "actual", "file"), f"`cases_from`: {reason}") from None
 
     def _add_row(self, row: TableRow) -> None:
         """Add the case of a row; for an invalid row, a case that fails."""
@@ -203,7 +224,8 @@ class _Reader:
             (self.cases[name].row for name in ids_of_runs(row.name, runs) if name in self.cases), None
         )
         if first is not None:
-            row.refuse(f"the id {row.name!r} is already taken by the row at {first.place}")
+            holder = first.place if "files" in row.table.columns else f"the row at {first.place}"
+            row.refuse(f"the id {row.name!r} is already taken by {holder}")
             runs = 1
             while row.name in self.cases:
                 row.name += "+"
@@ -296,7 +318,7 @@ class _Reader:
 
 def _schema_of_cells(case: GoldenCase, path: Path) -> SchemaNode | None:
     """Return the eval schema that gives cells of a CSV file their types; None without a valid one."""
-    if path.suffix.lower() != ".csv":
+    if path.suffix.lower() not in {".csv", ".tsv"}:
         return None
     try:
         return case.schema_node

@@ -187,6 +187,8 @@ def _reason_not_writable(case: GoldenCase) -> str | None:
             return case.row.remedy
         if case.has_key("parametrize"):
             return "it is one of several that `parametrize` makes; its placeholders `${name}` would be lost"
+    elif not case.expected_file.name.lower().endswith((".json", ".yaml", ".yml")):
+        return f"its suffix is {case.expected_file.suffix!r}; only .json, .yaml and .yml files are written"
     real = case.outside(case.expected_file or case.path)
     return None if real is None else f"a link leads to {real}, outside of the rootdir"
 

@@ -211,6 +211,15 @@ def parse(data: bytes, name: str, *, holds_cases: bool = False) -> JsonValue:
     """
     if not is_json_file(name):
         return load(data, name, holds_cases=holds_cases).value
+    return parse_json_text(data, name)
+
+
+def parse_json_text(data: bytes, name: str) -> JsonValue:
+    """Return the value of a JSON file.
+
+    Raises:
+        GoldenFileError: the file is not valid.
+    """
     try:
         return _parse_json(data.decode("utf-8").removeprefix("\ufeff"), name)
     except UnicodeDecodeError as error:

@@ -377,6 +377,8 @@ class RecordPairing:
             record_id = plain.get(name)
             if record_id is None:
                 record_id = find_column(plain, name)
+            if self.reading.tables and type(record_id) is int:
+                record_id = str(record_id)  # the cells of a CSV file are text
         if type(record_id) is not str and type(record_id) is not int:
             record_id = None
         return record_id, parsed, warnings

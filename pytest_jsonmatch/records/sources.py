@@ -228,7 +228,7 @@ class RecordSource:
         try:
             yield from read_csv(stream, cast("str", self._delimiter), header)
         except RowError as error:
-            raise ConfigurationError(f"{self.name}:{error.line}: {error}") from None
+            raise ConfigurationError(f"{self.name}:{error.line}: {error}") from error
 
     def _read_array(self, content: bytes) -> list[Any]:
         try:
@@ -296,6 +296,19 @@ class RecordSource:
         return position + 1 if self.names is None else self.names[position]
 
     # -- reading -------------------------------------------------------------------------------------------
+
+    def numbered(self) -> Iterator[tuple[int, Any]]:
+        """Yield each record as it was read, with its line in the file, or with its number without lines.
+
+        Raises:
+            RowError: the first row of a CSV file does not name the columns.
+        """
+        if self.form == "lines":
+            lines = enumerate(self.file, 1)
+            return ((number, line.rstrip(b"\r\n")) for number, line in lines if line.strip(_BLANK))
+        if self.form == "csv":
+            return ((row.line, row) for row in read_csv(self.file, cast("str", self._delimiter)))
+        return enumerate(self._records, 1)
 
     def __iter__(self) -> Iterator[tuple[str | None, Any, int | None]]:
         """Yield (file and line, record, offset if the record can be read again)."""

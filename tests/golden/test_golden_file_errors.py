@@ -51,7 +51,6 @@ cases:\n- {id: case-2, expected: 1}\n- {expected: 1}\n => 3:3: the id 'case-2' i
 + expected_file: a.json => 4:3: both `expected` and `expected_file`; keep one
 + input: 1\n  input_file: a => 5:3: both `input` and `input_file`; keep one
 + actual: 1\n  actual_file: a => 5:3: both `actual` and `actual_file`; keep one
-expected_file: a.txt\n => 1:1: `expected_file` 'a.txt' must be a .json, .yaml or .yml file
 expected_file: 3\n => 1:1: `expected_file` must be a string, got a number; put it in quotes
 + actual_file: '' => 4:3: `actual_file` is empty; give a path, relative to this file
 + title: true => 4:3: `title` must be a string, got a boolean; put it in quotes

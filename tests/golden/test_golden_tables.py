@@ -256,9 +256,9 @@ def test_a_table_without_cases(cases, line):
 
 
 WRONG_COLUMNS = r"""
-cases_from: a.csv => 1:1: `cases_from` must be a mapping with `file` or `rows`, and what its columns are for
-cases_from: {file: a.xls} => 1:14: `cases_from`: `file` must name a .jsonl or .csv file
-cases_from: {id: a} => 1:1: `cases_from`: `file` must name a .jsonl or .csv file
+cases_from: a.csv => 1:1: `cases_from` must be a mapping with `file`, `files` or `rows`, and what its columns are for
+cases_from: {file: a.xls} => 1:14: `cases_from`: `file` must name a .jsonl, .csv, .tsv or .json file
+cases_from: {id: a} => 1:1: `cases_from`: `file` must name a .jsonl, .csv, .tsv or .json file
 cases_from: {file: a.csv, id: 1} => 1:27: `cases_from`: `id` must be the name of the column that names the cases
 cases_from: {file: a.csv, expected: {a: 1}} => 1:38: `cases_from`: `a` must name a column, or map fields to columns
 cases_from: {file: a.csv, tags: {a: 1}} => 1:34: `cases_from`: the tag 'a' must be a text, with {column} for the value of a column
@@ -272,7 +272,7 @@ cases_from: {rows: "json:lods"} => 1:14: `cases_from`: `rows`: 'json:lods': 'jso
 cases_from: {rows: "json:load"} => 1:14: `cases_from`: `rows`: 'json:load' failed: TypeError: load() missing 1 required positional argument: 'fp'
 cases_from: {rows: "math:pi"} => 1:14: `cases_from`: `rows`: 'math:pi' failed: TypeError: 'float' object is not iterable
 cases_from: {rows: "builtins:list"} => 1:14: builtins:list has no rows; a file without cases tests nothing
-cases_from: {} => 1:1: `cases_from`: `file` must name a .jsonl or .csv file
+cases_from: {} => 1:1: `cases_from`: `file` must name a .jsonl, .csv, .tsv or .json file
 cases: [{expected: 1, cases_from: {}}] => 1:23: `cases_from` is not allowed inside a case
 {cases_from: {file: no.csv}, id: a} => 1:30: `id` belongs to a case and is not allowed next to `cases`
 cases_from: {file: no.csv} => 1:14: no.csv can't be read: no such file or directory
