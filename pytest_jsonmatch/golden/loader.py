@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, final
 
+from pytest_jsonmatch.atomic import open_file
 from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, did_you_mean
 from pytest_jsonmatch.engine.value.text import add_article
@@ -210,7 +211,11 @@ class _Reader:
         case = GoldenCase("", self.path, 1, {"file": actual["file"]}, self.document, (*where, "actual"))
         path, name = case.named_file("file"), case.name_of("file")
         try:
+            open_file(path).close()
             return AnswerFile(path, name, actual.get("id"), actual.get("column"))
+        except OSError as error:
+            reason = f"{name} can't be read: {(error.strerror or str(error)).lower()}"
+            raise self.document.error((*where, "actual", "file"), f"`cases_from`: {reason}") from None
         except ConfigurationError as error:
             reason = str(error).replace(str(path), name)
             raise self.document.error((*where, "actual", "file"), f"`cases_from`: {reason}") from None

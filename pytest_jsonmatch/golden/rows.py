@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast, final
 
+from pytest_jsonmatch.atomic import open_file
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
@@ -269,7 +270,7 @@ class CaseTable:
         return cast("Mapping[str, Any]", row)
 
     def _read_file(self) -> Iterator[_Unread]:
-        self.path.open("rb").close()  # raises the error of a file that can't be read
+        open_file(self.path).close()  # raises the error of a file that can't be read
         try:
             with RecordSource(self.path, "rows", delimiter=self.columns.get("delimiter")) as source:
                 is_checked = False

@@ -88,7 +88,7 @@ def test_cost_and_latency_stand_next_to_the_answer(cases):
 WRONG = r"""
 actual: {file: a.txt, id: no} => 1:50: `cases_from`: the `file` of `actual` must name a .jsonl, .csv, .tsv or .json file
 actual: {file: a.jsonl} => 1:41: `cases_from`: `cases_from` has an `id` and `actual` has none; give both, or none to pair rows by position
-actual: {file: none.jsonl, id: no} => 1:50: `cases_from`: answers 'none.jsonl' can't be read: no such file or directory
+actual: {file: none.jsonl, id: no} => 1:50: `cases_from`: none.jsonl can't be read: no such file or directory
 actual: {file: a.jsonl, id: nr} => 1:50: `cases_from`: a.jsonl:1 has no nr that is a string or an integer
 actual: {file: twice.jsonl, id: no} => 1:50: `cases_from`: twice.jsonl:2 has the same no as an earlier answer: 7
 """
@@ -177,7 +177,10 @@ def test_settings_of_a_row(cases):
     assert one.options == {"fields": {"c": "exact", "a": "exact"}, "skip": ["d", "b"]}
     assert (two.title, two.threshold, two.cluster) == (None, 0.9, "")
     assert two.options == {"fields": {"c": "exact"}, "skip": ["d"]}
-    assert str(three.fault) == "gold.jsonl:3:1: `threshold`: threshold must be a number from 0 to 1, or a mapping of score, precision, recall, f1 and fields to such numbers, got 2"
+    assert (
+        str(three.fault)
+        == "gold.jsonl:3:1: `threshold`: threshold must be a number from 0 to 1, or a mapping of score, precision, recall, f1 and fields to such numbers, got 2"
+    )
 
 
 def test_settings_in_cells_are_json(cases):
