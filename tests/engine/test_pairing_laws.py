@@ -730,3 +730,31 @@ def test_very_many_nested_elements_pair_as_they_do_alone(kind, more):
     ]
     assert result.matched_leaves == pytest.approx(sum(one.matched_leaves for one in alone))
     assert len(result.alignments[0].pairs) == 210
+
+
+TYING = ([], [9], 2, {}, {"x": 9}, [[9], []])
+
+
+@pytest.mark.parametrize("metric", ["leaf_f1", "pairwise_f1"])
+@pytest.mark.parametrize(("size", "rounds"), [(2, 60), (3, 60), (6, 40), (40, 4), (140, 1)])
+def test_swapping_the_sides_takes_the_same_of_pairings_that_tie(metric, size, rounds):
+    # An empty array counts as a leaf unless its partner is an array: such pairings have other leaves.
+    def make(rng, number):
+        members = (
+            {key: rng.choice(TYING) for key in rng.sample("acd", rng.randrange(3))} for _ in range(number)
+        )
+        return [{"b": [9], **more} for more in members]
+
+    for seed in range(rounds):
+        rng = random.Random(seed)
+        one, other = make(rng, size), make(rng, size - (seed % 3 == 0))
+        forth = compare_json(one, other, metric=metric, arrays="unordered", empties="leaf")
+        back = compare_json(other, one, metric=metric, arrays="unordered", empties="leaf")
+        assert (back.precision, back.recall) == pytest.approx((forth.recall, forth.precision), abs=1e-12)
+
+
+def test_a_tie_with_other_numbers_of_leaves_is_the_same_in_both_directions():
+    one = [{"b": [9], "a": [9], "c": [9]}, {"b": [9]}]
+    other = [{"a": [], "b": [9]}, {"a": 2, "b": [9]}]
+    forth, back = (compare_json(*sides, arrays="unordered") for sides in ((one, other), (other, one)))
+    assert (forth.precision, forth.recall) == (back.recall, back.precision)

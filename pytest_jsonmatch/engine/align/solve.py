@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -17,12 +17,23 @@ _UNIT: Final = 2.0**-45
 """Worths are multiples of this, see `grid.ROUNDING`."""
 
 
+def _is_turned(rows: Iterable[list[float]], columns: Iterable[list[float]], n: int, m: int) -> bool:
+    """Return whether an assignment is solved with its columns as rows.
+
+    Thus of several optima, both directions of a comparison make the same. The shorter side comes first; of
+    equally long ones, the side with the smaller numbers.
+    """
+    if n != m:
+        return n > m
+    return next((row > column for row, column in zip(rows, columns) if row != column), False)
+
+
 def assign_lists(worth: Sequence[Sequence[float]]) -> list[int]:
     """Pair rows with columns for the greatest sum, in plain Python without scipy, for small problems.
 
+    The order of rows and columns decides between several optima, and swapping the sides makes no difference.
     Every row is first paired with its best column; rows whose best column is already paired are added by
-    shortest augmenting paths (Jonker and Volgenant 1987). The order of rows and columns decides between
-    several optima.
+    shortest augmenting paths (Jonker and Volgenant 1987).
 
     Args:
         worth: n rows of m numbers, at least 0; a pair worth 0 counts the same as no pair.
@@ -34,7 +45,7 @@ def assign_lists(worth: Sequence[Sequence[float]]) -> list[int]:
     [0, 1]
     """
     n, m = len(worth), len(worth[0]) if worth else 0
-    if n > m:
+    if _is_turned(map(list, worth), map(list, zip(*worth)), n, m):
         columns = [-1] * n
         for column, row in enumerate(assign_lists(list(zip(*worth)))):
             if row >= 0:
@@ -82,6 +93,11 @@ def assign_lists(worth: Sequence[Sequence[float]]) -> list[int]:
     return columns
 
 
+def _to_list(line: Matrix) -> list[float]:
+    numbers: list[float] = line.tolist()
+    return numbers
+
+
 def assign_matrix(worth: Matrix) -> list[tuple[int, int]]:
     """Return the pairs of rows and columns with the greatest sum, without pairs worth 0.
 
@@ -91,6 +107,9 @@ def assign_matrix(worth: Matrix) -> list[tuple[int, int]]:
     import numpy as np
     from scipy.optimize import linear_sum_assignment
 
+    n, m = worth.shape
+    if _is_turned(map(_to_list, worth), map(_to_list, worth.T), n, m):
+        return sorted((row, column) for column, row in assign_matrix(worth.T))
     if len(worth) <= _FEW_ROWS:
         rows, columns = linear_sum_assignment(worth, maximize=True)
     else:
