@@ -301,6 +301,7 @@ def _format_failure(request: ComparisonRequest, result: MatchResult, locate: Loc
     yield from _hint_at_swap(result, request.actual)
     yield from _hint_at_aliases(request, result)
     yield from _hint_at_dates(request, result)
+    yield from _hint_at_absent(result)
     yield from _suggest_changes(request, result)
 
 
@@ -417,6 +418,14 @@ def _hint_at_dates(request: ComparisonRequest, result: MatchResult) -> Iterator[
     rules = {} if request.suggests else find_date_rules(result)
     if rules:
         yield f"to compare dates whatever their precision or form: fields={rules!r}"
+
+
+def _hint_at_absent(result: MatchResult) -> Iterator[str]:
+    """Yield a hint if null or empty values explain most of the loss."""
+    from pytest_jsonmatch.report.absent_hint import suggest_absent
+
+    if (hint := suggest_absent([result])) is not None:
+        yield hint
 
 
 def _format_unmatched(result: MatchResult, failures: Iterable[ScoreCheck]) -> Iterator[str]:

@@ -24,6 +24,7 @@ from pytest_jsonmatch.gate.gates import check_gates
 from pytest_jsonmatch.records.columns import find_column, iter_members
 from pytest_jsonmatch.records.pairing import read_gold
 from pytest_jsonmatch.records.sources import RecordSource
+from pytest_jsonmatch.report.absent_hint import suggest_absent
 from pytest_jsonmatch.report.blocks import Text
 from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.cases_page import PageExtra
@@ -64,7 +65,7 @@ def run(options: Namespace) -> int:
         f"{name_of(options.actual)} against {name_of(options.expected)}",
         gates=checks,
         by=tuple(dict(options.by)),
-        notes=[*floor, *_notes(run, options, None if options.verbose else _SHOWN)],
+        notes=[*floor, *_hint_at_absent(run), *_notes(run, options, None if options.verbose else _SHOWN)],
         also=[f"{count(unscored, 'answer')} not scored"] if unscored else [],
         page=None if options.html is None else PageExtra(details_of_records(run)),
         has_intervals=_is_kept(options),
@@ -184,6 +185,13 @@ def _readable(answers: str) -> list[Any]:
 def _is_kept(options: Namespace) -> bool:
     """Return whether the results are written to a file."""
     return any(target is not None for target in (options.json, options.html, options.markdown))
+
+
+def _hint_at_absent(run: RunResult) -> Iterator[Text]:
+    """Yield a hint if null or empty values explain most of the loss in the lowest-scoring records."""
+    results = [record.match for record in run.worst if record.match is not None and record.error is None]
+    if (hint := suggest_absent(results)) is not None:
+        yield Text(f"in {count(len(results), 'lowest-scoring record')}, {hint}")
 
 
 def _notes(run: RunResult, options: Namespace, limit: int | None) -> Iterator[Text]:

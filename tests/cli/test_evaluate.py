@@ -537,3 +537,16 @@ def test_what_an_empty_answer_scores(write, command):
     write(g_jsonl=gold[1:], a_jsonl=answers[1:])
     assert "empty answer" not in command("evaluate a.jsonl g.jsonl --config rules.json").out
     assert "an empty answer scores 0.00\n" in command("evaluate a.jsonl g.jsonl --config rules.json -v").out
+
+
+def test_nulls_that_explain_the_loss_are_named(command, write):
+    write(
+        g_jsonl=[{"a": 1, "b": "x"}, {"a": 2}],
+        a_jsonl=[{"a": 1, "b": "x", "c": None}, {"a": 2, "b": "", "c": None}],
+        rules_json={"absent": [None, ""]},
+    )
+    out = command("evaluate a.jsonl g.jsonl").out
+    assert "in 2 lowest-scoring records, null and empty values explain 100 % of the loss: absent: [" in out
+    out = command("evaluate a.jsonl g.jsonl --config rules.json").out
+    assert "explain" not in out
+    assert "score 1.00" in out

@@ -136,6 +136,7 @@ OPTIONS = st.fixed_dictionaries(
         "extra": st.sampled_from(["count", "ignore"]),
         "empties": st.sampled_from(["leaf", "if_absent", "never"]),
         "nulls": st.sampled_from(["value", "absent"]),
+        "absent": st.sampled_from([[], ["", "t", []], [0, {}, None]]),
         "reduce": st.sampled_from(["f1", "ratio"]),
         "leaf_threshold": st.sampled_from([0.3, 0.5]),
         "match_threshold": st.sampled_from([0.3, 0.7]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import sys
+from unittest.mock import ANY
 
 import pytest
 
@@ -12,6 +13,7 @@ from pytest_jsonmatch import (
     ComparatorResult,
     ConfigurationError,
     TargetPathError,
+    assert_json_match,
     compare_json,
     register_comparator,
     register_metric,
@@ -183,6 +185,56 @@ def test_nulls_absent_and_empties():
     assert compare_json({"a": []}, {"a": []}, metric="leaf_f1").counts == {"match": 1}
     assert compare_json({}, {"a": []}, metric="leaf_f1").counts == {"omission": 1}
     assert compare_json({}, {"a": []}, metric="leaf_f1", empties="never").counts == {}
+
+
+ABSENT = {"absent": [None, "", "N/A", []]}
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "options", "counts"),
+    [
+        ({"a": 1}, {"a": 1, "b": None, "c": "", "d": "N/A", "e": []}, {}, {"match": 1}),
+        ({"a": 1, "b": "N/A"}, {"a": 1, "b": None}, {}, {"match": 1}),
+        ({"a": 1, "b": "N/A"}, {"a": 1, "b": "x"}, {}, {"match": 1, "hallucination": 1}),
+        ({"a": 1, "b": "x"}, {"a": 1, "b": ""}, {}, {"match": 1, "omission": 1}),
+        ({"a": ["", None]}, {"a": ["", "N/A"]}, {}, {"match": 1, "mismatch": 1}),
+        ({"a": {"b": {"c": ""}}}, {"a": {}}, {}, {"omission": 1}),
+        ({"a": 1, "b": {"c": None}}, {"a": 1}, {"absent": [{}, None]}, {"match": 1}),
+        ({"a": 1, "b": {"c": None}}, {"a": 1}, {"absent": [{}]}, {"match": 1, "omission": 1}),
+        ({"a": 1}, {"a": 1, "b": " n/A "}, {}, {"match": 1, "hallucination": 1}),
+        ({"a": 1}, {"a": 1, "b": " n/A "}, {"transform": ["strip", "casefold"]}, {"match": 1}),
+        ({"a": 1}, {"a": 1, "b": [" "]}, {"absent": [[""]], "transform": ["strip"]}, {"match": 1}),
+        ({"a": 1}, {"a": 1, "b": None}, {"absent": [""], "nulls": "absent"}, {"match": 1}),
+        ({"a": 0, "b": False}, {"a": False, "b": 0}, {"absent": [0]}, {"hallucination": 1, "omission": 1}),
+        ({"b": ANY}, {"b": ""}, {}, {"omission": 1}),
+        ({"b": "x"}, {"b": ""}, {"accept": {"b": [""]}}, {"omission": 1}),
+        ({"b": "x"}, {"b": ""}, {"accept": {"b": {"optional": True}}}, {"skipped": 1}),
+        ({"b": {"c": "N/A", "d": 1}}, {"b": {"d": 1}}, {"fields": {"b": "exact"}}, {"match": 1}),
+        ([{"k": "", "n": 1}], [{"k": "", "n": 1}], {"arrays": {"key": "k"}}, {"omission": 1, "hallucination": 1}),
+        ([{"n": 1, "x": ""}, {"n": 2}], [{"n": 2, "x": None}, {"n": 1}], {"arrays": "unordered"}, {"match": 2}),
+    ],
+)  # fmt: skip
+def test_values_that_mean_that_a_member_is_absent(expected, actual, options, counts):
+    assert compare_json(actual, expected, **{**ABSENT, **options}).counts == counts
+
+
+def test_absent_is_a_list_of_values():
+    for value in (None, "", {"a": 1}, [float("nan")]):
+        with pytest.raises(ConfigurationError, match=r"^absent must "):
+            compare_json({}, {}, absent=value)
+
+
+def test_a_schema_need_not_list_an_absent_member():
+    schema = {"properties": {"a": {"type": "integer"}}}
+    assert compare_json({"a": 1, "c": ""}, {"a": 1, "b": "N/A"}, schema=schema, **ABSENT).score == 1.0
+
+
+def test_a_failure_names_the_option_if_nulls_explain_it():
+    with pytest.raises(AssertionError, match=r'explain 67 % of the loss: absent: \[null, ""\] counts such'):
+        assert_json_match({"a": 2, "b": None, "c": "", "d": 4, "e": ""}, {"a": 1, "c": None, "d": 4})
+    with pytest.raises(AssertionError) as caught:
+        assert_json_match({"a": 2, "b": None}, {"a": 1})
+    assert "absent" not in str(caught.value)
 
 
 def test_a_type_mismatch_counts_the_leaves_of_each_side_once():

@@ -129,6 +129,7 @@ def options(comparators, alignments, **more):
             "array_threshold": st.sampled_from([0, 0.3, 0.5]),
             "empties": st.sampled_from(["leaf", "if_absent", "never"]),
             "nulls": st.sampled_from(["value", "absent"]),
+            "absent": st.lists(values, max_size=3),
             "reduce": st.sampled_from(["f1", "ratio"]),
             "extra": st.sampled_from(["count", "ignore"]),
             "unlisted": st.sampled_from(["extra", "reject"]),

@@ -240,6 +240,7 @@ rules = st.sampled_from(["skip", "exact", "my_own"]) | mapped_rules
 options = mapping(
     **{name: st.sampled_from(choices) for name, choices in CHOICES.items()},
     arrays=st.sampled_from(["ordered", "unordered", "sequence"]) | by_key,
+    absent=st.lists(values, max_size=2),
     array_threshold=units,
     array_matching_threshold=units,
     leaf_threshold=units | st.none(),

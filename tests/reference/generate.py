@@ -291,6 +291,7 @@ def some_options(rng: random.Random, metrics: list[str]) -> dict[str, Any]:
             "array_threshold": (0, 0.3, 0.5),
             "empties": ("leaf", "if_absent", "never"),
             "nulls": ("value", "absent"),
+            "absent": ([], [None, "", "a"], ["", "Running", []], [0, 1, "a", {}], [{}, [], False, ["a"]]),
             "reduce": ("f1", "ratio"),
             "unlisted": ("extra", "reject"),
             "leaf_threshold": (None, None, 0.3, 0.5),

@@ -324,6 +324,7 @@ DEFAULTS: dict[str, object] = {
     "array_threshold": 0,
     "empties": "leaf",
     "nulls": "value",
+    "absent": (),
     "reduce": "f1",
     "leaf_threshold": None,
     "match_threshold": None,
@@ -404,6 +405,7 @@ class Plan:
     array_threshold: float
     empties: str
     nulls: str
+    absent: list
     reduce: str
     leaf_threshold: float | None
     match_threshold: float | None
@@ -474,13 +476,14 @@ class Plan:
         """Whether the leaves of both sides count in the similarity of two elements."""
         return (self.reduce, self.extra) == ("f1", "count")
 
-    def part(self, value: object, names: list[str]) -> dict | None:
+    def part(self, place: Place, value: object, names: list[str]) -> dict | None:
         """Some members of an object; None if it has only nulls there. The same object for the same value."""
         if not isinstance(value, Mapping):
             return None
         key = id(value), tuple(names)
         if key not in self.parts:
-            self.parts[key] = {name: value[name] for name in names if name in value}, value
+            there = present(self, place, value)
+            self.parts[key] = {name: there[name] for name in names if name in there}, value
         part = self.parts[key][0]
         return part if any(item is not None for item in part.values()) else None
 
@@ -900,9 +903,58 @@ def figures(plan: Plan, rows: list[Row]) -> Figures:
 # ------------------------------------------------------------------------------------------- the walk
 
 
-def present(plan: Plan, value: Mapping) -> dict:
-    """The members that are there: with `nulls: absent`, null ones are not."""
-    return {key: item for key, item in value.items() if item is not None or plan.nulls == "value"}
+def present(plan: Plan, place: Place, value: Mapping) -> dict:
+    """The members that are there: with `nulls: absent`, null ones are not, with `absent`, those of its values."""
+    if not nothings(plan):
+        return dict(value)
+    return {
+        key: item
+        for key, item in value.items()
+        if not is_nothing(plan, there := place.member(plan, key, item), bare(plan, there, item))
+    }
+
+
+def nothings(plan: Plan) -> list:
+    return [*plan.absent, *([None] if plan.nulls == "absent" else [])]
+
+
+def is_nothing(plan: Plan, place: Place, value: object) -> bool:
+    """Whether a member is not there, by its value without its own absent members, after its transforms."""
+    if isinstance(value, DirtyEquals):
+        return False
+    seen_value = changed(place, value)
+    return any(equal(changed(place, each), seen_value) for each in nothings(plan))
+
+
+def changed(place: Place, value: object) -> object:
+    """A value with all scalars transformed as at this place."""
+    if isinstance(value, dict):
+        return {key: changed(place, item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [changed(place, item) for item in value]
+    return transform_scalar(value, place.transforms)
+
+
+def bare(plan: Plan, place: Place, value: object) -> object:
+    """A value without absent members at any depth."""
+    if plan.rule(place, "compare"):
+        return bare_whole(plan, place, value)
+    if isinstance(value, dict):
+        there = present(plan, place, value)
+        return {key: bare(plan, place.member(plan, key, item), item) for key, item in there.items()}
+    if isinstance(value, list):
+        return [bare(plan, place.element(plan, i, i, item), item) for i, item in enumerate(value)]
+    return value
+
+
+def bare_whole(plan: Plan, place: Place, value: object) -> object:
+    """The same of what is compared as a whole: inside, its own transforms hold."""
+    if isinstance(value, list):
+        return [bare_whole(plan, place, item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    inner = {key: bare_whole(plan, place, item) for key, item in value.items()}
+    return {key: item for key, item in inner.items() if not is_nothing(plan, place, item)}
 
 
 def refuse(plan: Plan, place: Place, value: object, kind: str) -> None:
@@ -915,7 +967,7 @@ def refuse(plan: Plan, place: Place, value: object, kind: str) -> None:
     if plan.rule(place, "skip") or plan.rule(place, "compare"):
         return
     if isinstance(value, dict):
-        for key, item in present(plan, value).items():
+        for key, item in present(plan, place, value).items():
             there = place.member(plan, key, item)
             if there.written is UNLISTED and not plan.rule(there, "skip"):
                 path = (*(place.expected if kind == "GoldValidationError" else place.actual), key)
@@ -931,11 +983,7 @@ def seen(plan: Plan, place: Place, value: object) -> object:
 
     Reading 34: a container that is compared as a whole is one leaf: rules for places inside it mean nothing.
     """
-    if isinstance(value, dict):
-        return {key: seen(plan, place, item) for key, item in present(plan, value).items()}
-    if isinstance(value, list):
-        return [seen(plan, place, item) for item in value]
-    return transform_scalar(value, place.transforms)
+    return changed(place, bare_whole(plan, place, value))
 
 
 def both_row(place: Place, status: str, score: float, expected: float, actual: float) -> Row:
@@ -1049,7 +1097,7 @@ def one_sided(
         return contained(plan, place, [one_row(place, status)], *sides)
     rows: list[Row] = []
     if isinstance(value, dict):
-        there = present(plan, value)
+        there = present(plan, place, value)
         for key, item in there.items():
             rows += one_sided(plan, place.member(plan, key, item), item, status, itself=False)
         empty = not there
@@ -1150,7 +1198,7 @@ def counted_alone(plan: Plan, place: Place, value: object, *, of_expected: bool 
     if plan.rule(place, "compare") or not is_container(value):
         return place.weight
     if isinstance(value, dict):
-        there = present(plan, value)
+        there = present(plan, place, value)
         parts = [(place.member(plan, key, item), item) for key, item in there.items()]
     else:
         parts = [(place.element(plan, i, i, item), item) for i, item in enumerate(value)]
@@ -1198,7 +1246,7 @@ def walk(plan: Plan, place: Place, expected: object, actual: object, *, bare: bo
     if type_of(e) != type_of(a):
         return contained(plan, place, [mistyped(plan, place, expected, actual)], expected, actual)
     if isinstance(expected, dict):
-        both = present(plan, expected), present(plan, actual)
+        both = present(plan, place, expected), present(plan, place, actual)
         return contained(plan, place, walk_object(plan, place, *both), expected, actual)
     if isinstance(expected, list):
         return contained(plan, place, walk_array(plan, place, expected, actual), expected, actual)
@@ -1275,8 +1323,9 @@ def pair_by_key(plan: Plan, place: Place, expected: list, actual: list, name: st
     def first_with_each_key(values: list) -> dict[str, int]:
         found: dict[str, int] = {}
         for i, item in enumerate(values):
-            key = item.get(name) if isinstance(item, dict) else None
-            there = place.element(plan, i, i, item).member(plan, name, key)
+            around = place.element(plan, i, i, item)
+            key = present(plan, around, item).get(name) if isinstance(item, dict) else None
+            there = around.member(plan, name, key)
             key = None if is_container(key) else transform_scalar(key, there.transforms)
             if type_of(key) in {"number", "string"} and not is_nonfinite(key):
                 found.setdefault(scalar_text(key), i)
@@ -1304,7 +1353,10 @@ def pair_by_members(
     whole |= any(each.values or each.predicates or each.optional for each in accepted)
     if whole or any(isinstance(item, DirtyEquals) for item in expected):
         raise RefusedError("ConfigurationError", doubts=["elements that are compared as a whole"])
-    parts = [[plan.part(item, names) for item in side] for side in sides]
+    parts = [
+        [plan.part(place.element(plan, i, i, item), item, names) for i, item in enumerate(side)]
+        for side in sides
+    ]
     groups: dict[str, tuple[list[int], list[int]]] = {}
     for number, side in enumerate(parts):
         for i, part in enumerate(side):
@@ -1364,7 +1416,7 @@ def canonical(plan: Plan, place: Place, value: object) -> str:
         return plain_text(seen(plan, place, value), strict=strict(spec))
     if isinstance(value, dict):
         texts = []
-        for key, item in sorted(present(plan, value).items()):
+        for key, item in sorted(present(plan, place, value).items()):
             text = canonical(plan, place.member(plan, key, item), item)
             texts.append(text if text == SKIPPED else f"{json.dumps(key, ensure_ascii=False)}:{text}")
         return "{" + ",".join(without_skipped(texts)) + "}"
@@ -1406,7 +1458,7 @@ def has_nonfinite(plan: Plan, place: Place, value: object) -> bool:
     if plan.rule(place, "skip"):
         return False
     if isinstance(value, dict):
-        there = present(plan, value)
+        there = present(plan, place, value)
         return any(has_nonfinite(plan, place.member(plan, key, item), item) for key, item in there.items())
     if isinstance(value, list):
         return any(has_nonfinite(plan, place.element(plan, i, i, item), item) for i, item in enumerate(value))
@@ -1648,8 +1700,8 @@ def shuffled(plan: Plan, place: Place, value: object, rng: random.Random) -> obj
 
 def walk_fields(plan: Plan, place: Place, expected: object, actual: object) -> list[Row]:
     """Granularity `fields`: every top-level key is one unit."""
-    e = present(plan, expected) if isinstance(expected, dict) else expected
-    a = present(plan, actual) if isinstance(actual, dict) else actual
+    e = present(plan, place, expected) if isinstance(expected, dict) else expected
+    a = present(plan, place, actual) if isinstance(actual, dict) else actual
     if e == {} and a is MISSING:
         # Reading 22: an empty object that is itself what is missing counts as `empties` says, as anywhere.
         return one_sided(plan, place, e, "omission")

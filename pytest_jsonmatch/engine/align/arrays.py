@@ -124,7 +124,9 @@ class Aligner(PairingContext):
         if element.rules.skip:
             return Pairing(list(zip(range(len(expected)), range(len(actual)))))
         check_compared_by_members(element, expected)
-        left, right = [[_select_members(item, align.members) for item in side] for side in (expected, actual)]
+        left, right = [
+            [_select_members(element, item, align.members) for item in side] for side in (expected, actual)
+        ]
         rows, columns = [[at for at, part in enumerate(side) if part] for side in (left, right)]
         keys, others = self.equality.make_keys(
             element, [left[at] for at in rows], [right[to] for to in columns]
@@ -200,11 +202,13 @@ def check_compared_by_members(element: PlanNode, expected: list[JsonValue]) -> N
         )
 
 
-def _select_members(item: JsonValue, names: Iterable[str]) -> dict[str, JsonValue]:
+def _select_members(element: PlanNode, item: JsonValue, names: Iterable[str]) -> dict[str, JsonValue]:
     """Return some members of an object; none if all are null or if the item is not an object."""
     if type(item) is not dict:
         return {}
     members = {name: item[name] for name in names if name in item}
+    if (absent := element.plan.absent) is not None:
+        members = absent.remove(element.choose(item, MISSING), members)
     return members if any(value is not None for value in members.values()) else {}
 
 

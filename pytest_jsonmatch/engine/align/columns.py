@@ -199,8 +199,8 @@ class GridBuilder:
         self, grid: Grid, node: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
     ) -> None:
         """Add the members of objects, key by key."""
-        if self._aligner.plan.options.nulls == "absent":
-            expected, actual = list(map(_remove_nulls, expected)), list(map(_remove_nulls, actual))
+        if (absent := self._aligner.plan.absent) is not None:
+            expected, actual = [[absent.remove(node, item) for item in side] for side in (expected, actual)]
         self._add_members(grid, node.children.__getitem__, weight, expected, actual)
         self._add_empty(grid, weight, expected, actual)
 
@@ -425,10 +425,6 @@ def _ask_matcher(matcher: Matcher, actual: JsonValue) -> float:
         return matcher.score(matcher, actual)
     except Exception:  # noqa: BLE001 - a user's class
         return 0.0
-
-
-def _remove_nulls(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    return {key: item for key, item in value.items() if item is not None}
 
 
 def _may_pair_by_key(expected: list[JsonValue], actual: list[JsonValue]) -> bool:

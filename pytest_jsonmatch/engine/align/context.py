@@ -112,7 +112,7 @@ class PairingContext:
         self.is_two_sided: bool = options.reduce == "f1" and count_extra
         """Whether similarities are divided by the leaves of both sides, not only by those of expected."""
         self.threshold: float = options.array_threshold + ROUNDED_ZERO
-        self.equality: EqualityKeys = EqualityKeys(nulls_absent=options.nulls == "absent")
+        self.equality: EqualityKeys = EqualityKeys(plan.absent)
         self.leaves: LeafCache = {}
         self.upper_bounds: dict[tuple[PlanNode, int], float] = {}
         """The upper bounds of the scores of containers in actual."""

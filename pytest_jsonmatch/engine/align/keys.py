@@ -20,6 +20,7 @@ from pytest_jsonmatch.engine.value.paths import ELEMENT
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
 
+    from pytest_jsonmatch.engine.plan.absent import AbsentValues
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
@@ -37,10 +38,10 @@ _BOOLS: Final = repeat(bool)
 class EqualityKeys:
     """Makes equality keys and canonical texts under one plan; only those of one instance are comparable."""
 
-    __slots__ = ("_forms", "_keys", "_nulls_absent", "_texts")
+    __slots__ = ("_absent", "_forms", "_keys", "_texts")
 
-    def __init__(self, *, nulls_absent: bool) -> None:
-        self._nulls_absent = nulls_absent
+    def __init__(self, absent: AbsentValues | None) -> None:
+        self._absent = absent
         self._forms: dict[Hashable, Hashable] = {}
         self._keys: dict[int, Hashable] = {}
         self._texts: dict[int, str] = {}
@@ -67,7 +68,7 @@ class EqualityKeys:
 
     def are_plain(self, element: PlanNode, elements: Iterable[JsonValue]) -> bool:
         """Return whether elements are all strings or all objects of scalars, compared without transforms."""
-        if self._nulls_absent or not _is_compared_as_is(element):
+        if self._absent is not None or not _is_compared_as_is(element):
             return False
         values = list(elements)
         kinds = set(map(type, values))
@@ -99,9 +100,9 @@ class EqualityKeys:
         is_object = type(value) is dict
         keys: list[Any]
         if is_object:
-            children, nulls = node.children, not self._nulls_absent
-            members = [(name, item) for name, item in value.items() if nulls or item is not None]
-            keys = [(name, self.make_key(children[name], item)) for name, item in members]
+            children = node.children
+            members = value if self._absent is None else self._absent.remove(node, value)
+            keys = [(name, self.make_key(children[name], item)) for name, item in members.items()]
             parts = [key for key in keys if key[1] is not _SKIPPED]
         else:
             element = node.children[ELEMENT]
@@ -165,11 +166,12 @@ class EqualityKeys:
             if node.rules.align == "unordered":
                 parts.sort()
             return f"[{','.join(parts)}]"
+        members = value if self._absent is None else self._absent.remove(node, value)
         return ",".join(
             [
-                f"{key!r}:{self.make_text(children[key], value[key])}"
-                for key in sorted(value)
-                if not (children[key].rules.skip or (value[key] is None and self._nulls_absent))
+                f"{key!r}:{self.make_text(children[key], members[key])}"
+                for key in sorted(members)
+                if not children[key].rules.skip
             ]
         ).join("{}")
 
@@ -234,6 +236,9 @@ def find_key(node: PlanNode, expected: list[JsonValue], actual: list[JsonValue])
 def read_key_value(member: PlanNode, item: JsonValue, key: str) -> JsonValue:
     """Return the value by which an element is paired; MISSING if it can't be paired."""
     if type(item) is not dict:
+        return MISSING
+    absent = member.plan.absent
+    if key in item and absent is not None and absent.is_absent(member, item[key]):
         return MISSING
     value = member.rules.try_transform(item.get(key, MISSING))
     if value is MISSING or value is None or type(value) in _NO_KEYS:

@@ -127,22 +127,16 @@ def strip_punctuation(text: str) -> str:
     return "".join([c for c in text if not category(c).startswith("P")])
 
 
-def map_scalars(value: JsonValue, fn: CompiledTransform, *, drop_nulls: bool = False) -> JsonValue:
+def map_scalars(value: JsonValue, fn: CompiledTransform) -> JsonValue:
     """Return a copy of a JSON value with `fn` applied to every scalar in it, at any depth, except keys.
 
-    `drop_nulls` removes null members of objects.
-
-    >>> map_scalars({"A": ["B", None], "C": None}, repr, drop_nulls=True)
+    >>> map_scalars({"A": ["B", None]}, repr)
     {'A': ["'B'", 'None']}
     """
     if type(value) is dict:
-        return {
-            key: map_scalars(item, fn, drop_nulls=drop_nulls)
-            for key, item in value.items()
-            if item is not None or not drop_nulls
-        }
+        return {key: map_scalars(item, fn) for key, item in value.items()}
     if type(value) is list:
-        return [map_scalars(item, fn, drop_nulls=drop_nulls) for item in value]
+        return [map_scalars(item, fn) for item in value]
     return fn(value)
 
 

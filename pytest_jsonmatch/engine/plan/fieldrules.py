@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.compare.transforms import read_as_json
+from pytest_jsonmatch.engine.plan.absent import make_absent_values
 from pytest_jsonmatch.engine.plan.accept import read_accept
 from pytest_jsonmatch.engine.plan.binding import TypeTable, bind_comparator, bind_transforms
 from pytest_jsonmatch.engine.plan.options import (
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
     from functools import partial
 
+    from pytest_jsonmatch.engine.plan.absent import AbsentValues
     from pytest_jsonmatch.engine.plan.binding import Transforms
     from pytest_jsonmatch.engine.plan.options import Options, Spec
     from pytest_jsonmatch.engine.plan.registry import Registry
@@ -151,7 +153,7 @@ class PlanBase:
         self.recipe: partial[Any] | None = None
         """Makes the same plan in another process, where results are unpickled; None if that is impossible."""
         self.nodes = 0
-        self.nulls_absent: bool = options.nulls == "absent"
+        self.absent: AbsentValues | None = make_absent_values(options)
         self.thresholds: Thresholds = make_thresholds(options.leaf_threshold, options.match_threshold)
         self.transforms: Transforms = bind_transforms(options.transform, registry, "transform")
         if read_as_json in self.transforms:
@@ -205,7 +207,7 @@ class PlanBase:
         if value_rules is None:
             words = {**({} if schema is None else self.by_schema[schema]), **strongest}
             value_rules = make_value_rules(
-                words, above or self, self.options.arrays, nulls_absent=self.nulls_absent, checked=checked
+                words, above or self, self.options.arrays, absent=self.absent, checked=checked
             )
             self._value_rules[key] = value_rules
         return value_rules

@@ -274,13 +274,6 @@ LeafCache: TypeAlias = "dict[tuple[PlanNode, int, bool], LeafCount]"
 """The leaf counts of containers, by place, identity, and whether the container is in expected."""
 
 
-def remove_nulls(value: JsonValue) -> JsonValue:
-    """Return an object without its null members; return anything else unchanged."""
-    if type(value) is dict and None in value.values():
-        return {key: item for key, item in value.items() if item is not None}
-    return value
-
-
 def count_leaves(node: PlanNode, value: JsonValue, cache: LeafCache, *, of_expected: bool) -> LeafCount:
     """Count the leaves of a container: scalars, values compared as a whole, and maybe empty containers.
 
@@ -294,7 +287,8 @@ def count_leaves(node: PlanNode, value: JsonValue, cache: LeafCache, *, of_expec
     if key in cache:
         return cache[key]
     options = node.plan.options
-    members = remove_nulls(value) if options.nulls == "absent" else value
+    absent = node.plan.absent
+    members = value if absent is None else absent.remove_from(node, value)
     number, weight = (1, 1.0) if options.empties == "leaf" and not members else (0, 0.0)
     for child, member in _iter_members(node, members):
         if child.varies:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.compare.numbers import read_tolerance
-from pytest_jsonmatch.engine.compare.parameters import read_flag
+from pytest_jsonmatch.engine.compare.parameters import read_flag, read_json_list
 from pytest_jsonmatch.engine.plan.accept import read_accept
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, find_closest
@@ -211,6 +211,7 @@ class Options:
     array_threshold: float = 0.0
     empties: str = "leaf"
     nulls: str = "value"
+    absent: tuple[Any, ...] = ()
     reduce: str = "f1"
     leaf_threshold: float | None = None
     match_threshold: float | None = None
@@ -419,6 +420,16 @@ def _read_arrays(name: str, value: Any) -> Alignment:
     return alignment if isinstance(alignment, str) else ByKey("if_objects", alignment.key)
 
 
+def _read_absent(name: str, value: Any) -> tuple[Any, ...]:
+    if value in ((), []):
+        return ()
+    if isinstance(value, (list, tuple)):
+        return tuple(read_json_list(name, value))
+    raise ConfigurationError(
+        f"{name} must be a list of values that mean 'not there', such as [null, '', 'N/A'], got {value!r}"
+    )
+
+
 def _read_target_key(name: str, value: Any) -> str:
     if isinstance(value, str):
         return value
@@ -509,6 +520,7 @@ def _read_accept_option(name: str, value: Any) -> Mapping[str, Any]:
 
 _CHECKS: Final[Mapping[str, Callable[[str, Any], object]]] = {
     "arrays": _read_arrays,
+    "absent": _read_absent,
     "array_threshold": read_share,
     "leaf_threshold": FIELD_WORDS["leaf_threshold"],
     "match_threshold": FIELD_WORDS["match_threshold"],

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_jsonmatch.engine.compare.base import BoundComparator, CompiledTransform
+    from pytest_jsonmatch.engine.plan.absent import AbsentValues
     from pytest_jsonmatch.engine.plan.accept import Accept
     from pytest_jsonmatch.engine.plan.binding import Transforms, TypeTable, UserScore
     from pytest_jsonmatch.engine.plan.options import Alignment
@@ -105,7 +106,8 @@ class ValueRules:
     skip: bool
     reads_text: bool
     """Whether texts here are JSON, which is parsed before the walk."""
-    nulls_absent: bool
+    absent: AbsentValues | None
+    """The values of members that mean that they are absent; None without any."""
     strict_numbers: bool
     """Whether 42 and 42.0 are different here."""
     equal_means_match: bool
@@ -128,15 +130,15 @@ class ValueRules:
             return value
 
     def transform_all(self, value: JsonValue) -> JsonValue:
-        """Return a value for a comparator of whole values: all scalars transformed, absent nulls removed.
+        """Return a value for a comparator of whole values: all scalars transformed, absent members removed.
 
         Raises the errors of a user's transform.
         """
         if type(value) is not dict and type(value) is not list:
             return self.transform(value)
-        if not self.transforms and not self.nulls_absent:
-            return value
-        return map_scalars(value, self.transform, drop_nulls=self.nulls_absent)
+        if self.absent is not None:
+            value = self.absent.strip_whole(self, value)
+        return map_scalars(value, self.transform) if self.transforms else value
 
     def may_lack(self, value: JsonValue) -> bool:
         """Return whether actual may lack this value of expected without penalty."""
@@ -149,7 +151,12 @@ class ValueRules:
 
 
 def make_value_rules(
-    words: Mapping[str, Any], above: InheritedRules, align: Alignment, *, nulls_absent: bool, checked: bool
+    words: Mapping[str, Any],
+    above: InheritedRules,
+    align: Alignment,
+    *,
+    absent: AbsentValues | None,
+    checked: bool,
 ) -> ValueRules:
     """Return the rules of a place.
 
@@ -157,7 +164,7 @@ def make_value_rules(
         words: the words of field rules and of the schema here, bound.
         above: the rules of the place around it, or the metric.
         align: how arrays are aligned unless a word overrides it.
-        nulls_absent: whether members that are null are absent.
+        absent: the values of members that mean that they are absent.
         checked: whether the walk has to check the values, because the rules depend on them or because no
             value may be here.
     """
@@ -191,7 +198,7 @@ def make_value_rules(
         align=words.get("align", align),
         skip=skip,
         reads_text=words.get("reads_text", False),
-        nulls_absent=nulls_absent,
+        absent=absent,
         strict_numbers=number_comparator.params.get("strict_number_type") is True,
         equal_means_match=is_safe and reflexive,
         fast_score=_compose(transform, transforms, score) if is_fast else None,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.plan.node import remove_nulls
 from pytest_jsonmatch.engine.score.field import (
     BATCH_ERROR,
     HALLUCINATION,
@@ -142,9 +141,9 @@ def _score_units(walk: Walk, scope: _Scope) -> None:
     """Score the members of two objects, each as one unit with a separate walk."""
     # If actual has no value at the target, all keys below it are missing.
     expected, actual = scope.expected, {} if scope.actual is MISSING else scope.actual
-    if walk.state.plan.nulls_absent:
-        expected, actual = remove_nulls(expected), remove_nulls(actual)
     node, where = scope.node.choose(scope.expected, scope.actual), scope.where
+    if (absent := walk.state.plan.absent) is not None:
+        expected, actual = absent.remove(node, expected), absent.remove(node, actual)
     walk.visited.enter(node, expected)
     entries = [(key, one, actual.get(key, MISSING)) for key, one in expected.items()]
     if node.plan.options.extra == "count":
@@ -199,7 +198,8 @@ def _has_units(plan: Plan, scope: _Scope) -> bool:
     if plan.options.granularity != "fields" or type(scope.expected) is not dict:
         return False
     if scope.actual is MISSING:
-        return bool(remove_nulls(scope.expected) if plan.nulls_absent else scope.expected)
+        node = scope.node.choose(scope.expected, MISSING)
+        return bool(plan.absent.remove(node, scope.expected) if plan.absent else scope.expected)
     return type(scope.actual) is dict
 
 

@@ -60,12 +60,12 @@ def check_listed(node: PlanNode, where: Place, value: JsonValue, *, of_expected:
     if node.unlisted:
         raise make_unlisted_error(node, where, of_expected=of_expected)
     if (type(value) is dict or type(value) is list) and node.rules.explicit_comparator is None:
-        nulls_absent = node.plan.options.nulls == "absent"
+        absent = node.plan.absent
         for key, item in value.items() if type(value) is dict else enumerate(value):
             child = node.children[key if type(key) is str else ELEMENT]
-            is_absent = item is None and nulls_absent and type(key) is str
-            is_container = type(item) is dict or type(item) is list
-            if is_container or ((child.unlisted or child.varies) and not is_absent):
+            if absent is not None and type(key) is str and absent.is_absent(child, item):
+                continue
+            if type(item) is dict or type(item) is list or child.unlisted or child.varies:
                 check_listed(child, Place(where, key, key), item, of_expected=of_expected)
 
 
@@ -119,4 +119,7 @@ def _explain_unusable(member: PlanNode, item: JsonValue, key: str) -> str:
         return "it is not an object"
     if key not in item:
         return f"{key!r} is missing"
+    absent = member.plan.absent
+    if item[key] is not None and absent is not None and absent.is_absent(member, item[key]):
+        return f"{key!r} is absent by the option `absent`"
     return f"{key!r} is {_UNUSABLE[json_type(member.rules.try_transform(item[key]))]}"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, final
 from pytest_jsonmatch.engine.align.arrays import Aligner
 from pytest_jsonmatch.engine.align.context import Arrays, PairScore, compute_similarity
 from pytest_jsonmatch.engine.align.keys import find_key, pair_by_key
-from pytest_jsonmatch.engine.plan.node import count_leaves, get_weight_between, remove_nulls
+from pytest_jsonmatch.engine.plan.node import count_leaves, get_weight_between
 from pytest_jsonmatch.engine.plan.options import ByMembers
 from pytest_jsonmatch.engine.score.field import (
     HALLUCINATION,
@@ -94,11 +94,11 @@ class Walk(PlaceScorer):
         self, node: PlanNode, where: Place, expected: dict[str, JsonValue], actual: dict[str, JsonValue]
     ) -> None:
         """Score the members of two objects: those of expected in their order, then extra ones in actual's."""
-        if self._plan.nulls_absent:
-            with_nulls, other_with_nulls = expected, actual
-            expected, actual = remove_nulls(with_nulls), remove_nulls(other_with_nulls)
+        if (absents := self._plan.absent) is not None:
+            written_expected, written_actual = expected, actual
+            expected, actual = absents.remove(node, expected), absents.remove(node, actual)
             if not expected and not actual:
-                self.score_empty(node, where, with_nulls, other_with_nulls)
+                self.score_empty(node, where, written_expected, written_actual)
                 return
         self.visited.enter(node, expected)
         children, get, findings = node.children, actual.get, self.findings
@@ -234,7 +234,7 @@ class Walk(PlaceScorer):
                 return
             if is_missing:
                 self.visited.enter(node, None)
-        members = remove_nulls(value) if self._plan.nulls_absent else value
+        members = value if self._plan.absent is None else self._plan.absent.remove_from(node, value)
         if not members and empties == "leaf":
             self.add_one_sided(node, where, expected, actual)
             return

@@ -1,0 +1,42 @@
+"""The hint at the option `absent` where values such as null and "" explain a loss."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pytest_jsonmatch.engine.compare.kinds import NOTHING
+from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.text import render
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pytest_jsonmatch.engine.result.match import MatchResult
+
+_MIN_SHARE: Final = 0.5
+"""The share of the loss from which values count as its explanation."""
+_MAX_VALUES: Final = 6
+
+
+def suggest_absent(results: Iterable[MatchResult]) -> str | None:
+    """Return a hint if members that are null, empty or the like explain at least half of the loss.
+
+    >>> from pytest_jsonmatch import compare_json
+    >>> suggest_absent([compare_json({"a": 1, "b": None, "c": ""}, {"a": 1})])
+    'null and empty values explain 100 % of the loss: absent: [null, ""] counts such members as missing'
+    """
+    loss = explained = 0.0
+    values: dict[str, None] = {}
+    for result in results:
+        for difference in result.differences:
+            field = difference.field
+            loss += difference.cost
+            if difference.kind == NOTHING and {type(field.expected_key), type(field.actual_key)} & {str}:
+                explained += difference.cost
+                sides = (field.expected, field.actual)
+                values |= {render(value): None for value in sides if value is not MISSING}
+    if not values or explained < _MIN_SHARE * loss or len(values) > _MAX_VALUES:
+        return None
+    listed = ", ".join(values)
+    share = f"explain {explained / loss:.0%} of the loss".replace("%", " %")
+    return f"null and empty values {share}: absent: [{listed}] counts such members as missing"
