@@ -186,7 +186,7 @@ def test_many_rows_are_paired_as_few_are():
         ({"by": ["a"], "threshold": 2}, "threshold must be a number from 0 to 1, got 2"),
         (
             {"by": ["a"], "key": "b"},
-            "must be 'ordered', 'unordered', {'key': NAME} or {'by': [NAME, ...], 'threshold': NUMBER}, got {'by': ['a'], 'key': 'b'}",
+            "must be 'ordered', 'unordered', 'sequence', {'key': NAME} or {'by': [NAME, ...], 'threshold': NUMBER}, got {'by': ['a'], 'key': 'b'}",
         ),
     ],
 )

@@ -95,7 +95,7 @@ cases:\n- id: a-2\n  expected: 1\n- id: a\n  parametrize: {n: [1, 2]}\n  expecte
 + fields: {a: {compare: 5}} => 4:12: `fields`: fields['a'].compare must be a comparator's name, or {name: {parameters}}, got 5
 + fields: {a: {transform: [[strip]]}} => 4:12: `fields`: fields['a'].transform must be a transform's name, or {name: {parameters}}, got ['strip']
 + fields: {a: {align: {by: [b], treshold: .5}}} => 4:12: `fields`: fields['a'].align: unknown key 'treshold'; did you mean 'threshold'?
-+ fields: {a: {align: {ordered: 1}}} => 4:12: `fields`: fields['a'].align must be 'ordered', 'unordered', {'key': NAME} or {'by': [NAME, ...], 'threshold': NUMBER}, got {'ordered': 1}
++ fields: {a: {align: {ordered: 1}}} => 4:12: `fields`: fields['a'].align must be 'ordered', 'unordered', 'sequence', {'key': NAME} or {'by': [NAME, ...], 'threshold': NUMBER}, got {'ordered': 1}
 + options: {compare: {string: [exact]}} => 4:13: `options`: compare['string'] must be a comparator's name, or {name: {parameters}}, got ['exact']
 + options: {transform: [1]} => 4:13: `options`: transform must be a transform's name, or {name: {parameters}}, got 1
 + fields:\n    a: {comparee: exact} => 5:5: `fields`: fields['a'] has the rule 'comparee'; did you mean 'compare'?
