@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, final
 
+from pytest_jsonmatch.engine.value.text import natural_key
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -124,8 +126,8 @@ def compare_runs(before: RunResult, after: RunResult) -> BaselineDiff:
         after,
         cases=tuple(deltas),
         fields=tuple(_fields(*fields)),
-        new=() if partial else tuple(sorted(new.keys() - old.keys())),
-        vanished=() if partial else tuple(sorted(old.keys() - new.keys())),
+        new=() if partial else tuple(sorted(new.keys() - old.keys(), key=natural_key)),
+        vanished=() if partial else tuple(sorted(old.keys() - new.keys(), key=natural_key)),
         mismatches=tuple(mismatches),
     )
 

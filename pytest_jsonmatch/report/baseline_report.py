@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.engine.value.text import count, natural_key
 from pytest_jsonmatch.gate.verdict import round_up
 from pytest_jsonmatch.report.blocks import AnyCell, ReportBlock, Table, TableCell, Text
 from pytest_jsonmatch.report.formatting import change_text, commit_text, dash, score_text
@@ -230,7 +231,7 @@ def _case_table(contest: Contest) -> Table:
     runs = contest.diff.before, contest.diff.after
     before, after = ({case.id: case for case in results.cases} for results in runs)
     changed = [delta for delta in contest.diff.cases if delta.change]
-    changed.sort(key=lambda delta: (-abs(delta.change), delta.change, delta.name))
+    changed.sort(key=lambda delta: (-abs(delta.change), delta.change, natural_key(delta.name)))
     rows: list[list[AnyCell]] = []
     for delta in changed[:_MAX_CASES]:
         rows.append(
@@ -259,17 +260,23 @@ def _answers(before: Case, after: Case) -> Iterator[list[AnyCell]]:
     yield from _row_lines(sides, [bool(error or fields) for error, fields in zip(errors, unknown)])
     missing = {row for side in sides for row in side.missing}
     keys = {key: None for side in sides for key in side.values if key.row not in missing}
-    for key in sorted(keys, key=lambda key: _in_order(key.row)):
+    for key in sorted(keys, key=lambda key: natural_key(key.row)):
         found = [side.values.get(key, []) for side in sides]
         if [difference.actual for difference in found[0]] != [difference.actual for difference in found[1]]:
             expected = (found[0] or found[1])[0].expected
             right = TableCell(dash(True) if expected is None else expected, "good")
-            texts = [", ".join(difference.actual or "missing" for difference in side) for side in found]
+            texts = [_actual_texts(side) for side in found]
             cells = (
                 TableCell(text, "bad") if text else TableCell("") if error or key.field in fields else right
                 for text, error, fields in zip(texts, errors, unknown)
             )
             yield [f"  {key.row}{_below_row(key.path, key.row)}", "", right.text, *cells]
+
+
+def _actual_texts(differences: Sequence[Difference]) -> str:
+    """Return the different values of actual in the runs of a case as text, each with its number."""
+    times = Counter(difference.actual or "missing" for difference in differences)
+    return ", ".join(text if number == 1 else f"{text} ({number} times)" for text, number in times.items())
 
 
 def _row_lines(sides: Sequence[_Wrong], incomplete: Sequence[bool]) -> Iterator[list[AnyCell]]:
@@ -279,7 +286,7 @@ def _row_lines(sides: Sequence[_Wrong], incomplete: Sequence[bool]) -> Iterator[
         sides: what is wrong in the two answers.
         incomplete: whether each answer may have further mistakes, which are not kept.
     """
-    for row in sorted({row for side in sides for row in side.missing}, key=_in_order):
+    for row in sorted({row for side in sides for row in side.missing}, key=natural_key):
         lacking = [side.missing.get(row, []) for side in sides]
         if all(lacking):
             continue
@@ -312,18 +319,12 @@ def _row_lines(sides: Sequence[_Wrong], incomplete: Sequence[bool]) -> Iterator[
 def _row_text(values: Iterable[tuple[str, str | None]], row: str) -> str:
     """Return the members of a row with their values as text."""
     named = ((_below_row(path, row).removeprefix("."), value or "missing") for path, value in values)
-    return ", ".join(f"{name} {value}" if name else value for name, value in named)
+    return ", ".join(dict.fromkeys(f"{name} {value}" if name else value for name, value in named))
 
 
 def _below_row(path: str, row: str) -> str:
     """Return the part of a schema path below a row, such as `.n` for `lines[].n` and `lines[2]`."""
     return path.split("[]", len(_INDEX.findall(row)))[-1]
-
-
-def _in_order(row: str) -> list[tuple[str, int]]:
-    """Return the sort key of a row's path, in which `[10]` comes after `[9]`."""
-    parts = _INDEX.split(row)
-    return [(name, int(number)) for name, number in zip(parts[::2], [*parts[1::2], "0"])]
 
 
 @final

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 from urllib.parse import quote
 
-from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.engine.value.text import count, natural_key
 from pytest_jsonmatch.gate.repeats import Repeats, check
 from pytest_jsonmatch.limits import ScoreCheck, check_scores
 from pytest_jsonmatch.report.blocks import (
@@ -71,11 +71,11 @@ def failed_cases(results: RunResult, locate_failure: LocateFailure | None = None
             failure = Failure(case.id, score, path, max(line, 1), message or run.error, note)
             found.append(FailedCase(case, run, failure))
 
-    def order(failed_case: FailedCase) -> tuple[bool, float, str]:
+    def order(failed_case: FailedCase) -> tuple[object, ...]:
         return (
             results.is_of_records and bool(comparator_errors(failed_case.run)),
             failed_case.failure.score,
-            failed_case.case.id,
+            natural_key(failed_case.case.id),
         )
 
     return sorted(found, key=order)
@@ -101,7 +101,7 @@ def lowest_fields(case: Case) -> list[tuple[str, float]]:
     """Return the fields of a case that score below 1, the lowest score first."""
     scores = ((path, sums.rate("score")) for path, sums in case.totals.fields.items())
     wrong = [(path, score) for path, score in scores if score is not None and score < 1]
-    return sorted(wrong, key=lambda field: (field[1], field[0]))
+    return sorted(wrong, key=lambda field: (field[1], natural_key(field[0])))
 
 
 def failure_cell(run: CaseRun, score: float) -> TableCell:
@@ -283,7 +283,7 @@ def _repeat_statistics(repeated: Repeats) -> Statistics:
 
 def _repeat_table(repeated: Repeats) -> Table:
     """Return a table of the repeated cases, the lowest pass rate first."""
-    cases = sorted(repeated.cases, key=lambda case: (case.pass_rate, case.id))
+    cases = sorted(repeated.cases, key=lambda case: (case.pass_rate, natural_key(case.id)))
     rows: list[list[AnyCell]] = []
     for case in cases:
         scores = [run.mean("score") for run in case.runs]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.engine.value.text import count, natural_key
 from pytest_jsonmatch.report.blocks import AnyCell, Chart, RowDetail, Series, Table, score_cell
 from pytest_jsonmatch.report.case_tables import (
     FailedCase,
@@ -40,7 +40,7 @@ def case_table(
     """Return a table of all cases: failed cases first, then the others by score, the lowest first."""
     failing = {failed_case.case.id: failed_case for failed_case in failed}
     others = [case for case in results.cases if case.id not in failing]
-    others.sort(key=lambda case: (case.mean("score"), case.id))
+    others.sort(key=lambda case: (case.mean("score"), natural_key(case.id)))
     cases = [*(failed_case.case for failed_case in failed), *others][:_MAX_LISTED]
     have_places = bool(extra.sources) or any(failed_case.failure.path for failed_case in failed)
     budget = _DetailBudget(extra)
@@ -192,7 +192,7 @@ def score_chart(results: RunResult) -> Chart:
 
 def heat_chart(results: RunResult, paths: Sequence[str]) -> Chart:
     """Return the scores of fields in the lowest-scoring cases as a heat map."""
-    cases = sorted(results.scored, key=lambda case: (case.mean("score"), case.id))
+    cases = sorted(results.scored, key=lambda case: (case.mean("score"), natural_key(case.id)))
     cases = [case for case in cases if case.mean("score") < 1][:_HEAT_CASES]
     scores = [
         {path: sums.rate("score") for path, sums in case.totals.fields.items() if sums.total}

@@ -113,6 +113,36 @@ def test_both_answers_stand_side_by_side():
     ]  # fmt: skip
 
 
+def test_equal_values_of_repeats_are_counted():
+    def of(*totals):
+        return RunResult.of_cases([case_of("a", *({"n": total} for total in totals), expected={"n": 1})])
+
+    (line,) = (line for line in shown(of(1, 1), of(*[None] * 10, 2)) if line.startswith("  n "))
+    assert line.split() == ["n", "1", "1", "null", "(10", "times),", "2"]
+
+
+def test_rows_that_are_missing_from_all_repeats_are_named_once():
+    gold = {"lines": [{"n": 1}, {"n": 2}]}
+    sides = (
+        RunResult.of_cases([case_of("a", *[answer] * 3, expected=gold, metric="pairwise_f1")])
+        for answer in (gold, {"lines": [{"n": 1}]})
+    )
+    (line,) = (line for line in shown(*sides) if line.startswith("  lines[1]"))
+    assert line.split() == ["lines[1]", "n", "2", "found", "missing"]
+
+
+def test_equal_changes_are_sorted_by_the_numbers_in_names():
+    names = ("r104498", "r4498", "r9")
+    sides = [
+        RunResult.of_cases([case_of(name, {"n": n}, expected={"n": 1}) for name in names]) for n in (1, 2)
+    ]
+    assert [line.split()[0] for line in shown(*sides) if re.match(r"r\d+ ", line)] == [
+        "r9",
+        "r4498",
+        "r104498",
+    ]
+
+
 def test_what_is_wrong_in_both_answers_in_the_same_way_is_left_out():
     assert answers({**GOLD, "shop": "?"}, {**GOLD, "shop": "?", "total": 4, "note": "y"}) == [
         ("total", "3", "3", "4"),

@@ -179,6 +179,20 @@ def test_a_record_without_a_threshold_has_no_verdict():
     assert not re.search(r">(passed|failed)<", html_page(report))
 
 
+def test_equal_scores_are_sorted_by_the_numbers_in_names():
+    names = ["104498", "4498", "77", "t[10]", "t[9]"]
+    answers = [{"id": name, "a": 2, "b": 1} for name in names]
+    gold = [{**answer, "a": 1} for answer in answers]
+    corpus = compare_corpus(answers, gold, id="id", keep="all")
+    for run in (corpus, RunResult.of_cases(corpus.cases)):
+        lines = [line_text(line) for line in blocks_lines(build(run), TerminalStyle(), is_brief=False)]
+        assert [name for line in lines if (name := line.partition(" ")[0]) in names] == sorted(
+            names, key=lambda name: (name.startswith("t"), int(re.sub(r"\D", "", name)))
+        )
+        page = html_page(build(run, page=PageExtra()))
+        assert page.index(">t[9]<") < page.index(">t[10]<")
+
+
 def test_a_failed_score_is_never_shown_as_its_limit():
     sides = {"actual": {"t": "a" * 947}, "expected": {"t": "a" * 1000}}
     results = run(case("t.py::a", **sides, metric="json_similarity", limit=0.95))

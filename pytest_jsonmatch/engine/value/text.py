@@ -22,6 +22,7 @@ _NUMERAL: Final = re.compile(r"[+-]?(?=\.?\d)\d*((?:\.\d*)?(?:[eE][+-]?\d+)?)", 
 _LONGEST_NUMERAL: Final = MAX_DIGITS + 10
 # Programs may limit str(int) and int(str) in Python to 640 digits. Decimal has no such limit.
 _PLAIN_DIGITS: Final = 600
+_DIGITS: Final = re.compile("([0-9]+)")
 _encode_string: Final = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -104,6 +105,19 @@ def format_number(number: float | Decimal) -> str:
     if type(number) is float and not math.isfinite(number):
         return "NaN" if math.isnan(number) else ("Infinity" if number > 0 else "-Infinity")
     return str(number)
+
+
+def natural_key(text: str) -> tuple[tuple[int, str], ...]:
+    """Return a sort key for names, by which numbers in them are sorted as numbers.
+
+    >>> sorted(["a[10]", "a[9]", "104498", "4498", "a"], key=natural_key)
+    ['4498', '104498', 'a', 'a[9]', 'a[10]']
+    """
+    pieces = _DIGITS.split(text)
+    return tuple(
+        (len(digits := piece.lstrip("0")), digits) if at % 2 else (0, piece)
+        for at, piece in enumerate(pieces)
+    )
 
 
 def shorten(text: str, limit: int) -> str:
