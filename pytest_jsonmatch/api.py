@@ -75,7 +75,9 @@ def compare_json(
     """
     judge = options.pop("judge", None)
     read = read_models(expected, actual)
-    return Comparer.of(metric, read.add_rules(options)).compare(actual, read.value, judge)
+    comparer = Comparer.of(metric, read.add_rules(options))
+    comparer.warn_without_schema()
+    return comparer.compare(actual, read.value, judge)
 
 
 def compare_corpus(
@@ -168,6 +170,7 @@ def compare_corpus(
     judge = options.pop("judge", None)
     check_judge(judge)
     comparer = Comparer.of(metric, {"validate": validate, **options})
+    comparer.warn_without_schema()
     is_list = isinstance(gold, Sequence) and not isinstance(gold, str)
     task = Task(
         metric=metric,

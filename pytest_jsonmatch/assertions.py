@@ -204,6 +204,7 @@ def _compare(request: ComparisonRequest) -> tuple[MatchResult, JsonMatchError | 
     __tracebackhide__ = True
     from pytest_jsonmatch.comparer import Comparer
 
+    request.comparer.warn_without_schema()
     try:
         return request.comparer.compare(request.actual, request.expected, request.judge), None
     except JsonMatchError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Mapping
 from functools import lru_cache, partial
 from types import MappingProxyType
@@ -21,6 +22,7 @@ from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
     JsonMatchError,
+    JsonMatchWarning,
     JsonParseError,
     RootTypeError,
     UnlistedFieldError,
@@ -70,6 +72,16 @@ class Comparer:
             plan.has_batch or plan.prepares or plan.reads_texts or plan.open_rules
         )
         """Whether a walk alone scores two JSON values: no questions, no conversion of text, no open rules."""
+
+    def warn_without_schema(self) -> None:
+        """Warn that answers are not validated if they should be, but there is no schema."""
+        if self.validate != "report" or self.plan.schema is not None:
+            return
+        level, frame = 1, sys._getframe()  # noqa: SLF001 - inspect.currentframe() may be None
+        while frame.f_back is not None and frame.f_globals["__name__"].startswith("pytest_jsonmatch."):
+            level, frame = level + 1, frame.f_back
+        message = "validate is 'report', but there is no schema to validate against: nothing is validated"
+        warnings.warn(message, JsonMatchWarning, stacklevel=level)
 
     @classmethod
     def of(cls, metric: str, options: Mapping[str, Any] = _NO_OPTIONS) -> Comparer:

@@ -94,7 +94,8 @@ def resolve(
     settings: dict[str, Any] = {"metric": METRIC, "threshold": THRESHOLD, **defaults, **given}
     metric, limits = settings.pop("metric"), _read_limits(settings.pop("threshold"))
     _check_arguments(options, name)
-    merged = {"validate": "report", **settings, **options}
+    merged = {**settings, **options}
+    merged.setdefault("validate", "off" if merged.get("schema") is None else "report")
     ini_skips = 0 if run is None else _add_ini_skips(merged, run)
     judge = merged.pop("judge", None)
     return ComparisonRequest(

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, NoReturn, final
+from typing import Any, Final, NoReturn
 
 from pytest_jsonmatch.atomic import refuse_to_replace
 from pytest_jsonmatch.defaults import METRIC, make_number_reader, read_confidence
@@ -25,7 +25,6 @@ exit codes:
 """
 
 
-@final
 class CommandError(JsonMatchError):
     """A command cannot use an argument or an input; the message is one line for people."""
 
@@ -152,9 +151,11 @@ def add_judge(parser: Parser) -> None:
     add(parser, "--judge NAME=VALUE", help_text, **_MANY)
 
 
-def add_study_options(parser: Parser, *names: str) -> None:
-    """Add the options that all studies have, and others of the table."""
-    add_options(parser, *names, "--html", "--json", verbose="show all rows of tables")
+def add_study_options(parser: Parser, *names: str, gate: str = "") -> None:
+    """Add the options that all studies have, others of the table, and with an example of a gate `--gate`."""
+    helps = {"gate": f"exit with 1 unless this gate passes, such as '{gate}'; repeatable"} if gate else {}
+    add_options(parser, *names, **helps)
+    add_options(parser, "--html", "--json", verbose="show all rows of tables")
 
 
 share: Final = make_number_reader(lambda found: 0 <= found <= 1, "between 0 and 1")

@@ -164,7 +164,7 @@ def _study_audit(parser: Parser) -> None:
     help_text = "golden cases, as given to pytest: break their expected answers, and report which cases fail"
     add(parser, "--mutate PATH", help_text, nargs="+")
     add_rules(parser, "--id", "--repair")
-    add_study_options(parser, "--gate")
+    add_study_options(parser, gate="suspects == 0")
 
 
 @_command(
@@ -175,7 +175,7 @@ def _study_audit(parser: Parser) -> None:
 def _study_agreement(parser: Parser) -> None:
     add(parser, "GOLD", f"one annotator's records: {_FILES}", nargs="+")
     add_rules(parser, "--id")
-    add_study_options(parser, "--gate")
+    add_study_options(parser, gate="kappa >= 0.8")
 
 
 @_command(
@@ -208,7 +208,7 @@ def _study_confidence(parser: Parser) -> None:
     help_text = "the score from which a value counts as right (default: 1)"
     add(parser, "--correct SCORE", help_text, type=share, default=1.0)
     add_rules(parser, "--id", "--repair", "--cluster")
-    add_study_options(parser, "--gate")
+    add_study_options(parser, gate="auroc >= 0.8")
 
 
 @_command(
@@ -223,7 +223,7 @@ def _study_shift(parser: Parser) -> None:
         "the member that names a record's cluster, such as its document: one record of each is compared"
     )
     add_options(parser, cluster=help_text)
-    add_study_options(parser, "--gate")
+    add_study_options(parser, gate="effect <= 0.2")
 
 
 @_command(

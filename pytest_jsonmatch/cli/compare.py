@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from pytest_jsonmatch.cli.arguments import FAILURE, SUCCESS, CommandError
 from pytest_jsonmatch.cli.inputs import (
+    AnswerError,
     is_json_lines,
     name_of,
     read_answer,
@@ -25,6 +26,7 @@ from pytest_jsonmatch.cli.rules import judging, rules_of
 from pytest_jsonmatch.engine.ask.rounds import score_with_answers
 from pytest_jsonmatch.engine.plan.unmatched import collect_patterns, format_unmatched
 from pytest_jsonmatch.engine.result.match import MatchResult
+from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import (
     GoldValidationError,
     JsonMatchWarning,
@@ -39,6 +41,7 @@ from pytest_jsonmatch.reading.extract import kind_of
 from pytest_jsonmatch.reading.nested import parse_nested_texts
 from pytest_jsonmatch.records.sources import LINES
 from pytest_jsonmatch.report.blocks import Table
+from pytest_jsonmatch.report.escape import printable
 from pytest_jsonmatch.report.failure import MARGIN, failure_message
 from pytest_jsonmatch.report.fields import field_blocks
 from pytest_jsonmatch.report.styled import StyledLine
@@ -66,26 +69,33 @@ def run(options: Namespace) -> int:
             reason = f"{name_of(side)} has a JSON value in each line; to compare line by line, write"
             raise CommandError(f"{reason} jsonmatch evaluate {actual} {expected}")
     with judging(options) as judge:
-        result = _compare(contents, options, judge)
+        result, unreadable = _compare(contents, options, judge)
     score = ScoreCheck("score", result.score, options.threshold)
-    passed = score.is_reached and not result.errors
+    passed = score.is_reached and not (result.errors or unreadable)
     name = Path(name_of(expected)).as_posix()
     limits = {"score": options.threshold}
     comparison = Comparison.of(result, id=name, nodeid=name, threshold=limits, passed=passed)
+    if unreadable:
+        comparison = replace(
+            comparison, score=0.0, precision=0.0, recall=0.0, f1=0.0, parsed=False, warnings=(unreadable,)
+        )
     title = f"{name_of(actual)} against {name_of(expected)}"
     if options.html is not None:
         write_output(_render("html", result, comparison, title), options.html)
+    if unreadable:
+        sys.stderr.write(printable(f"{options.command}: {unreadable}") + "\n")
     if options.report == "text":
-        write_output(_text(result, score, comparison, options))
+        write_output("" if unreadable else _text(result, score, comparison, options))
     else:
-        if not passed:
+        if not (passed or unreadable):
             headline = _message(result, score, TerminalStyle()).partition("\n")[0]
             sys.stderr.write(f"{options.command}: {headline}\n")
         write_output(_render(options.report, result, comparison, title))
     return SUCCESS if passed else FAILURE
 
 
-def _compare(contents: Sequence[bytes], options: Namespace, judge: Bench) -> MatchResult:
+def _compare(contents: Sequence[bytes], options: Namespace, judge: Bench) -> tuple[MatchResult, str]:
+    """Return the result, and why the answer is not JSON: then everything in it counts as missing."""
     from pytest_jsonmatch.comparer import get_plan
 
     actual, expected = options.actual, options.expected
@@ -98,12 +108,16 @@ def _compare(contents: Sequence[bytes], options: Namespace, judge: Bench) -> Mat
         sides = parse_nested_texts(plan, gold), parse_nested_texts(plan, value)
         return compute_scores(score_with_answers(plan, *sides, judge).sums, plan.options.reduce).score
 
+    unreadable = ""
     if "string" in types:
         answer, notes, _ = read_text(plan, contents[0], gold, score, repair=options.repair)
     else:
-        answer, notes = read_answer(
-            actual, kind_of(gold, plan.target), repair=options.repair, content=contents[0]
-        )
+        try:
+            answer, notes = read_answer(
+                actual, kind_of(gold, plan.target), repair=options.repair, content=contents[0]
+            )
+        except AnswerError as error:
+            answer, notes, unreadable = MISSING, (), str(error)
     gold, answer = parse_nested_texts(plan, gold), parse_nested_texts(plan, answer)
     try:
         outcome = score_with_answers(plan, gold, answer, judge)
@@ -116,7 +130,7 @@ def _compare(contents: Sequence[bytes], options: Namespace, judge: Bench) -> Mat
     for pattern in result.unmatched(patterns):
         text = format_unmatched(patterns[pattern], pattern, result.nearest_path(pattern))
         warnings.warn(text, JsonMatchWarning, stacklevel=2)
-    return result
+    return result, unreadable
 
 
 def _render(form: str, result: MatchResult, comparison: Comparison, title: str) -> str | bytes:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
+from typing import TYPE_CHECKING, Any, Final, cast, final
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -143,11 +143,16 @@ def is_json_lines(content: bytes) -> bool:
         return False
 
 
-def _raise_parse_error(source: str, error: JsonParseError) -> NoReturn:
-    """Raise CommandError for invalid JSON text, with the line and column in the file."""
+@final
+class AnswerError(CommandError):
+    """An answer does not contain JSON. It counts as an answer in which everything is missing."""
+
+
+def _describe(source: str, error: JsonParseError) -> str:
+    """Return a message on invalid JSON text, with the line and column in the file."""
     near = f" near {error.excerpt!r}" if error.excerpt else ""
     location = f"{name_of(source)}:{error.line}:{error.column}"
-    raise CommandError(f"{location}: not valid JSON: {error.reason}{near}") from None
+    return f"{location}: not valid JSON: {error.reason}{near}"
 
 
 def read_value(source: str, content: bytes | None = None) -> JsonValue:
@@ -160,7 +165,7 @@ def read_value(source: str, content: bytes | None = None) -> JsonValue:
     try:
         return parse_json(read_content(source) if content is None else content)
     except JsonParseError as error:
-        _raise_parse_error(source, error)
+        raise CommandError(_describe(source, error)) from None
 
 
 def read_answer(
@@ -173,7 +178,7 @@ def read_answer(
 
     Raises:
         OSError: it can't be read.
-        CommandError: it does not contain JSON; the message says where it is not valid.
+        AnswerError: it does not contain JSON; the message says where it is not valid.
     """
     content = read_content(source) if content is None else content
     name = name_of(source)
@@ -187,8 +192,8 @@ def read_answer(
         # If the file is supposed to be JSON, the position of the mistake helps more than "no JSON found".
         is_text = content.decode("utf-8", "ignore").encode() == content
         if not is_text or content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in {b"", b"{", b"["}:
-            _raise_parse_error(source, strict)
-        raise CommandError(f"{name}: {error}") from None
+            raise AnswerError(_describe(source, strict)) from None
+        raise AnswerError(f"{name}: {error}") from None
     return extraction.value, extraction.warnings
 
 

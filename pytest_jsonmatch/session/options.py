@@ -192,7 +192,8 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
     "summary": {
         "choices": ("auto", "none", "failed", "all"),
         "default": "auto",
-        "help": "table of fields at the end: auto (if a test fails, or -v), none, failed (rows below 1), all",
+        "help": "tables of fields at the end: auto (of golden and parametrized tests if one fails; of all "
+        "with -v, a gate or a report), none, failed (rows below 1), all",
     },
     "repeat": _argument("N", "run every golden case that has no recorded answer N times", type=_number),
     "concurrency": _argument(

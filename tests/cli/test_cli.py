@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -129,6 +130,25 @@ def test_what_is_not_needed_is_not_imported(folder, command, write, line, allowe
     modules = imported_by(folder, line.split())
     assert "pytest_jsonmatch.cli.output" in modules
     assert modules.isdisjoint(set(HEAVY) - allowed)
+
+
+@pytest.mark.parametrize(
+    ("name", "sides"),
+    [
+        ("study audit", "a.jsonl --answers a.jsonl b.jsonl"),
+        ("study agreement", "a.jsonl b.jsonl"),
+        ("study confidence", "c.jsonl a.jsonl"),
+        ("study shift", "a.jsonl b.jsonl"),
+        ("evaluate", "a.jsonl b.jsonl"),
+    ],
+)
+def test_the_gate_that_a_help_text_suggests_is_accepted(command, write, name, sides):
+    rows = [{"n": number} for number in range(20)]
+    write(a_jsonl=rows, b_jsonl=rows, c_jsonl=[{"n": {"value": 1, "confidence": 0.5}}] * 20)
+    told = " ".join(command(f"{name} --help").out.split())
+    (gate,) = re.findall(r"unless this gate passes, such as '([^']+)'", told)
+    ran = command(f"{name} {sides}", "--gate", gate)
+    assert (ran.code in {0, 1}, f"\n{gate} " in ran.out, ran.err) == (True, True, "")
 
 
 @pytest.mark.parametrize("line", ["--help", "evaluate --help", "schema infer --help"])

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
+
 import pytest
 
-from pytest_jsonmatch import ConfigurationError, assert_json_match, compare_json
+from pytest_jsonmatch import (
+    ConfigurationError,
+    JsonMatchWarning,
+    assert_json_match,
+    compare_corpus,
+    compare_json,
+)
+from pytest_jsonmatch.cli.main import main
 from pytest_jsonmatch.results.file import read_results
 
 SCHEMA = {
@@ -34,6 +43,36 @@ def test_require_fails_for_what_is_not_valid():
     with pytest.raises(AssertionError, match=r"\Anot valid by the schema: (total: -1 is|items\[1\]: \"n\")"):
         assert_json_match(WRONG, WRONG, schema=SCHEMA, validate="require")
     assert assert_json_match({"total": 1}, {"total": 1}, schema=SCHEMA, validate="require").valid is True
+
+
+def compare_lists(actual, expected, **options):
+    return compare_corpus([actual], [expected], **options)
+
+
+@pytest.mark.parametrize("compare", [compare_json, assert_json_match, compare_lists])
+def test_report_without_a_schema_is_a_warning(compare):
+    with pytest.warns(
+        JsonMatchWarning, match="'report', but there is no schema to validate against: nothing"
+    ):
+        compare({"a": 1}, {"a": 1}, validate="report")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compare({"a": 1}, {"a": 1})
+        compare({"a": 1}, {"a": 1}, validate="report", schema={})
+        compare({"a": 1}, {"a": 1}, validate="off")
+
+
+def test_report_without_a_schema_is_a_warning_in_golden_files_and_on_the_command_line(pytester, capsys):
+    pytester.makefile(".golden.yaml", a="validate: report\nexpected: {a: 1}\nactual: {a: 1}\n")
+    run = pytester.runpytest("-W", "default")
+    run.assert_outcomes(passed=1, warnings=1)
+    run.stdout.fnmatch_lines(
+        "*a.golden.yaml:*JsonMatchWarning: validate is 'report', but there is no schema*"
+    )
+    pytester.runpytest("-W", "error").assert_outcomes(failed=1)
+    pytester.makefile(".jsonl", a='{"a": 1}')
+    main(["evaluate", "a.jsonl", "a.jsonl", "--validate"])
+    assert "there is no schema to validate against" in capsys.readouterr().err
 
 
 def test_off_does_not_look():
