@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -52,9 +51,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if settings.concurrency > 1:
         from pytest_jsonmatch.session.concurrency import ConcurrentProducers
 
-        has_golden = partial(session.finished.has_golden, settings.files)
         session.concurrent_producers = ConcurrentProducers(
-            config, settings.concurrency, has_golden, session.keep_early
+            config, settings.concurrency, session.finished.has_golden, session.keep_early
         )
         config.pluginmanager.register(session.concurrent_producers, "jsonmatch-concurrency")
     if settings.review:

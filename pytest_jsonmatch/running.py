@@ -20,6 +20,8 @@ FAILED_BEFORE: Final = "failed before comparing"
 """The error of a test that failed before it compared anything."""
 NOT_RECORDED: Final = "not recorded"
 """Why a replayed case without a saved answer is unanswered."""
+WORKER_CRASHED: Final = "worker crashed"
+"""Why a golden case is unanswered whose worker of pytest-xdist crashed before it reported anything."""
 OTHER_INPUT: Final = "recorded for another input"
 """Why a replayed case is unanswered whose input has changed since."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 import pytest
 
 from pytest_jsonmatch.golden.files import is_golden
-from pytest_jsonmatch.running import FAILED_BEFORE, Repetition
+from pytest_jsonmatch.running import FAILED_BEFORE, WORKER_CRASHED, Repetition
 from pytest_jsonmatch.session.payload import TestPayload, payload_of
 from pytest_jsonmatch.session.rules import RuleLog
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 _WHOLE_MESSAGES: Final = ("AssertionError", "pytest_jsonmatch.")
 """The start of messages that are kept whole: of failed assertions, and of our own errors."""
+
+
+_PHASES: Final = frozenset({"setup", "call", "teardown"})
 
 
 @final
@@ -47,6 +51,8 @@ class _Test:
         self.xfail = self.skipped = self.failed = False
         self.tolerated: pytest.TestReport | None = None
         """The report of a run below its threshold that is not required to reach it."""
+        self.is_lost = False
+        """Whether its worker crashed before it sent anything."""
         self.ended = False
         """Whether the test itself has run, or its setup has failed."""
         self.crash: Crash | None = None
@@ -84,7 +90,8 @@ class _Test:
             message = hide_secrets(message) if is_whole else first_line(message)
             self.crash = Crash(str(location.path), location.lineno, message, test_location)
         elif self.crash is None:
-            text = report.longreprtext
+            # (That of a crashed worker begins with the name of the worker.)
+            text = report.longrepr if isinstance(report.longrepr, str) else report.longreprtext
             # If a fixture is missing, the names of the available ones follow the line with the error.
             lines = [line[1:].strip() for line in text.splitlines() if line.startswith("E  ")]
             self.crash = Crash("", 0, hide_secrets("\n".join(lines) or text), test_location)
@@ -118,16 +125,41 @@ def _cases(tests: Iterable[_Test], *, has_only_gates: bool) -> tuple[Case, ...]:
     return tuple(cases)
 
 
+def _without_group(nodeid: str) -> Iterator[str]:
+    """Yield a node id, and what it may be without the `@group` of pytest-xdist.
+
+    >>> list(_without_group("a.yaml::b@2@c"))
+    ['a.yaml::b@2@c', 'a.yaml::b@2', 'a.yaml::b']
+    """
+    while nodeid:
+        yield nodeid
+        nodeid = nodeid.rpartition("@")[0]
+
+
+def _split_repetition(nodeid: str) -> Iterator[tuple[str, int]]:
+    """Yield the cases of which a node id may be a run, each with the number of the run.
+
+    >>> list(_split_repetition("a.yaml::b@2[small]"))
+    [('a.yaml::b[small]', 2)]
+    """
+    for found in re.finditer(r"@([0-9]+)(?![^@\[])", nodeid):
+        rest = nodeid[found.end() :]
+        yield nodeid[: found.start()] + rest, int(found[1])
+        if "@" in rest:  # it may be the group of pytest-xdist
+            yield nodeid[: found.start()] + rest.rpartition("@")[0], int(found[1])
+
+
 @final
 class FinishedTests:
     """The reports of a whole run, with and without pytest-xdist; the last rerun wins.
 
     Args:
         has_only_gates: whether tests pass whatever their scores; cases still pass by their thresholds.
+        files: globs of golden files.
     """
 
-    def __init__(self, *, has_only_gates: bool = False) -> None:
-        self._has_only_gates = has_only_gates
+    def __init__(self, *, has_only_gates: bool = False, files: Sequence[str] = ()) -> None:
+        self._has_only_gates, self._files = has_only_gates, files
         self._tests: dict[str, _Test] = {}
         self.judge_usages: list[JudgeUsage] = []
         """The usage of judges in all processes, in parts; reruns count, too."""
@@ -163,7 +195,7 @@ class FinishedTests:
         test = self._tests.get(report.nodeid)
         if test is None:
             # A crashed worker attaches nothing; pytest-xdist reports it as a separate phase ("???").
-            if payload is None and report.when in {"setup", "call", "teardown"}:
+            if payload is None and report.when in _PHASES:
                 if report.failed:
                     self._failed_otherwise.add(report.nodeid)
                 return
@@ -171,9 +203,14 @@ class FinishedTests:
         is_tolerated = payload is not None and payload.tolerated
         if report.failed or is_tolerated:
             test.note_crash(report, is_producers=payload is not None and bool(payload.unanswered))
+        if payload is None and not test.payload.nodeid and report.when not in _PHASES:
+            test.is_lost = True
+            if self._is_golden(test.nodeid):
+                message = str(report.longrepr).strip().rpartition("\n")[2]
+                test.payload.unanswered, test.payload.error = WORKER_CRASHED, message
         if payload is not None:
             test.payload.add(payload)
-            test.nodeid = payload.nodeid
+            test.nodeid = test.payload.nodeid = payload.nodeid
             if payload.repetition is not None:
                 self.runs.setdefault(payload.repetition.case, {})[report.nodeid] = None
             if payload.rules:
@@ -189,8 +226,27 @@ class FinishedTests:
             test.skipped |= report.skipped
 
     def _counted(self) -> Iterator[_Test]:
+        self._place_crashes()
         # Sorted by node id, so that the table does not depend on the order in which workers report.
         return (test for _, test in sorted(self._tests.items()) if not test.is_left_out)
+
+    def _place_crashes(self) -> None:
+        """Find the cases of tests whose workers crashed before they sent anything."""
+        known = {test.run.case: test.run for test in self._tests.values() if test.payload.repetition}
+        for test in self._tests.values():
+            if not test.is_lost or test.payload.repetition is not None:
+                continue
+            for case, number in _split_repetition(test.nodeid):
+                if case in known:
+                    test.payload.repetition = known[case]._replace(number=number)
+                    self.runs.setdefault(case, {})[test.nodeid] = None
+                    break
+            else:
+                ids = filter(self.collected.__contains__, _without_group(test.nodeid))
+                test.nodeid = next(ids, test.nodeid)
+
+    def _is_golden(self, nodeid: str) -> bool:
+        return is_golden(Path(nodeid.partition("::")[0]), self._files, explicit=True)
 
     def details(self) -> dict[tuple[str, str], str]:
         """Return the details of comparisons, by node id and id; empty if no report needs them."""
@@ -255,10 +311,9 @@ class FinishedTests:
         }
         return {reason: count for reason, count in counts.items() if count}
 
-    def has_golden(self, files: Sequence[str]) -> bool:
-        """Return whether any golden case has reported; `files` are globs of golden files."""
-        paths = {nodeid.partition("::")[0] for nodeid in self._tests}
-        return any(is_golden(Path(path), files, explicit=True) for path in paths)
+    def has_golden(self) -> bool:
+        """Return whether any golden case has reported."""
+        return any(map(self._is_golden, self._tests))
 
     def __bool__(self) -> bool:
         return bool(self._tests)

@@ -84,7 +84,7 @@ class Session:
         self.case_files: CaseFiles = CaseFiles((os.path.realpath(config.rootpath),), settings.repeat)
         self.has_only_gates: bool = settings.fail == "gate"
         """Whether only gates fail a run: tests with low scores or without an answer pass."""
-        self.finished: FinishedTests = FinishedTests(has_only_gates=self.has_only_gates)
+        self.finished: FinishedTests = FinishedTests(has_only_gates=self.has_only_gates, files=settings.files)
         self.test: CurrentTest | None = None
         """The running test."""
         self._rules: dict[WrittenRule, bool] = {}

@@ -135,7 +135,7 @@ def show_missing(terminalreporter: pytest.TerminalReporter, session: Session) ->
     """Name options that had no effect, and the patterns of golden files; return whether there were any."""
     settings = session.settings
     patterns = ", ".join((*(f"*{end}" for end in OWN), *settings.files))
-    if settings.needing_cases and not session.finished.has_golden(settings.files):
+    if settings.needing_cases and not session.finished.has_golden():
         needed, what = settings.needing_cases, "a golden case, and none has run"
     elif settings.needing_comparisons and not session.finished:
         needed, what = settings.needing_comparisons, "a comparison, and nothing was compared"

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_jsonmatch.golden.loader import load_cases
+from pytest_jsonmatch.results.file import read_results
 
 # Each run of a case answers by the number of its run, in whatever process it is.
 CONFTEST = """\
@@ -321,9 +322,7 @@ def jsonmatch_actual(jsonmatch_case):
     run = suite.runpytest_subprocess("-p", "xdist", "-n", "1")
     run.assert_outcomes(passed=3, failed=1)
     assert run.ret == pytest.ExitCode.TESTS_FAILED
-    run.stdout.fnmatch_lines(
-        ["a.golden.yaml::a  not decided * 1.00 *", "  3 of 3 runs passed, 1 did not run"]
-    )
+    run.stdout.fnmatch_lines("a.golden.yaml::a  failed * 0.75 *3 of 4 runs passed")
 
 
 # -- kept and replayed, updated ----------------------------------------------------------------------------
@@ -364,3 +363,44 @@ def test_runs_that_want_the_same_are_one_update(suite, golden, workers):
     run.assert_outcomes(passed=3)
     run.stdout.fnmatch_lines("updated 1 case in a.golden.yaml")
     assert (suite.path / "a.golden.yaml").read_text().endswith("expected:\n  n: 1\n")
+
+
+CRASHING = """
+import os
+
+def ask(n):
+    with open("calls.txt", "a") as file:
+        file.write(f"{n} ")
+    if n == 0 or (n == 2 and open("calls.txt").read().split().count("2") == 2):  # under `load` never again
+        os._exit(3)
+    return {"n": n, "m": 1}
+"""
+CRASHED = """
+producer: app:ask
+threshold: 0.5
+cases:
+- { id: a, input: 1, expected: { n: 1, m: 1 } }
+- { id: b, input: 2, expected: { n: 2, m: 2 }, repeat: 4 }
+- { id: c, input: 0, expected: { n: 0, m: 1 } }
+"""
+
+
+def test_a_run_whose_worker_crashes_is_an_unanswered_run_of_its_case(pytester, golden):
+    pytester.makepyfile(app=CRASHING)
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    golden(CRASHED)
+    outcome = pytester.runpytest_subprocess(
+        *("-p", "xdist", "-n", "1", "--dist", "load"),
+        *("--jsonmatch-json=r.jsonl", "--jsonmatch-gate=score >= 0.4"),
+    )
+    results = read_results(pytester.path / "r.jsonl")
+    found = {case.id: [(run.number, run.unanswered) for run in case.runs] for case in results.cases}
+    assert found == {
+        "a.golden.yaml::a": [(1, "")],
+        "a.golden.yaml::b": [(1, ""), (2, "worker crashed"), (3, ""), (4, "")],
+        "a.golden.yaml::c": [(1, "worker crashed")],
+    }
+    outcome.stdout.re_match_lines(
+        [r"score >= 0.4 +passed +0.46.*", r"a.golden.yaml::b \(run 2 of 4\) .*worker 'gw0' crashed while.*"]
+    )
+    outcome.stdout.fnmatch_lines(["2 unanswered: 2 worker crashed; *"])
