@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from configparser import ConfigParser
+from configparser import Error as ParserError
 from contextlib import contextmanager, redirect_stdout, suppress
 from itertools import islice
 from pathlib import Path
@@ -221,7 +224,9 @@ def read_config(source: str) -> dict[str, Any]:
 
 
 def import_named(reference: str) -> Any:
-    """Import a module, or an object as `module:name`; search the current folder first, as `python -m` does.
+    """Import a module, or an object as `module:name`.
+
+    The current folder is searched first, as `python -m` does, then those of pytest's ini option `pythonpath`.
 
     Raises:
         CommandError: it can't be imported, or the module has no such name.
@@ -229,8 +234,9 @@ def import_named(reference: str) -> Any:
     >>> import_named("json").__name__
     'json'
     """
-    folder = os.getcwd()  # noqa: PTH109 - sys.path holds strings
-    sys.path.insert(0, folder)
+    folder = Path.cwd()
+    folders = list(map(str, (folder, *_pythonpath(folder))))
+    sys.path[:0] = folders
     try:
         # The output of a module must not be mixed with the command's own.
         with redirect_stdout(sys.stderr):
@@ -239,8 +245,66 @@ def import_named(reference: str) -> Any:
         raise CommandError(str(error).splitlines()[0]) from error
     finally:
         # The module may have inserted or removed entries.
-        with suppress(ValueError):
-            sys.path.remove(folder)
+        for entry in folders:
+            with suppress(ValueError):
+                sys.path.remove(entry)
+
+
+_INI_FILES: Final = {
+    "pytest.toml": ("pytest",),
+    ".pytest.toml": ("pytest",),
+    "pytest.ini": ("pytest",),
+    ".pytest.ini": ("pytest",),
+    "pyproject.toml": ("tool.pytest", "tool.pytest.ini_options"),
+    "tox.ini": ("pytest",),
+    "setup.cfg": ("tool:pytest",),
+}
+"""The files in which pytest looks for its options, in this order, with the names of their sections."""
+
+
+def _pythonpath(folder: Path) -> list[Path]:
+    """Return the folders of pytest's ini option `pythonpath`, of the first configuration above a folder."""
+    for parent in (folder, *folder.parents):
+        for name, sections in _INI_FILES.items():
+            with suppress(OSError, ValueError):  # pytest would report what is wrong with its file
+                found = _read_sections(parent / name, sections)
+                if found or (found == {} and "pytest." in name):
+                    value = found.get("pythonpath") or []
+                    entries = shlex.split(value) if isinstance(value, str) else value
+                    return [parent / str(entry) for entry in entries]
+    return []
+
+
+def _read_sections(path: Path, sections: Sequence[str]) -> dict[str, Any]:
+    """Return the options in the sections of a TOML or INI file."""
+    found: dict[str, Any] = {}
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".toml":
+        document = _load_toml(text)
+        for section in sections:
+            table: Any = document
+            for key in section.split("."):
+                table = table.get(key, {}) if isinstance(table, dict) else {}
+            found |= {key: value for key, value in table.items() if not isinstance(value, dict)}
+        return found
+    parser = ConfigParser(interpolation=None, strict=False, allow_no_value=True)
+    try:
+        parser.read_string(text)
+    except ParserError as error:
+        raise ValueError(str(error)) from None
+    for section in sections:
+        if parser.has_section(section):
+            found |= dict(parser.items(section))
+    return found
+
+
+def _load_toml(text: str) -> dict[str, Any]:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib  # which pytest needs there
+    document: dict[str, Any] = tomllib.loads(text)
+    return document
 
 
 def schema_source(reference: str) -> SchemaSource:

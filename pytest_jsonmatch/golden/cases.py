@@ -15,6 +15,7 @@ from pytest_jsonmatch.answer import Answer
 from pytest_jsonmatch.atomic import read_file
 from pytest_jsonmatch.engine.value.convert import MISSING, get_value, to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, UnsupportedValueError
+from pytest_jsonmatch.engine.value.named import PATH_HINT, import_object, names_object
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError, Position
 from pytest_jsonmatch.golden.files import outside, read_limited
@@ -160,11 +161,13 @@ class GoldenCase:
         return options if node is None else {**options, "schema": node}
 
     @property
-    def schema(self) -> Path | dict[str, Any] | None:
-        """The eval schema: the path of its file, or the schema itself if the case contains it."""
+    def schema(self) -> Path | str | dict[str, Any] | None:
+        """The eval schema: the path of its file, a model's `module:Model`, or the schema itself."""
         given = self._given.get("schema")
         if given is None:
             return None
+        if type(given) is str and names_object(given, str(self._folder)):
+            return given
         schema: Path | dict[str, Any] = (
             self.named_file("schema") if type(given) is str else to_json_value(given)
         )
@@ -176,15 +179,19 @@ class GoldenCase:
 
         Raises GoldenFileError if the schema is not valid, or refers to a file outside the allowed folders.
         """
-        schema = self.schema
+        schema: Any = self.schema
         if schema is None:
             return None
         from pytest_jsonmatch.schema.parsing import parse_eval_schema
 
         try:
-            return parse_eval_schema(schema, folders=self._within)
+            # A module is imported at run time, when pytest's `pythonpath` has changed sys.path.
+            model = import_object(schema) if type(schema) is str else schema
+            return parse_eval_schema(model, folders=self._within)
         except ConfigurationError as error:
             message = str(error)
+            if isinstance(error.__cause__, ModuleNotFoundError):
+                message += f"; {PATH_HINT}"
             lead = "" if message.startswith("schema") else "schema: "
             raise self.error(f"{lead}{message}", "schema") from None
 

@@ -13,7 +13,7 @@ import pytest
 
 from pytest_jsonmatch.answer import Answer
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, format_error
-from pytest_jsonmatch.engine.value.named import import_object
+from pytest_jsonmatch.engine.value.named import PATH_HINT, import_object
 from pytest_jsonmatch.golden.errors import GoldenFileError
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _MACHINERY: Final = frozenset({"_pytest", "asyncio", "pluggy", "pytest_asyncio", "pytest_jsonmatch"})
 """The packages whose frames come before those of a user's fixture or producer."""
-_PATH: Final = "add the folder that holds it to pytest's ini option `pythonpath`, or install it"
 
 
 def default_actual(
@@ -100,7 +99,7 @@ def find_producer(case: GoldenCase) -> Callable[[object], Any]:
         missing = cause.name if isinstance(cause, ModuleNotFoundError) else None
         if missing is None or not f"{reference.partition(':')[0]}.".startswith(f"{missing}."):
             raise case.error(f"the producer {error}", "producer") from cause
-        raise case.error(f"the producer {error}; {_PATH}", "producer") from None
+        raise case.error(f"the producer {error}; {PATH_HINT}", "producer") from None
     if not callable(found):
         raise case.error(f"the producer {reference!r} is {type(found).__name__}, not a function", "producer")
     if not case.has_input:

@@ -16,6 +16,7 @@ from urllib.request import url2pathname
 from pytest_jsonmatch.atomic import read_file
 from pytest_jsonmatch.engine.value.convert import MAX_DEPTH, TOO_DEEP, Matcher
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonParseError, did_you_mean
+from pytest_jsonmatch.engine.value.named import import_object, names_object
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import render, shorten
 
@@ -87,8 +88,11 @@ class Documents:
             return cls(plain_copy(_schema_of(source)), None, folders)
         if isinstance(source, str) and source.lstrip()[:1] in {"{", "["}:
             raise ConfigurationError(
-                f"a schema given as text is the path of a file; parse this JSON first: {source[:40]!r}"
+                "a schema given as text is the path of a file, or a pydantic model as module:Model; "
+                f"parse this JSON first: {source[:40]!r}"
             )
+        if isinstance(source, str) and names_object(source):
+            return cls(plain_copy(_schema_of(import_object(source))), None, folders)
         path = Path(source)
         content, root = _read_file(path)
         documents = cls(root, path, folders)

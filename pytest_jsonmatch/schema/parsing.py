@@ -6,7 +6,7 @@ import json
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, cast, final
 
 from pytest_jsonmatch.atomic import read_file
 from pytest_jsonmatch.engine.plan.binding import bind_comparator, bind_transforms, warn_about_full_enum
@@ -14,6 +14,7 @@ from pytest_jsonmatch.engine.plan.registry import get_active_registry, get_regis
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 from pytest_jsonmatch.engine.value.convert import fits_types
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning
+from pytest_jsonmatch.engine.value.named import import_object, names_object
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.schema.defaults import changed_defaults, fitted_defaults
 from pytest_jsonmatch.schema.documents import (
@@ -63,7 +64,8 @@ def parse_eval_schema(
 
     Args:
         schema: a JSON Schema (draft-07 to 2020-12) with `x-eval-*` keys, as a dict, the path of a JSON file,
-            or a pydantic model class; it is not changed. A tree is returned unchanged.
+            or a pydantic model class or its name, `module:Model`; it is not changed. A tree is returned
+            unchanged.
         folders: the folders that must contain, at any depth, the files of each `$ref`; None for no limit.
 
     Returns:
@@ -83,6 +85,8 @@ def parse_eval_schema(
     """
     if isinstance(schema, SchemaNode):
         return schema
+    if isinstance(schema, str) and names_object(schema):
+        schema = cast("SchemaSource", import_object(schema))
     key = _key(schema)
     if key is not None:
         key = key, folders

@@ -63,6 +63,45 @@ def test_resolve_and_annotate(files, command):
     assert json.loads(command("schema annotate schema.json").out) == resolved
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("pytest.ini", "[pytest]\npythonpath = lib src\n"),
+        ("pyproject.toml", '[tool.pytest.ini_options]\npythonpath = ["lib", "src"]\n'),
+        ("pyproject.toml", '[tool.pytest]\npythonpath = ["src"]\n'),
+        ("tox.ini", "[tox]\nenvlist = py\n[pytest]\npythonpath =\n    src\n"),
+        ("setup.cfg", "[metadata]\nname = shop\n[tool:pytest]\npythonpath = src\n"),
+    ],
+)
+def test_models_are_searched_in_the_pythonpath_of_pytest(folder, command, monkeypatch, name, text):
+    pytest.importorskip("pydantic")
+    monkeypatch.delitem(sys.modules, "shop_models", raising=False)
+    for path, content in {
+        "src/shop_models.py": "import pydantic\nclass Receipt(pydantic.BaseModel):\n    total: float\n",
+        name: text,
+        "tests/a.json": "1",
+    }.items():
+        (folder / path).parent.mkdir(exist_ok=True)
+        (folder / path).write_text(content, encoding="utf-8")
+    monkeypatch.chdir(folder / "tests")
+    ran = command("schema resolve shop_models:Receipt")
+    assert (ran.code, list(json.loads(ran.out)["properties"])) == (0, ["total"])
+    assert str(folder / "src") not in sys.path
+
+
+def test_the_first_configuration_counts_and_a_broken_one_is_passed_over(folder, refused, monkeypatch):
+    monkeypatch.delitem(sys.modules, "shop_models", raising=False)
+    (folder / "shop_models.py").write_text("", encoding="utf-8")
+    (folder / "tests").mkdir()
+    (folder / "tests" / "pytest.ini").write_text("", encoding="utf-8")
+    (folder / "pytest.ini").write_text("[pytest]\npythonpath = .\n", encoding="utf-8")
+    monkeypatch.chdir(folder / "tests")
+    told = "jsonmatch schema resolve: 'shop_models:Receipt' can't be imported: ModuleNotFoundError: "
+    assert refused("schema resolve shop_models:Receipt").startswith(told)
+    (folder / "tests" / "pytest.ini").write_text("pythonpath", encoding="utf-8")
+    assert "'shop_models' has no 'Receipt'" in refused("schema resolve shop_models:Receipt")
+
+
 def test_annotate_with_gold(write, command):
     lines = [{"sku": f"A{at}", "qty": 1} for at in range(3)]
     gold = [{"day": f"2024-03-0{at}", "note": "x" * at, "lines": lines} for at in range(1, 4)]

@@ -55,6 +55,34 @@ options: {schema: x.json}\nexpected: 1 | options: * => 2:11: `options` can't hol
 """
 
 
+MODELS = "import pydantic\nclass Receipt(pydantic.BaseModel):\n    total: float = pydantic.Field(ge=0)\n"
+
+
+def test_a_pydantic_model(pytester, write):
+    write("src/shop_models.py", MODELS)
+    pytester.makeini("[pytest]\npythonpath = src\n")
+    case = "expected: {total: 1}\n  actual: {total: 1}\n"
+    write(
+        "golden/a.golden.yaml",
+        f"schema: shop_models:Receipt\nvalidate: require\ncases:\n- id: good\n  {case}"
+        "- {id: wrong, expected: {total: -1}, actual: {total: -1}}\n"
+        f"- id: other\n  schema: shop_models:Recept\n  {case}"
+        f"- id: nowhere\n  schema: shopmodels:Receipt\n  {case}"
+        f"- id: list\n  schema: json:loads\n  {case}",
+    )
+    outcome = pytester.runpytest()
+    outcome.assert_outcomes(passed=1, failed=1, errors=3)
+    told = "\n".join(outcome.outlines)
+    for message in (
+        "not valid by the schema: total: -1 is less than the minimum of 0",
+        "a.golden.yaml:9:3: schema: 'shop_models:Recept': 'shop_models' has no 'Recept'; did you mean 'Receipt'?",
+        "a.golden.yaml:13:3: schema: 'shopmodels:Receipt' can't be imported: ModuleNotFoundError: No module",
+        "named 'shopmodels'; add the folder that holds it to pytest's ini option `pythonpath`, or install it",
+        "a.golden.yaml:17:3: schema: a schema must be a dict, the path of a JSON file or a pydantic model class, got",
+    ):
+        assert message in told
+
+
 @pytest.mark.parametrize("row", ERRORS.strip().splitlines())
 def test_what_is_wrong_is_told_at_its_line(pytester, golden, row):
     lines, told = row.replace("\\n", "\n").split(" | ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import warnings
 from copy import deepcopy
 from pathlib import Path
@@ -651,3 +652,16 @@ def test_words_of_openapi_and_of_all_drafts_are_known() -> None:
         parse_eval_schema(
             {"type": "object", "properties": {"a": dict.fromkeys(words.split(), 1) | {"type": "string"}}}
         )
+
+
+def test_the_name_of_a_pydantic_model(tmp_path, monkeypatch):
+    pytest.importorskip("pydantic")
+    text = "import pydantic\nclass Receipt(pydantic.BaseModel):\n    total: float\n"
+    (tmp_path / "named_models.py").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    named = parse_eval_schema("named_models:Receipt")
+    assert named is parse_eval_schema(sys.modules["named_models"].Receipt)
+    assert compare_json({"total": 1}, {"total": 1}, schema="named_models:Receipt", validate="report").valid
+    (tmp_path / "named_models:Receipt").write_text('{"type": "array"}', encoding="utf-8")
+    assert parse_eval_schema("named_models:Receipt").types == {"array"}

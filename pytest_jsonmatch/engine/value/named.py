@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+import os
+import re
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, format_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+_OBJECT: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
+
+
+PATH_HINT: Final = "add the folder that holds it to pytest's ini option `pythonpath`, or install it"
+"""What to do if a module that a configuration names is not found."""
+
+
+def names_object(text: str, folder: str = "") -> bool:
+    """Return whether a text has the form `module:attribute`, and is not the path of a file in a folder.
+
+    >>> names_object("invoices.models:Invoice"), names_object("C:/invoice.json"), names_object("invoice.json")
+    (True, False, False)
+    """
+    return _OBJECT.fullmatch(text) is not None and not os.path.exists(os.path.join(folder, text))  # noqa: PTH110, PTH118
 
 
 def _suggest_attribute(holder: object, meant: str) -> str:
