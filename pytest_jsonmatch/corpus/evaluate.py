@@ -58,7 +58,7 @@ def evaluate_corpus(
     signature = _signature(plan, task)
     for sums in (total.sums, *total.by_tag.values()):
         sums.metrics[str(signature)] = signature.metric
-        sums.counts["ignores_extra"] = 0 if plan.options.extra == "count" else sums.counts["records"]
+        sums.counts["ignores_extra"] = 0 if plan.options.extra != "ignore" else sums.counts["records"]
     return RunResult(
         None,
         total.sums,

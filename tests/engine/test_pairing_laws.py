@@ -125,7 +125,7 @@ ACCEPTED = st.sampled_from(
 
 def is_consistent(options):
     """Return whether options can be given together."""
-    both = (options.get("extra"), options.get("reduce")) == ("count", "ratio")
+    both = options.get("extra") in {"count", "elements"} and options.get("reduce") == "ratio"
     return not both and not {"leaf_threshold", "match_threshold"} <= options.keys()
 
 
@@ -133,7 +133,7 @@ OPTIONS = st.fixed_dictionaries(
     {"arrays": st.just("unordered")},
     optional={
         "accept": st.dictionaries(PATTERNS, ACCEPTED, min_size=1, max_size=2),
-        "extra": st.sampled_from(["count", "ignore"]),
+        "extra": st.sampled_from(["count", "ignore", "elements"]),
         "empties": st.sampled_from(["leaf", "if_absent", "never"]),
         "nulls": st.sampled_from(["value", "absent"]),
         "absent": st.sampled_from([[], ["", "t", []], [0, {}, None]]),
@@ -217,8 +217,8 @@ class Elements(NamedTuple):
     actual: list[Any]
 
     def grid(self, body: type[Grid]) -> Grid:
-        count_extra = self.plan.options.extra == "count"
-        aligner = Aligner(self.plan, count_extra=count_extra)
+        options = self.plan.options
+        aligner = Aligner(self.plan, two_sided=(options.extra, options.reduce) == ("count", "f1"))
         element = self.plan.root.children[ELEMENT]
         grid = GridBuilder(aligner, element, body).build_grid(element, self.expected, self.actual)
         grid.walk = self.walked, range(10**6), range(10**6)

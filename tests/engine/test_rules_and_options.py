@@ -14,6 +14,7 @@ from pytest_jsonmatch import (
     ConfigurationError,
     TargetPathError,
     assert_json_match,
+    compare_corpus,
     compare_json,
     register_comparator,
     register_metric,
@@ -187,6 +188,43 @@ def test_nulls_absent_and_empties():
     assert compare_json({}, {"a": []}, metric="leaf_f1", empties="never").counts == {}
 
 
+@pytest.mark.parametrize(
+    ("expected", "actual", "options", "counts", "score"),
+    [
+        ({"a": 1}, {"a": 1, "b": 2}, {}, {"match": 1}, 1.0),
+        ({"a": [1]}, {"a": [1, 2], "b": [3]}, {}, {"match": 1, "hallucination": 1}, 2 / 3),
+        ([{"a": 1}], [{"a": 1, "b": 2}, {"a": 1, "b": 2}], {}, {"match": 1, "hallucination": 2}, 2 / 4),
+        ([{"a": 1}], [{"b": 2, "c": 3}, {"a": 1, "b": 2}], {"arrays": "unordered"},
+         {"match": 1, "hallucination": 2}, 2 / 4),
+        ([], [{"a": {"b": [1, 2]}}], {}, {"hallucination": 2}, 0.0),
+        ({"a": 1}, {"a": {"b": 1, "c": [2]}}, {}, {"mismatch": 1}, 0.0),
+        ({"a": 1, "b": 1}, {"a": [{"b": 1, "c": 2}], "b": 1}, {}, {"mismatch": 1, "match": 1}, 2 / 5),
+        ({"a": [1]}, {"a": [1, 2]}, {"metric": "json_similarity"}, {"match": 1, "hallucination": 1}, 2 / 3),
+        ({"a": [1]}, {"a": [1], "b": [2]}, {"metric": "field_match"}, {"match": 1}, 1.0),
+    ],
+)  # fmt: skip
+def test_extra_elements_count_and_extra_members_do_not(expected, actual, options, counts, score):
+    result = compare_json(actual, expected, **{"extra": "elements", **options})
+    assert (result.counts, result.score) == (counts, pytest.approx(score))
+
+
+def test_rows_are_paired_as_if_extras_did_not_count():
+    expected, actual = (
+        [{"a": 1, "b": 2}],
+        [{"a": 1, "x": 1, "y": 2}, {"a": 1, "b": 2, **dict.fromkeys("cdefgh", 0)}],
+    )
+    result = compare_json(actual, expected, arrays="unordered", extra="elements")
+    assert [pair[:2] for pair in result.alignments[0].pairs] == [(0, 1)]
+    run = compare_corpus([{"rows": actual}], [{"rows": expected}], arrays="unordered", extra="elements")
+    rows, total = run.rows["rows"], run.all_fields["rows[].x"]
+    assert (rows.recall, rows.precision, total.hallucinations) == (1.0, 0.5, 1)
+
+
+def test_extra_elements_can_change_no_ratio():
+    with pytest.raises(ConfigurationError, match=r"^extra is 'elements' and reduce is 'ratio'"):
+        compare_json({}, {}, extra="elements", reduce="ratio")
+
+
 ABSENT = {"absent": [None, "", "N/A", []]}
 
 
@@ -265,7 +303,7 @@ def test_a_target_that_expected_lacks_is_an_error_and_one_that_actual_lacks_is_m
             {"fields": {"x[*].v": {}}},
             "is not understood; write \\[\\] for any element",
         ),
-        ({"extra": "both"}, "extra must be 'count' or 'ignore', got 'both'"),
+        ({"extra": "both"}, "extra must be 'count' or 'ignore' or 'elements', got 'both'"),
         (
             {"fields": {"a": {"compare": "exakt"}}},
             r"fields\['a'\].compare: unknown comparator 'exakt'; did you mean",

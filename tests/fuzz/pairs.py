@@ -113,7 +113,7 @@ ACCEPTED = {
 
 def is_consistent(options):
     """Return whether options can be given together."""
-    both = (options.get("extra"), options.get("reduce")) == ("count", "ratio")
+    both = options.get("extra") in {"count", "elements"} and options.get("reduce") == "ratio"
     return not both and not {"leaf_threshold", "match_threshold"} <= options.keys()
 
 
@@ -131,7 +131,7 @@ def options(comparators, alignments, **more):
             "nulls": st.sampled_from(["value", "absent"]),
             "absent": st.lists(values, max_size=3),
             "reduce": st.sampled_from(["f1", "ratio"]),
-            "extra": st.sampled_from(["count", "ignore"]),
+            "extra": st.sampled_from(["count", "ignore", "elements"]),
             "unlisted": st.sampled_from(["extra", "reject"]),
             "leaf_threshold": st.sampled_from([0.3, 0.5]),
             "match_threshold": st.sampled_from([0.3, 0.7]),

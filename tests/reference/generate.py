@@ -286,7 +286,7 @@ def some_options(rng: random.Random, metrics: list[str]) -> dict[str, Any]:
         choices: dict[str, tuple[Any, ...]] = {
             "root": ("any", "object"),
             "granularity": ("leaves", "leaves", "fields"),
-            "extra": ("count", "ignore"),
+            "extra": ("count", "ignore", "elements"),
             "arrays": ("ordered", {"key": "id"}, {"key": "name"}, "unordered", "unordered", "sequence"),
             "array_threshold": (0, 0.3, 0.5),
             "empties": ("leaf", "if_absent", "never"),
@@ -301,7 +301,7 @@ def some_options(rng: random.Random, metrics: list[str]) -> dict[str, Any]:
         options.update(
             {name: rng.choice(values) for name, values in choices.items() if rng.random() < chance}
         )
-        if options.get("extra") == "count" and options.get("reduce") == "ratio":
+        if options.get("extra") in ("count", "elements") and options.get("reduce") == "ratio":
             del options[rng.choice(("extra", "reduce"))]  # both together are an error
         if options.get("leaf_threshold") and options.get("match_threshold"):
             del options[rng.choice(("leaf_threshold", "match_threshold"))]  # both together are an error

@@ -449,7 +449,7 @@ class Plan:
         for name, kinds in SOURCE_4_TYPES.items():
             if name in given:
                 config.update(dict.fromkeys(kinds, as_source_5(given.pop(name))))
-        if given.get("extra") == "count":
+        if given.get("extra") in ("count", "elements"):
             given.setdefault("reduce", "f1")
         elif given.get("reduce") == "ratio":
             given["extra"] = "ignore"
@@ -1137,7 +1137,10 @@ def mistyped(plan: Plan, place: Place, expected: object, actual: object) -> Row:
     others = one_sided(plan, theirs, actual, "hallucination", mistyped=True)
     expected_leaves = math.fsum(row.expected_leaves for row in ours)
     actual_leaves = math.fsum(row.actual_leaves for row in others)
-    if plan.extra == "ignore" and is_container(actual):
+    if (plan.extra == "ignore" and is_container(actual)) or (
+        plan.extra == "elements" and isinstance(actual, dict)
+    ):
+        # What such an object has is extra members; an array has extra elements, which count with all their leaves.
         actual_leaves = 0.0
     return both_row(place, "mismatch", 0.0, expected_leaves, actual_leaves)
 
@@ -1263,7 +1266,7 @@ def walk_object(plan: Plan, place: Place, expected: dict, actual: dict) -> list[
     if not expected and not actual:
         return both_empty(plan, place)
     rows: list[Row] = []
-    for key in {**expected, **actual}:
+    for key in expected if plan.extra == "elements" else {**expected, **actual}:
         sides = expected.get(key, MISSING), actual.get(key, MISSING)
         rows += walk(plan, place.member(plan, key, *sides), *sides)
     return rows
@@ -1717,7 +1720,7 @@ def walk_fields(plan: Plan, place: Place, expected: object, actual: object) -> l
 
 
 def unit(plan: Plan, place: Place, expected: object, actual: object) -> list[Row]:
-    if expected is MISSING and (actual is MISSING or plan.extra == "ignore"):
+    if expected is MISSING and (actual is MISSING or plan.extra in ("ignore", "elements")):
         return []
     if plan.rule(place, "skip"):
         return [skipped_row(place, expected, actual)]

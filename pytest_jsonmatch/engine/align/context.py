@@ -104,12 +104,11 @@ def refuse_too_large(node: PlanNode, rows: int, columns: int) -> None:
 class PairingContext:
     """The options and caches of all pairings of one comparison, and the pairings of nested arrays."""
 
-    def __init__(self, plan: Plan, *, count_extra: bool, rounds: int = 0) -> None:
+    def __init__(self, plan: Plan, *, two_sided: bool, rounds: int = 0) -> None:
         """Create a context; `rounds` is the number of rounds of questions so far."""
         options = plan.options
         self.plan = plan
-        self.count_extra = count_extra
-        self.is_two_sided: bool = options.reduce == "f1" and count_extra
+        self.is_two_sided = two_sided
         """Whether similarities are divided by the leaves of both sides, not only by those of expected."""
         self.threshold: float = options.array_threshold + ROUNDED_ZERO
         self.equality: EqualityKeys = EqualityKeys(plan.absent)

@@ -229,7 +229,7 @@ class Options:
 CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "root": ("any", "object"),
     "granularity": ("leaves", "fields"),
-    "extra": ("count", "ignore"),
+    "extra": ("count", "ignore", "elements"),
     "unlisted": ("extra", "reject"),
     "empties": ("leaf", "if_absent", "never"),
     "nulls": ("value", "absent"),
@@ -344,12 +344,13 @@ def merge_options(base: Options, given: Mapping[str, Any]) -> Options:
 def _infer_extras(base: Options, changes: Mapping[str, Any]) -> dict[str, str]:
     """Return the values that `extra` and `reduce` imply for each other, since extras can't change a ratio."""
     extra, reduce = changes.get("extra"), changes.get("reduce")
-    if extra == "count" and reduce == "ratio":
+    counts = extra in {"count", "elements"}
+    if counts and reduce == "ratio":
         raise ConfigurationError(
-            "extra is 'count' and reduce is 'ratio', a share of expected that extras could not change; "
+            f"extra is {extra!r} and reduce is 'ratio', a share of expected that extras could not change; "
             "leave out reduce, or give extra='ignore'"
         )
-    if extra == "count" and reduce is None and base.reduce == "ratio":
+    if counts and reduce is None and base.reduce == "ratio":
         return {"reduce": "f1"}
     return {"extra": "ignore"} if reduce == "ratio" and extra is None else {}
 

@@ -314,7 +314,7 @@ def _add_implied_leaves(sums: FieldSums, node: PlanNode) -> None:
     expected, actual = matches + mismatches + omissions, matches + mismatches + hallucinations
     counts[_EXPECTED_LEAVES] += expected
     counts[_ACTUAL_LEAVES] += actual
-    if node.plan.options.extra != "count":
+    if node.plan.options.extra == "ignore":
         counts[_ACTUAL_LEAVES] = 0
         sums.ignores_extra = True
     if matches:

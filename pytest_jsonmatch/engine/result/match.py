@@ -75,7 +75,7 @@ class MatchResult:
     @property
     def counts_extra(self) -> bool:
         """Whether extra leaves lower the scores."""
-        return self._plan.options.extra == "count"
+        return self._plan.options.extra != "ignore"
 
     @property
     def has_figures(self) -> bool:

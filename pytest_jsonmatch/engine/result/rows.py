@@ -84,7 +84,7 @@ def count_rows(outcome: Outcome) -> dict[str, RowCounts]:
     for arrays in (*outcome.alignments, *outcome.one_sided_arrays):
         if has_rows(arrays):
             node, _, pairs, expected, actual = arrays
-            in_actual = len(actual) if node.plan.options.extra == "count" else 0
+            in_actual = len(actual) if node.plan.options.extra != "ignore" else 0
             add_rows(counts, {node.path: RowCounts(len(expected), len(pairs), in_actual)})
     return counts
 

@@ -259,9 +259,11 @@ class PlaceScorer:
             self.add_finding(node, where, _MISMATCH_RATING, expected, actual)
             return
         self._note_arrays(node, where, expected, of_expected=True)
-        if self.state.count_extra:
+        state, kind = self.state, type(actual)
+        counts_actual = state.count_members or (state.count_extra and kind is list)
+        if counts_actual:
             self._note_arrays(node, where, actual, of_expected=False)
-        counts_actual = self.state.count_extra or type(actual) not in CONTAINERS
+        counts_actual = counts_actual or kind not in CONTAINERS
         expected_leaves = self._count_leaves(node, expected, of_expected=True)
         actual_leaves = self._count_leaves(node, actual, of_expected=False) if counts_actual else _NO_LEAVES
         detail = Detail(

@@ -118,7 +118,7 @@ class Walk(PlaceScorer):
             else:
                 self._score_member(child, where, (key, key), one, other)
         self.matches += len(expected) - written
-        if self.state.count_extra and len(actual) > len(expected) - absent:
+        if self.state.count_members and len(actual) > len(expected) - absent:
             for key, other in actual.items():
                 if key not in expected:
                     self._score_member(children[key], where, (key, key), MISSING, other)
@@ -173,7 +173,7 @@ class Walk(PlaceScorer):
         if pairs is None and (by_contents or isinstance(align, ByMembers)):
             arrays = Arrays(node, expected, actual)
             if state.aligner is None:
-                state.aligner = Aligner(state.plan, count_extra=state.count_extra, rounds=state.rounds)
+                state.aligner = Aligner(state.plan, two_sided=state.two_sided, rounds=state.rounds)
             if isinstance(align, ByMembers):
                 pairing = state.aligner.pair_by_members(
                     arrays, align, partial(make_measure, state, node, where)

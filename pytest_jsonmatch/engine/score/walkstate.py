@@ -121,6 +121,9 @@ class WalkState:
     rounds: int = 0
     """The number of times that batch comparators have been asked."""
     count_extra: bool = False
+    """Whether extra elements of arrays count."""
+    count_members: bool = False
+    """Whether extra members of objects count, too."""
     two_sided: bool = False
     """Whether similarities are divided by the leaves of both sides, not only by expected's."""
     comparator_results: dict[Place, float | ComparatorResult | Question | Exception] = field(
@@ -140,8 +143,10 @@ class WalkState:
 
     def __post_init__(self) -> None:
         """Read the options of the plan that every walk needs."""
-        self.count_extra = self.units or self.plan.options.extra == "count"
-        self.two_sided = self.count_extra and self.plan.options.reduce == "f1"
+        extra = self.plan.options.extra
+        self.count_extra = self.units or extra != "ignore"
+        self.count_members = self.units or extra == "count"
+        self.two_sided = self.count_members and self.plan.options.reduce == "f1"
 
     def leaf_count(self, node: PlanNode, expected: JsonValue, actual: JsonValue) -> float:
         """Return the leaf count of two values, each counted on its own: what they add to Σ if they match."""
