@@ -141,6 +141,34 @@ def check_case(
     return result, failure, first_field(result, failures) if failures or result.errors else None
 
 
+def compare_unanswered(case: GoldenCase, test: RunningTest) -> Comparison | None:
+    """Return the comparison of a golden case that got no answer: all of expected is missing.
+
+    None if there is no valid expected value: such a case has no leaves.
+    """
+    from pytest_jsonmatch.comparer import Comparer
+    from pytest_jsonmatch.engine.value.convert import MISSING
+    from pytest_jsonmatch.results.comparison import Comparison
+
+    try:
+        request = _make_request(case, None, case.expected)
+        options = {**request.options, "validate": "off"}
+        result = Comparer.of(request.metric, options).compare(MISSING, request.expected, request.judge)
+        name = test.identify(request.name, request.tags)
+    except JsonMatchError:
+        return None
+    comparison = Comparison.of(
+        result,
+        id=name,
+        nodeid=test.nodeid,
+        threshold=request.limits,
+        passed=False,
+        params=test.params,
+        tags=request.tags,
+    )
+    return replace(comparison, score=0.0, precision=0.0, recall=0.0, f1=0.0)
+
+
 def make_trial(
     case: GoldenCase, expected: JsonValue
 ) -> Callable[[JsonValue], tuple[MatchResult, bool, Limits]]:

@@ -16,7 +16,6 @@ from pytest_jsonmatch.cli.arguments import FAILURE, SUCCESS, CommandError
 from pytest_jsonmatch.cli.inputs import STDIN, gold_records, name_of, records_of, refuse_two_stdins
 from pytest_jsonmatch.cli.output import as_text, make_style, write_files, write_output
 from pytest_jsonmatch.cli.rules import comparing, gates_of, was_asked
-from pytest_jsonmatch.corpus.scorer import NO_ANSWER
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, JsonMatchWarning, find_closest
 from pytest_jsonmatch.engine.value.text import count
@@ -32,6 +31,7 @@ from pytest_jsonmatch.report.corpora import details_of_records
 from pytest_jsonmatch.report.formatting import score_text
 from pytest_jsonmatch.report.terminal import report_lines
 from pytest_jsonmatch.results.origin import with_origin
+from pytest_jsonmatch.results.record import NO_ANSWER
 from pytest_jsonmatch.results.run import RunResult
 
 if TYPE_CHECKING:

@@ -41,6 +41,7 @@ from pytest_jsonmatch.results.comparison import VALIDITY
 from pytest_jsonmatch.results.record import (
     MAX_ERRORS,
     MAX_WORST,
+    NO_ANSWER,
     RecordResult,
     RunError,
     lowest_scoring,
@@ -257,8 +258,6 @@ class _ReadPair:
 
 _ZERO_SCORES: Final = Scores(precision=0.0, recall=0.0, f1=0.0, score=0.0)
 """The scores of a record whose answer is missing or unreadable, even if nothing is expected."""
-NO_ANSWER: Final = "there is no answer for it"
-"""The error of a record without an answer."""
 _KEEPS: Final = ("all", "imperfect", "worst", "none")
 
 

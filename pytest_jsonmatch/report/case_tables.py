@@ -177,11 +177,7 @@ def failed_table(results: RunResult, failed: Sequence[FailedCase], link: str = "
     # Each error is shown once, since a service that is down fails all cases with the same error.
     groups: dict[tuple[str, str], list[FailedCase]] = {}
     for failed_case in failed:
-        same = (
-            ("", failed_case.failure.message)
-            if not failed_case.run.comparisons
-            else (failed_case.case.id, "")
-        )
+        same = ("", failed_case.failure.message) if failed_case.run.error else (failed_case.case.id, "")
         groups.setdefault(same, []).append(failed_case)
     rows = []
     for first, *others in groups.values():
@@ -236,6 +232,8 @@ def _describe_fields(failed_case: FailedCase) -> str:
     """Return the lowest-scoring fields of a case as text, or why there are none."""
     if errors := comparator_errors(failed_case.run):
         return errors[0]
+    if failed_case.run.error:
+        return headline_of(failed_case.failure.message)
     fields = lowest_fields(Case(failed_case.case.id, (failed_case.run,)))
     if not fields:
         return headline_of(failed_case.failure.message)

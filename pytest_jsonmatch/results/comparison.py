@@ -418,8 +418,8 @@ class Case:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all runs have finished and compared something."""
-        return len(self.runs) == self.of and all(run.comparisons for run in self.runs)
+        """Whether all runs have finished and compared an answer."""
+        return len(self.runs) == self.of and all(run.comparisons and not run.error for run in self.runs)
 
 
 def _case_totals(case: Case) -> Totals:

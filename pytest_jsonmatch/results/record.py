@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 MAX_ERRORS: Final = 1_000
 """A result keeps at most this many errors and this many warnings; all are counted."""
+NO_ANSWER: Final = "there is no answer for it"
+"""The error of a record without an answer."""
 MAX_WORST: Final = 10
 """A result keeps at most this many of the lowest-scoring records."""
 

@@ -21,6 +21,7 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.limits import SCORES
 from pytest_jsonmatch.results.comparison import (
     Case,
+    CaseRun,
     Comparison,
     Difference,
     collect_tags,
@@ -30,7 +31,7 @@ from pytest_jsonmatch.results.comparison import (
     select_tag,
     totals_of,
 )
-from pytest_jsonmatch.results.record import MAX_ERRORS, RunError, lowest_scoring
+from pytest_jsonmatch.results.record import MAX_ERRORS, NO_ANSWER, RunError, lowest_scoring
 from pytest_jsonmatch.results.tags import tag_texts
 from pytest_jsonmatch.results.totals import Totals
 
@@ -177,7 +178,9 @@ class RunResult:
             errors=errors,
             validity="",  # the totals of the corpus count valid answers
         )
-        return Case.single(comparison, cluster=record.cluster, tags=record.tags)
+        unanswered = NO_ANSWER if record.error == NO_ANSWER else ""
+        runs = (CaseRun(1, passed, (comparison,), unanswered=unanswered),)
+        return Case(name, runs, cluster=record.cluster, tags=record.tags)
 
     def with_cases(self, cases: Iterable[Case]) -> RunResult:
         """Return a run of other cases, with the origin of this run."""
@@ -393,7 +396,10 @@ class RunResult:
     @property
     def unanswered(self) -> Mapping[str, int]:
         """The numbers of unanswered cases by reason, such as the type of an exception; empty for a corpus."""
-        raised = ([run.unanswered for run in case.runs if run.unanswered] for case in self.cases)
+        raised = (
+            [run.unanswered for run in case.runs if run.unanswered not in {"", NO_ANSWER}]
+            for case in self.cases
+        )
         return dict(Counter(names[0] for names in raised if names).most_common())
 
     @property

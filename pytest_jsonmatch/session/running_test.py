@@ -217,6 +217,7 @@ class CurrentTest:
         if self._unanswered is not None and error is self._unanswered[0] and not hasattr(report, "wasxfail"):
             _, payload.unanswered, payload.error = self._unanswered
             payload.compares = True
+            self._add_unanswered(payload)
             if self._settings.fail == "gate":
                 report.outcome = "passed"
         payload.repetition = repetition = self.repetition
@@ -235,6 +236,16 @@ class CurrentTest:
                 report.wasxfail = f"run {repetition.number} of {repetition.of} under threshold"
         if payload.compares or of_run is not None:
             setattr(report, ATTRIBUTE, payload)
+
+    def _add_unanswered(self, payload: TestPayload) -> None:
+        """Add the comparison of a golden case without an answer, in which all of expected is missing."""
+        from pytest_jsonmatch.assertions import compare_unanswered
+        from pytest_jsonmatch.golden.collector import golden_case_of
+
+        case = golden_case_of(self.item)
+        compared = None if case is None else compare_unanswered(case, self)
+        if compared is not None:
+            payload.comparisons.append(compared)
 
     def _is_tolerable(self, error: BaseException | None) -> bool:
         """Return whether a run is below its threshold, without another error in the test or its fixtures."""

@@ -1,0 +1,83 @@
+"""The same data has the same numbers in a session of pytest, in a corpus, and in a file of either."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from pytest_jsonmatch import compare_corpus, read_results
+from pytest_jsonmatch.gate.expressions import parse_gate
+from pytest_jsonmatch.gate.gates import check_gate
+from pytest_jsonmatch.results.file import from_text, to_text
+from pytest_jsonmatch.results.run import RunResult
+
+GOLD = [{"id": "r1", "a": 1, "b": 2}, {"id": "r2", "a": 1, "b": 2}]
+
+
+@pytest.fixture
+def run_golden(pytester: pytest.Pytester) -> Any:
+    """Run golden cases given by id, with a producer, and return the run."""
+
+    def call(cases: list[dict[str, Any]], producer: str, *arguments: str, **file: Any) -> RunResult:
+        content = {"threshold": 0, **file, "cases": cases}
+        (pytester.path / "all.golden.yaml").write_text(json.dumps(content), encoding="utf-8")
+        pytester.makeconftest(producer)
+        pytester.runpytest("--jsonmatch-json=run.jsonl", *arguments)
+        return read_results(pytester.path / "run.jsonl")
+
+    return call
+
+
+def checked(text: str, run: RunResult) -> tuple[bool | None, str]:
+    check = check_gate(parse_gate(text), run)
+    return check.passed, check.note
+
+
+ANSWERS = """
+def pytest_jsonmatch_actual(case):
+    if case.input is None:
+        raise TimeoutError("no network")
+    return case.input
+"""
+
+
+def test_all_leaves_of_a_case_without_an_answer_are_missing(run_golden: Any) -> None:
+    gold = [{name: record[name] for name in ("a", "b")} for record in GOLD]
+    cases = [
+        {"id": "r1", "input": gold[0], "expected": gold[0]},
+        {"id": "r2", "input": None, "expected": gold[1]},
+    ]
+    of_tests = run_golden(cases, ANSWERS)
+    corpus = compare_corpus(GOLD[:1], GOLD, id="id")
+    for run in (of_tests, corpus):
+        assert (run.micro_recall, run.total_omissions, run.mean_recall) == (0.5, 2, 0.5)
+        assert (run.total_unanswered, run.mean_of_answered) == (1, 1.0)
+        assert run.per_field["b"].recall == 0.5
+    assert of_tests.unanswered == {"TimeoutError": 1}
+    assert of_tests.totals.over().read() == corpus.totals.over().read()
+
+
+def test_a_repeat_without_an_answer_counts_0_in_its_case(run_golden: Any) -> None:
+    producer = """
+import itertools
+turns = itertools.count()
+
+def pytest_jsonmatch_actual(case):
+    if next(turns):
+        raise TimeoutError("no network")
+    return {"a": 1}
+"""
+    run = run_golden([{"id": "r", "expected": {"a": 1}, "repeat": 2}], producer)
+    assert (run.mean_score, run.micro_f1, run.mean_of_answered) == (0.5, pytest.approx(2 / 3), 1.0)
+    assert checked("answered >= 0.9", run) == (False, "1 of 2 runs unanswered")
+    assert run.per_field["a"].mean_score == 0.5
+
+
+def test_a_file_of_a_corpus_has_its_numbers() -> None:
+    corpus = compare_corpus(GOLD[:1], GOLD, id="id", tags={"n": "a"})
+    read = from_text(to_text(corpus), "run.jsonl")
+    assert read.totals == corpus.totals
+    assert read.totals_by_tag == corpus.totals_by_tag
+    assert list(read.per_field) == list(corpus.per_field)
