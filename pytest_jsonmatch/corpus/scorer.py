@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, ca
 
 from pytest_jsonmatch.comparer import TEXT, Comparer
 from pytest_jsonmatch.engine.ask.rounds import score_all_with_answers
+from pytest_jsonmatch.engine.plan.known import find_absent_paths
 from pytest_jsonmatch.engine.plan.unmatched import collect_patterns, matches_somewhere
-from pytest_jsonmatch.engine.result.aggregation import aggregate, count_plain_matches, iter_errors
+from pytest_jsonmatch.engine.result.aggregation import (
+    FieldSums,
+    aggregate,
+    count_plain_matches,
+    iter_errors,
+)
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.result.rows import add_rows, count_rows
 from pytest_jsonmatch.engine.result.validity import check_validity
@@ -277,8 +283,8 @@ class _Scorer:
         self._unscored_members = tuple(task.unscored(plan.schema).values())
         self._unscored = 0
         self._seen = VisitedPlaces()
-        self._outcomes: list[tuple[int, Outcome]] = []
-        """The outcomes with the positions of their records."""
+        self._outcomes: list[tuple[int, Outcome, tuple[str, ...]]] = []
+        """The outcomes with the positions of their records, and the paths of absent members."""
         self._findings: list[FieldResult] = []
 
     def score(self, pairs: list[Pair]) -> ChunkResult:
@@ -292,6 +298,10 @@ class _Scorer:
         # Post-processors return all results, including matches, so no plain matches are left to count.
         plain = {} if self._task.post_process else count_plain_matches(self._seen, self._findings)
         fields = aggregate(plain, self._findings)
+        absent = [path for _, _, paths in self._outcomes for path in paths]
+        fields |= {
+            path: FieldSums() for path in (*self._plan.known_paths, *absent) if pairs and path not in fields
+        }
         order = self._find_order(fields.keys())
         for path, sums in fields.items():
             made.sums.add_field(path, sums, order.get(path, sums.first))
@@ -426,7 +436,9 @@ class _Scorer:
             self._rules = [
                 pattern for pattern in self._rules if not matches_somewhere(pattern, documents, schema)
             ]
-        self._outcomes.append((pair.position, outcome))
+        plan = self._plan
+        absent = () if plan.absent is None else tuple(find_absent_paths(plan.root, read.expected))
+        self._outcomes.append((pair.position, outcome, absent))
         self._seen.merge(outcome.visited)
         if outcome.alignments or outcome.one_sided_arrays:
             add_rows(self._result.sums.rows, count_rows(outcome))
@@ -451,15 +463,16 @@ class _Scorer:
         order: dict[str, tuple[int, int]] = {}
         keys: dict[PlanNode, set[Any]] = {}
         nodes: set[PlanNode] = set()
-        for position, outcome in self._outcomes:
+        for position, outcome, absent in self._outcomes:
             if len(order) == len(paths):
                 break
             new = [finding.node for finding in outcome.findings if finding.node not in nodes]
-            if outcome.visited.is_known(keys) and not new:
+            if outcome.visited.is_known(keys) and not new and all(path in order for path in absent):
                 continue
             nodes.update(new)
             found = aggregate(count_plain_matches(outcome.visited, ()), outcome.findings)
-            for at, path in enumerate(path for path in found if path in paths):
+            known = dict.fromkeys((*found, *self._plan.known_paths, *absent))
+            for at, path in enumerate(path for path in known if path in paths):
                 order.setdefault(path, (position, at))
         return order
 

@@ -175,6 +175,8 @@ def _find_paths(gate: Gate, results: RunResult) -> tuple[Container[str] | None, 
             near = find_closest(gate.field, sorted(known))
             hint = f"did you mean {near!r}?" if near is not None else f"known: {join_names(sorted(known))}"
             return None, f"no compared field matches; {hint}"
+        if all(known[path].skipped and not known[path].total + known[path].batch_errors for path in paths):
+            return None, "skipped by a rule"
     if gate.rows is not None:
         pattern = parse_pattern(gate.rows)
         paths = {path for path in totals.rows if pattern.matches(parse_path(path))}

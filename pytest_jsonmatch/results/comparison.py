@@ -240,7 +240,7 @@ class Comparison:
             has_figures=result.has_figures,
             counts_extra=result.counts_extra,
             threshold=dict(threshold),
-            fields=dict(result.per_field),
+            fields=dict(result.all_fields),
             rows=dict(result.rows),
             differences=find_differences(result.imperfect),
             counts=result.counts,

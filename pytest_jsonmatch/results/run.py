@@ -372,7 +372,8 @@ class RunResult:
 
     def nearest_path(self, pattern: str) -> str | None:
         """Return the schema path that is most similar to an unmatched rule; None if none is similar."""
-        leaves = [parse_path(path) for path in self.all_fields if not path.endswith("…")]
+        found = [path for path, aggregation in self.all_fields.items() if any(aggregation.to_list())]
+        leaves = [parse_path(path) for path in found if not path.endswith("…")]
         places = (path[:end] for path in leaves for end in range(len(path), 0, -1))
         return find_nearest_path(parse_pattern(pattern), places)
 

@@ -184,4 +184,6 @@ class Totals:  # noqa: PLW1641 - its numbers change, so it has no hash
     def per_field(self) -> dict[str, FieldAggregation]:
         """Return aggregations by schema path, in the order of their first occurrence."""
         ordered = sorted(self.fields.items(), key=lambda field: (field[1].first, field[0]))
-        return {path: sums.read() for path, sums in ordered}
+        # A rule may name a container of fields, which is no field.
+        above = {path[:at] for path in self.fields for at, character in enumerate(path) if character in ".["}
+        return {path: sums.read() for path, sums in ordered if any(sums.counts) or path not in above}

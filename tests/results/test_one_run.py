@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import warnings
 from typing import Any
 
 import pytest
 
-from pytest_jsonmatch import compare_corpus, read_results
+from pytest_jsonmatch import JsonMatchWarning, compare_corpus, read_results
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
 from pytest_jsonmatch.results.file import from_text, to_text
@@ -81,3 +82,43 @@ def test_a_file_of_a_corpus_has_its_numbers() -> None:
     assert read.totals == corpus.totals
     assert read.totals_by_tag == corpus.totals_by_tag
     assert list(read.per_field) == list(corpus.per_field)
+
+
+def of_both(run_golden: Any, pairs: list[tuple[Any, Any]], **options: Any) -> tuple[RunResult, RunResult]:
+    """The run of golden cases, and that of a corpus, with the same answers."""
+    cases = [
+        {"id": f"r{number}", "actual": actual, "expected": expected}
+        for number, (actual, expected) in enumerate(pairs)
+    ]
+    answers, gold = zip(*pairs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", JsonMatchWarning)  # of rules that match nothing
+        corpus = compare_corpus(list(answers), list(gold), validate="off", **options)
+    file = {name: options.pop(name) for name in ("metric", "fields", "skip", "schema") if name in options}
+    return run_golden(cases, "", validate="off", options=options, **file), corpus
+
+
+def test_a_field_that_a_rule_skips_is_listed_and_fails_its_gates(run_golden: Any) -> None:
+    for run in of_both(run_golden, [({"a": 1, "b": 2}, {"a": 1, "b": 3})], fields={"b": "skip"}):
+        assert (run.total_skipped, list(run.all_fields), list(run.per_field)) == (1, ["a", "b"], ["a"])
+        assert checked('fields["b"].missing == 0', run) == (False, "skipped by a rule")
+
+
+def test_a_field_that_only_a_rule_names_has_counts_of_0(run_golden: Any) -> None:
+    rules = {"fields": {"tip": {"weight": 2}, "items": {"weight": 2}}, "nulls": "absent"}
+    gold = {"a": 1, "items": [{"n": 1}], "c": None}
+    for run in of_both(run_golden, [({"a": 1, "items": [{"n": 1}]}, gold)], **rules):
+        assert checked('fields["tip"].extra == 0', run) == (True, "")
+        assert checked('fields["c"].extra == 0', run) == (True, "")
+        assert checked('fields["items"].extra == 0', run)[0] is False
+        assert [*run.per_field] == ["a", "items[].n"]
+
+
+def test_nothing_divided_by_nothing_is_none_in_a_run(run_golden: Any) -> None:
+    for run in of_both(run_golden, [({}, {})], metric="json_similarity"):
+        assert (run.mean_score, run.micro_precision, run.micro_recall, run.micro_f1) == (
+            1.0,
+            None,
+            None,
+            None,
+        )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.plan.fieldrules import PlanBase
+from pytest_jsonmatch.engine.plan.known import find_known_paths
 from pytest_jsonmatch.engine.plan.node import NodeSpec, PlanNode
 from pytest_jsonmatch.engine.plan.options import OPTION_NAMES, PRESETS, Options
 from pytest_jsonmatch.engine.plan.registry import get_active_registry
@@ -82,6 +83,8 @@ class Plan(PlanBase):
             RULES_VERSION,
         )
         self.root: PlanNode = PlanNode(self, None, "$", NodeSpec(schema))
+        self.known_paths: tuple[str, ...] = () if self.target else find_known_paths(self)
+        """The paths of fields that are known even if no document has them."""
         self._max_nodes = _MAX_NODES
         self.last_nodes: int = self.nodes
         """The number of nodes before the last comparison."""

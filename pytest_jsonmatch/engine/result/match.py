@@ -5,8 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
+from pytest_jsonmatch.engine.plan.known import find_absent_paths
 from pytest_jsonmatch.engine.plan.unmatched import find_nearest_path, iter_paths, matches_somewhere
 from pytest_jsonmatch.engine.result.aggregation import (
+    FieldSums,
     aggregate,
     count_plain_matches,
     f_beta,
@@ -151,9 +153,16 @@ class MatchResult:
 
     @cached_property
     def all_fields(self) -> Mapping[str, FieldAggregation]:
-        """Aggregates by schema path, with paths that were only skipped."""
-        findings = self._outcome.findings
+        """Aggregates by schema path, with paths that were only skipped.
+
+        Fields that a rule or a schema names, or that expected has as null under `nulls="absent"`, have counts
+        of 0 if there is no result for them.
+        """
+        findings, plan = self._outcome.findings, self._plan
         fields = aggregate(count_plain_matches(self._outcome.visited, findings), findings)
+        absent = find_absent_paths(plan.root, self._documents[0])
+        for path in (*plan.known_paths, *absent):
+            fields.setdefault(path, FieldSums())
         return {path: sums.read() for path, sums in fields.items()}
 
     @cached_property
