@@ -97,6 +97,7 @@ def compare_corpus(
     chunk_size: int = 256,
     cluster: str | None = None,
     tags: TagSource | None = None,
+    progress: Callable[[int], object] | None = None,
     validate: str = "off",
     **options: Any,
 ) -> RunResult:
@@ -137,6 +138,7 @@ def compare_corpus(
             a function of a record that returns a mapping of names to strings, numbers, booleans or None.
             `run.by_tag["source=phone"]` has the scores of the records with a tag. Tags do not affect
             scores.
+        progress: called with the number of records scored so far, after each chunk.
         validate: "report" also checks answers against the schema, as JSON Schema: `run.valid_rate`, and
             `violations` of each record.
         **options: any option of the metric, as for `compare_json`, including `repair` and `judge`.
@@ -185,7 +187,7 @@ def compare_corpus(
         validate=comparer.validate,
         cluster=cluster,
     )
-    run = evaluate_corpus(answers, gold, task, comparer.plan, executor)
+    run = evaluate_corpus(answers, gold, task, comparer.plan, executor, progress)
     for pattern in run.unmatched_rules:
         text = format_unmatched(collect_patterns(options)[pattern], pattern, run.nearest_path(pattern))
         warnings.warn(text, JsonMatchWarning, stacklevel=2)

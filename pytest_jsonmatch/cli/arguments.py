@@ -137,6 +137,9 @@ def add_rules(parser: Parser, *names: str, **helps: str) -> None:
     """Add the options that `rules.comparing` reads, of rules and the judge, and others of the table."""
     add_options(parser, "--metric", "--schema", "--config", "-p", *names, **helps)
     add_judge(parser)
+    group = parser.add_argument_group("options of the metric", "docs/metrics-reference.md")
+    for usage, text, is_repeated in RULE_OPTIONS.values():
+        add(group, usage, text, **(_MANY if is_repeated else {}))
 
 
 def add_judge(parser: Parser) -> None:
@@ -190,14 +193,58 @@ def _output(form: str) -> Mapping[str, Any]:
 
 
 _MANY: Final = {"action": "append", "default": []}
+RULE_OPTIONS: Final[Mapping[str, tuple[str, str, bool]]] = {
+    "skip": ("--skip PATTERN", "leave out the fields that match, such as '**.id'; repeatable", True),
+    "fields": (
+        "--fields PATTERN=RULE",
+        "a rule for fields: a comparator's name or JSON, such as 'total={\"tolerance\": 0.01}'; repeatable",
+        True,
+    ),
+    "compare": ("--compare TYPE=COMPARATOR", "the comparator of a JSON type; repeatable", True),
+    "transform": ("--transform NAME", "a transform of all strings, such as casefold; repeatable", True),
+    "accept": ("--accept PATTERN=VALUES", "values that are right, too, as a JSON list; repeatable", True),
+    "arrays": ("--arrays HOW", "ordered, unordered, sequence, or key=NAME", False),
+    "array_threshold": ("--array-threshold SCORE", "pair elements with a similarity above it", False),
+    "extra": ("--extra HOW", "count, ignore or elements", False),
+    "unlisted": ("--unlisted HOW", "members that the schema does not list: extra or reject", False),
+    "empties": ("--empties HOW", "leaf, if_absent or never", False),
+    "nulls": ("--nulls HOW", "value or absent", False),
+    "absent": ("--absent VALUES", "values of members that mean 'not there', as a JSON list", False),
+    "reduce": ("--reduce HOW", "f1 or ratio", False),
+    "root": ("--root TYPE", "any or object", False),
+    "granularity": ("--granularity HOW", "leaves or fields", False),
+    "leaf_threshold": ("--leaf-threshold SCORE", "a leaf that scores less counts 0", False),
+    "match_threshold": ("--match-threshold SCORE", "a leaf that scores at least this is a match", False),
+    "target_key": ("--target-key PATH", "compare only the value at this path", False),
+}
+"""Options of the metric: usage, help text, and whether the option can be repeated."""
 _ROWS: Final[Sequence[tuple[str, str, Mapping[str, Any]]]] = (
-    ("--metric NAME", f"the metric (default: {METRIC})", {"default": METRIC}),
+    ("--metric NAME", f"the metric (default: {METRIC})", {}),
     ("--schema SCHEMA", "a JSON Schema, with or without x-eval-*: a JSON file, or module:Model", {}),
-    ("--config FILE", "options of the metric, as a JSON file", {}),
-    ("-p MODULE", "a module with pytest_jsonmatch_register; repeatable", {"dest": "plugins", **_MANY}),
+    (
+        "--config FILE",
+        "options of the metric as JSON or YAML, or the keys of a golden file next to its cases",
+        {},
+    ),
+    (
+        "-p MODULE",
+        "a module or .py file with pytest_jsonmatch_register, post_process or both; repeatable",
+        {"dest": "plugins", **_MANY},
+    ),
     ("--repair", "repair answers that are broken JSON (needs pytest-jsonmatch[repair])", {}),
-    ("--id NAME", "the member that is a record's id (default: its number, from 1)", {}),
-    ("--cluster NAME", "the member of gold records that names their cluster, such as a document", {}),
+    ("--id COLUMN", "the column with a record's id, such as meta.id (default: its number, from 1)", {}),
+    (
+        "--expected COLUMN",
+        "the column of gold records with what is expected; FIELD=COLUMN, repeated, for an object of several",
+        {"dest": "expected_column", **_MANY},
+    ),
+    (
+        "--actual COLUMN",
+        "the column of the answers' records with the answer, or FIELD=COLUMN",
+        {"dest": "actual_column", **_MANY},
+    ),
+    ("--delimiter CHAR", "the delimiter of CSV files (default: a comma, or a tab in .tsv files)", {}),
+    ("--cluster COLUMN", "the column of gold records that names their cluster, such as a document", {}),
     (
         "--gate EXPR",
         "exit with 1 unless this gate passes, such as 'f1 >= 0.9'; repeatable",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import SUPPRESS
+from argparse import SUPPRESS, ArgumentTypeError
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias, final
@@ -20,7 +20,8 @@ from pytest_jsonmatch.cli.arguments import (
 from pytest_jsonmatch.defaults import THRESHOLD, read_drop
 
 _SCHEMA: Final = "a JSON file, or a pydantic model as module:Model"
-_FILES: Final = "JSON Lines (.jsonl), a JSON array (.json), a folder of JSON files"
+_FILES: Final = "JSON Lines (.jsonl), CSV (.csv), a JSON array (.json), a folder of JSON files, a glob"
+_MAX_PROCESSES: Final = 256
 _RECORDS: Final = f"{_FILES}, - for stdin"
 _Adder: TypeAlias = Callable[[Parser], None]
 
@@ -91,17 +92,28 @@ def _tag(argument: str) -> tuple[str, str]:
     return name, path if sign else name
 
 
+def _processes(argument: str) -> int:
+    if not argument.isdecimal() or not 1 <= int(argument) <= _MAX_PROCESSES:
+        raise ArgumentTypeError(f"must be a number from 1 to {_MAX_PROCESSES}, got {argument!r}")
+    return int(argument)
+
+
 @_command(
     "score many answers against gold records",
     "jsonmatch evaluate answers.jsonl gold.jsonl --schema receipt.schema.json",
+    "jsonmatch evaluate answers.jsonl gold.csv --id no --expected label --actual output --processes 4",
     "jsonmatch evaluate answers.jsonl gold.jsonl --id id --gate 'f1 >= 0.9'",
 )
 def _evaluate(parser: Parser) -> None:
     add(parser, "ACTUAL", f"the answers: {_RECORDS}")
     add(parser, "EXPECTED", "the gold records, in the same forms")
-    add_rules(parser, "--id", "--repair", "--gate", "--cluster")
-    help_text = "show scores by the values at a path of gold records, such as source=meta.source; repeatable"
-    add(parser, "--by [NAME=]PATH", help_text, type=_tag, action="append", default=[])
+    add_options(parser, "--id", "--expected", "--actual", "--cluster", "--delimiter")
+    help_text = (
+        "show scores by the values of a column of gold records, such as source=meta.source; repeatable"
+    )
+    add(parser, "--tags --by [NAME=]COLUMN", help_text, dest="by", type=_tag, action="append", default=[])
+    add_rules(parser, "--repair", "--gate")
+    add(parser, "--processes N", "how many processes score records (default: 1)", type=_processes, default=1)
     add(parser, "--validate", "also check answers against --schema, as a gate on valid_rate does")
     add_options(parser, "--html", "--markdown", json="also write a result file")
     help_text = "the records in the result file: the ten lowest-scoring (the default), or all"

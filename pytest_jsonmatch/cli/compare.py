@@ -100,7 +100,7 @@ def _compare(contents: Sequence[bytes], options: Namespace, judge: Bench) -> tup
 
     actual, expected = options.actual, options.expected
     rules = rules_of(options)
-    plan = get_plan(options.metric, rules)
+    plan = get_plan(rules.pop("metric"), rules)
     gold = read_value(expected, contents[1])
     types = list_admitted_types(plan, gold)
 

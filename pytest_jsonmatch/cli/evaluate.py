@@ -6,7 +6,7 @@ import warnings
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_jsonmatch.cli.arguments import FAILURE, SUCCESS, CommandError
 from pytest_jsonmatch.cli.inputs import STDIN, gold_records, name_of, records_of, refuse_two_stdins
 from pytest_jsonmatch.cli.output import as_text, make_style, write_files, write_output
-from pytest_jsonmatch.cli.rules import comparing, gates_of, was_asked
+from pytest_jsonmatch.cli.plugins import load_in_worker, post_processors
+from pytest_jsonmatch.cli.progress import Progress
+from pytest_jsonmatch.cli.rules import columns_of, comparing, gates_of, was_asked
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, JsonMatchWarning, find_closest
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
-from pytest_jsonmatch.records.columns import find_column, iter_members
+from pytest_jsonmatch.records.columns import find_column, iter_members, select, split_column
 from pytest_jsonmatch.records.pairing import read_gold
 from pytest_jsonmatch.records.sources import RecordSource
 from pytest_jsonmatch.report.absent_hint import suggest_absent
@@ -29,12 +31,15 @@ from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.cases_page import PageExtra
 from pytest_jsonmatch.report.corpora import details_of_records
 from pytest_jsonmatch.report.formatting import score_text
+from pytest_jsonmatch.report.styled import StyledLine
 from pytest_jsonmatch.report.terminal import report_lines
 from pytest_jsonmatch.results.origin import with_origin
 from pytest_jsonmatch.results.record import NO_ANSWER
 from pytest_jsonmatch.results.run import RunResult
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from pytest_jsonmatch.gate.expressions import Gate
     from pytest_jsonmatch.results.run import RunResult
 
@@ -51,10 +56,11 @@ def run(options: Namespace) -> int:
     """Run `jsonmatch evaluate`."""
     gates = gates_of(options.gates)
     refuse_two_stdins(options.actual, options.expected)
+    columns = columns_of(options)
     with comparing(options) as rules:
         _check_tags(options)
-        run = _evaluate(options, gates, rules)
-        floor = list(_floor(run, rules, options))
+        run = _evaluate(options, gates, rules, columns)
+        floor = [*_swapped(run, options), *_floor(run, rules, columns, options)]
     results = replace(run, judged=was_asked(rules["judge"]))
     if _is_kept(options):
         results = with_origin(results, Path.cwd())
@@ -72,7 +78,8 @@ def run(options: Namespace) -> int:
     )
     write_files(options, results, report)
     style = make_style(options)
-    write_output(as_text(report_lines(report, style), style))
+    heading: StyledLine = [(report.title, {"bold": True})]
+    write_output(as_text([heading, *report_lines(report, style)], style))
     passed = all(check.passed for check in checks) if gates else not run.total_errors
     return SUCCESS if passed else FAILURE
 
@@ -80,28 +87,69 @@ def run(options: Namespace) -> int:
 # -- scoring -----------------------------------------------------------------------------------------------
 
 
-def _evaluate(options: Namespace, gates: Sequence[Gate], rules: dict[str, Any]) -> RunResult:
+def _evaluate(
+    options: Namespace, gates: Sequence[Gate], rules: dict[str, Any], columns: dict[str, Any]
+) -> RunResult:
     from pytest_jsonmatch.api import compare_corpus
 
     needs_all = any(gate.cases or gate.is_significant for gate in gates)
     validates = options.validate or any(gate.statistic == "valid_rate" for gate in gates)
-    run = compare_corpus(
-        records_of(options.actual),
-        records_of(options.expected),
-        keep="all" if needs_all else options.keep,
-        cluster=options.cluster,
-        tags=dict(options.by) or None,
-        validate="report" if validates else "off",
-        **rules,
-    )
+    with _executor(options, rules) as executor, Progress(options.expected) as progress:
+        run = compare_corpus(
+            records_of(options.actual),
+            records_of(options.expected),
+            keep="all" if needs_all else options.keep,
+            cluster=options.cluster,
+            tags=dict(options.by) or None,
+            validate="report" if validates else "off",
+            post_process=post_processors(options),
+            executor=executor,
+            progress=progress.show,
+            **columns,
+            **rules,
+        )
     if options.id is None:
         _warn_of_order(options, run)
     elif run.unmatched_expected and _is_readable(options.expected):
-        records = gold_records(options.expected)
-        ids = Counter(record.get(options.id) for record in records if type(record) is dict)
+        records = gold_records(options.expected, columns["delimiter"])
+        ids = Counter(find_column(record, options.id) for record in records if type(record) is dict)
         if repeated := [name for name in run.unmatched_expected if ids[name] > 1]:
             raise CommandError(f"{options.expected}: the {options.id} {repeated[0]!r} is not unique")
     return run
+
+
+@contextmanager
+def _executor(options: Namespace, rules: Mapping[str, Any]) -> Iterator[Executor | None]:
+    """Yield the processes that score records, which have the same plugins; None for this process."""
+    if options.processes == 1:
+        yield None
+        return
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    from pytest_jsonmatch.comparer import get_plan
+
+    others = ("id", "judge", "metric", "repair")
+    if get_plan(rules["metric"], {name: rules[name] for name in rules if name not in others}).has_batch:
+        raise CommandError("--processes: a judge or batch comparator is asked by one process; leave it out")
+    # New interpreters, as on every system: a fork would copy threads and open files.
+    with ProcessPoolExecutor(
+        options.processes, get_context("spawn"), initializer=load_in_worker, initargs=(options.plugins,)
+    ) as executor:
+        yield executor
+
+
+def _swapped(run: RunResult, options: Namespace) -> Iterator[Text]:
+    """Yield a note if no field is in both the answers and the gold records."""
+    fields = run.all_fields.values()
+    is_shared = any(field.matches or field.mismatches for field in fields)
+    sides = [any(getattr(field, name) for field in fields) for name in ("omissions", "hallucinations")]
+    if not is_shared and all(sides):
+        columns = (
+            "" if options.expected_column and options.actual_column else ", or --expected or --actual missing"
+        )
+        names = f"{name_of(options.actual)} and {name_of(options.expected)}"
+        yield Text(f"{names} share no field: are they swapped (answers come first){columns}?", "bad")
 
 
 def _is_readable(source: str) -> bool:
@@ -109,16 +157,21 @@ def _is_readable(source: str) -> bool:
     return source != STDIN and (Path(source).is_file() or Path(source).is_dir() or not Path(source).exists())
 
 
-def _floor(run: RunResult, rules: Mapping[str, Any], options: Namespace) -> Iterator[Text]:
+def _floor(
+    run: RunResult, rules: Mapping[str, Any], columns: Mapping[str, Any], options: Namespace
+) -> Iterator[Text]:
     """Yield the score of empty answers: if it is high, a high score of real answers means little."""
     from pytest_jsonmatch.api import compare_corpus
 
     if not _is_readable(options.expected):
         return
-    records = gold_records(options.expected)
+    records = gold_records(options.expected, columns["delimiter"])
+    if columns["expected"] is not None:
+        rules = {name: value for name, value in rules.items() if name != "id"}
+        records = (select(record, columns["expected"]) for record in records)
     sample = [record for record in islice(records, _MOST_EMPTY) if type(record) in (dict, list)]
-    name = options.id
-    empty = [type(record)() if name is None else {name: record.get(name)} for record in sample]
+    name = rules.get("id")
+    empty = [type(record)() if name is None else _only_id(record, name) for record in sample]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", JsonMatchWarning)  # the run has already issued them
         score = compare_corpus(empty, sample, keep="none", **rules).mean_score
@@ -127,13 +180,22 @@ def _floor(run: RunResult, rules: Mapping[str, Any], options: Namespace) -> Iter
         yield Text(f"an empty answer scores {score_text(score)}{scope}")
 
 
+def _only_id(record: Any, column: str) -> dict[str, Any]:
+    """Return a record with nothing but its id."""
+    *outer, last = split_column(column) if column not in record else (column,)
+    kept: dict[Any, Any] = {last: find_column(record, column)}
+    for step in reversed(outer):
+        kept = {step: kept}
+    return kept
+
+
 def _check_tags(options: Namespace) -> None:
     """Raise an error for a tag that no gold record has; standard input can be read only once."""
     if not _is_readable(options.expected):
         return
     for _, path in options.by:
         paths: dict[str, None] = {}
-        for record in gold_records(options.expected):
+        for record in gold_records(options.expected, options.delimiter):
             if type(record) is dict and find_column(record, path) is not MISSING:
                 break
             paths |= dict.fromkeys(iter_members(record))
@@ -154,7 +216,7 @@ def _warn_of_order(options: Namespace, run: RunResult) -> None:
     if not members or not is_read_again:
         return
     with suppress(CommandError):
-        records = [_readable(options.actual), list(gold_records(options.expected))]
+        records = [_readable(options.actual), list(gold_records(options.expected, options.delimiter))]
         for member in sorted(members, key=lambda member: "id" not in member.lower()):
             values = [[record.get(member) for record in side if type(record) is dict] for side in records]
             answers, named = ({value for value in side if type(value) in {str, int}} for side in values)

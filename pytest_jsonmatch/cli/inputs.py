@@ -20,6 +20,7 @@ from pytest_jsonmatch.engine.value.errors import (
     JsonExtractionError,
     JsonMatchError,
     JsonParseError,
+    did_you_mean,
 )
 from pytest_jsonmatch.engine.value.named import import_object
 from pytest_jsonmatch.reading.extract import Want, extract_json
@@ -94,7 +95,7 @@ def records_of(source: str) -> Any:
     return source
 
 
-def gold_records(source: str) -> Iterator[Any]:
+def gold_records(source: str, delimiter: str | None = None) -> Iterator[Any]:
     """Yield the JSON values of one side: lines, rows, elements of an array, files, or one value.
 
     Raises:
@@ -102,7 +103,7 @@ def gold_records(source: str) -> Iterator[Any]:
         CommandError: it is not strict JSON.
     """
     try:
-        yield from iter_records(records_of(source))
+        yield from iter_records(records_of(source), delimiter=delimiter)
     except JsonMatchError as error:
         raise CommandError(str(error)) from None
 
@@ -201,23 +202,67 @@ def read_answer(
 
 
 def read_config(source: str) -> dict[str, Any]:
-    """Return the options of a metric from a JSON file; structeval's names are allowed.
+    """Return the rules in a file, as arguments of `compare_json`, with the metric if the file has one.
+
+    The file has options of a metric, also under structeval's names, or the keys that golden files have next
+    to their cases, such as `metric`, `fields` and `options`. Other keys of golden files have no effect.
 
     Raises:
         OSError: it can't be read.
-        CommandError: it is not a JSON object, or has an unknown option.
+        CommandError: it is not a mapping, or has an unknown or invalid option.
     """
-    from pytest_jsonmatch.engine.plan.options import Options, merge_options
+    from pytest_jsonmatch.engine.plan.options import OPTION_NAMES, Options, merge_options
+    from pytest_jsonmatch.golden.keys import FILE_KEYS
 
-    config = read_value(source)
-    name = name_of(source)
-    if type(config) is not dict:
-        raise CommandError(f"{name}: a configuration must be a JSON object of options")
+    config, name = _read_mapping(source), name_of(source)
+    if not config.keys().isdisjoint(FILE_KEYS - set(OPTION_NAMES)):
+        return _read_golden_rules(config, source)
     try:
         merge_options(Options(), config)
     except ConfigurationError as error:
         raise CommandError(f"{name}: {error}") from None
     return config
+
+
+def _read_mapping(source: str) -> dict[str, Any]:
+    name = name_of(source)
+    if Path(source).suffix.lower() in {".yaml", ".yml"}:
+        from pytest_jsonmatch.golden.errors import GoldenFileError
+        from pytest_jsonmatch.golden.yamlevents import parse
+
+        try:
+            config = parse(read_content(source), name, holds_cases=True)
+        except GoldenFileError as error:
+            raise CommandError(str(error)) from None
+    else:
+        config = read_value(source)
+    if type(config) is not dict:
+        raise CommandError(f"{name}: a configuration must be a mapping of options (in JSON, an object)")
+    return config
+
+
+def _read_golden_rules(config: dict[str, Any], source: str) -> dict[str, Any]:
+    """Return the rules of a golden file."""
+    from pytest_jsonmatch.golden.errors import InvalidValueError
+    from pytest_jsonmatch.golden.keys import FILE_KEYS, KEYS
+
+    for key, value in config.items():
+        if key not in FILE_KEYS and key not in KEYS:
+            raise CommandError(
+                f"{name_of(source)}: unknown key {key!r}{did_you_mean(key, sorted(FILE_KEYS))}"
+            )
+        check = KEYS[key].check if key in KEYS and key not in {"expected", "marks"} else None
+        try:
+            if check is not None:
+                check(value)
+        except InvalidValueError as error:
+            subject = f"`{key}`" if error.reason.startswith(":") else f"`{key}` "
+            raise CommandError(f"{name_of(source)}: {subject}{error.reason}") from None
+    rules = dict(config.get("options") or {})
+    rules |= {key: config[key] for key in ("metric", "fields", "accept", "skip", "schema") if key in config}
+    if type(rules.get("schema")) is str:
+        rules["schema"] = str(Path(source).parent / rules["schema"])
+    return rules
 
 
 # -- modules, and schemas named by a module ----------------------------------------------------------------
@@ -228,6 +273,8 @@ def import_named(reference: str) -> Any:
 
     The current folder is searched first, as `python -m` does, then those of pytest's ini option `pythonpath`.
 
+    A path that ends in `.py` is imported as the module of that name, its folder first.
+
     Raises:
         CommandError: it can't be imported, or the module has no such name.
 
@@ -236,6 +283,11 @@ def import_named(reference: str) -> Any:
     """
     folder = Path.cwd()
     folders = list(map(str, (folder, *_pythonpath(folder))))
+    if reference.endswith(".py"):
+        path = Path(reference).resolve()
+        if not path.is_file():
+            raise CommandError(f"{reference}: no such file or directory")
+        folders, reference = [str(path.parent), *folders], path.stem
     sys.path[:0] = folders
     try:
         # The output of a module must not be mixed with the command's own.

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib.metadata import entry_points
 from inspect import signature
 from operator import attrgetter
@@ -25,6 +25,8 @@ from pytest_jsonmatch.engine.value.errors import JsonMatchError, format_error
 ENTRY_POINTS: Final = "jsonmatch"
 """The group of entry points in which packages name a module with the hook."""
 _HOOK: Final = "pytest_jsonmatch_register"
+_POST_PROCESS: Final = "post_process"
+"""The name of a post-processor, or of a list of them, in a module of `-p`."""
 
 
 @contextmanager
@@ -38,8 +40,12 @@ def plugins(options: Namespace) -> Iterator[None]:
     with session_registry() as registry:
         for name, plugin in {id(plugin): (name, plugin) for name, plugin in modules}.values():
             hook = getattr(plugin, _HOOK, None)
+            if hook is None and hasattr(plugin, _POST_PROCESS):
+                continue
             if hook is None:
-                raise CommandError(f"plugin {name!r} has no function {_HOOK}(registry)")
+                raise CommandError(
+                    f"plugin {name!r} has no function {_HOOK}(registry) and no {_POST_PROCESS}"
+                )
             try:
                 # As in pytest, a function with the hook's name needs neither a decorator nor an argument.
                 hook(**{"registry": registry} if signature(hook).parameters else {})
@@ -48,6 +54,23 @@ def plugins(options: Namespace) -> Iterator[None]:
             except Exception as error:  # a plugin's hook may raise anything
                 raise CommandError(f"plugin {name!r} raised {format_error(error)}") from error
         yield
+
+
+def post_processors(options: Namespace) -> list[Any]:
+    """Return the post-processors of the modules of `-p`, in order."""
+    found: list[Any] = []
+    for name in options.plugins:
+        given = getattr(import_named(name), _POST_PROCESS, ())
+        found += given if isinstance(given, (list, tuple)) else [given]
+    return found
+
+
+def load_in_worker(names: list[str]) -> None:
+    """Register what the installed plugins and the modules of `-p` have, for the rest of this process."""
+    _kept.enter_context(plugins(Namespace(plugins=names)))
+
+
+_kept: Final = ExitStack()
 
 
 def _installed() -> Iterator[tuple[str, Any]]:

@@ -8,11 +8,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from pytest_jsonmatch.cli.arguments import CommandError
+from pytest_jsonmatch.cli.arguments import RULE_OPTIONS, CommandError
 from pytest_jsonmatch.cli.inputs import import_named, read_config, schema_source
 from pytest_jsonmatch.cli.plugins import plugins
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.defaults import METRIC
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonParseError
 from pytest_jsonmatch.gate.expressions import Gate, GateError, parse_gate
+from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.semantic.bench import Bench, as_judge, format_usage
 from pytest_jsonmatch.semantic.settings import read_settings
 
@@ -29,26 +31,96 @@ def comparing(options: Namespace) -> Iterator[dict[str, Any]]:
         CommandError: an option has an invalid value.
     """
     with judging(options) as judge:
-        yield {
-            "metric": options.metric,
-            "id": options.id,
-            "repair": getattr(options, "repair", False),
-            "judge": judge,
-            **rules_of(options),
-        }
+        rules = {"repair": getattr(options, "repair", False), **rules_of(options)}
+        yield {**rules, "id": options.id, "judge": judge}
 
 
 def rules_of(options: Namespace) -> dict[str, Any]:
-    """Return the options of the metric, with the schema, as arguments of `compare_json` and `compare_corpus`.
+    """Return the metric and its options as arguments of `compare_json` and `compare_corpus`.
+
+    Options of the command line take precedence over those of `--config`: mappings are merged by member, lists
+    are joined.
 
     Raises:
         OSError: a file can't be read.
-        CommandError: a file is not valid.
+        CommandError: a file or an option is not valid.
     """
     rules = {} if options.config is None else read_config(options.config)
+    for name, value in _given_rules(options).items():
+        earlier = rules.get(name)
+        if type(value) is dict and type(earlier) is dict:
+            rules[name] = {**earlier, **value}
+        else:
+            rules[name] = [*earlier, *value] if type(value) is list and type(earlier) is list else value
     if options.schema is not None:
         rules["schema"] = schema_source(options.schema)
+    rules["metric"] = options.metric or rules.get("metric") or METRIC
     return rules
+
+
+def _given_rules(options: Namespace) -> dict[str, Any]:
+    """Return the options of the metric on the command line, each checked."""
+    from pytest_jsonmatch.engine.plan.options import Options, merge_options
+
+    given: dict[str, Any] = {}
+    for name, (usage, _, is_repeated) in RULE_OPTIONS.items():
+        value = getattr(options, name, None)
+        if value is None or value == []:
+            continue
+        option = usage.split()[0]
+        if "=" in usage:
+            given[name] = dict(_read_assignment(option, text) for text in value)
+        elif is_repeated:
+            given[name] = list(value)
+        else:
+            given[name] = _read_word(value)
+            if name == "arrays" and value.startswith("key="):
+                given[name] = {"key": value.removeprefix("key=")}
+        try:
+            merge_options(Options(), {name: given[name]})
+        except ConfigurationError as error:
+            raise CommandError(f"{option}: {error}") from None
+    return given
+
+
+def _read_assignment(option: str, text: str) -> tuple[str, Any]:
+    name, sign, value = text.partition("=")
+    if not sign or not name or not value:
+        raise CommandError(f"{option} must be NAME=VALUE, such as total=numeric, got {text!r}")
+    return name, _read_word(value)
+
+
+def _read_word(text: str) -> Any:
+    """Return the JSON value of a text, or the text itself if it is a plain word."""
+    try:
+        return parse_json(text)
+    except JsonParseError:
+        return text
+
+
+def columns_of(options: Namespace) -> dict[str, Any]:
+    """Return the columns of the command line as arguments of `compare_corpus`."""
+    return {
+        "expected": _read_selection("--expected", options.expected_column),
+        "actual": _read_selection("--actual", options.actual_column),
+        "delimiter": _read_delimiter(options.delimiter),
+    }
+
+
+def _read_selection(option: str, given: Sequence[str]) -> Any:
+    """Return a column, or a mapping of fields to columns; None if the option is not given."""
+    if not given:
+        return None
+    pairs = [text.partition("=") for text in given]
+    if len(pairs) == 1 and not pairs[0][1]:
+        return given[0]
+    if not all(name and sign and column for name, sign, column in pairs):
+        raise CommandError(f"{option} is given {len(given)} times; for several columns write FIELD=COLUMN")
+    return {name: column for name, _, column in pairs}
+
+
+def _read_delimiter(given: str | None) -> str | None:
+    return "\t" if given in {"\\t", "tab"} else given
 
 
 def gates_of(texts: Sequence[str], read: Callable[[str], Gate] = parse_gate) -> list[Gate]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, TypeVar, final
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, final
 from uuid import uuid4
 
 from pytest_jsonmatch.corpus.scorer import ChunkResult, Task, score_chunk
@@ -35,7 +35,12 @@ _POSITION: Final = attrgetter("position")
 
 
 def evaluate_corpus(
-    actual: Any, expected: Any, task: Task, plan: Plan, executor: Executor | None
+    actual: Any,
+    expected: Any,
+    task: Task,
+    plan: Plan,
+    executor: Executor | None,
+    progress: Callable[[int], object] | None = None,
 ) -> RunResult:
     """Score a corpus for `api.compare_corpus`, with a task and its compiled plan."""
     total = ChunkResult()
@@ -47,6 +52,8 @@ def evaluate_corpus(
             chunks = _score_on(executor, task, plan, pairing)
         for chunk in chunks:
             total.add(chunk)
+            if progress is not None:
+                progress(total.sums.counts["records"])
     _add_unreadable(total, pairing.unreadable, task, plan)
     total.records.sort(key=attrgetter("index"))
     errors = [note.entry for note in sorted(total.errors, key=_POSITION)]
@@ -120,7 +127,14 @@ def _score_on(executor: Executor, task: Task, plan: Plan, pairing: RecordPairing
     ends = [FileOffset(), FileOffset()]
     for chunk, result in _run_in_order(executor, partial(_score_lines, task), chunks):
         ends = [chunk.actual.end, chunk.expected.end]
-        yield result
+        if isinstance(result, ChunkResult):
+            yield result
+        else:  # the worker does not have the files: the text of the lines is sent
+            again = executor.submit(_score_lines, task, chunk.with_text()).result()
+            if again is None:
+                ends = [chunk.actual.start, chunk.expected.start]
+                break
+            yield cast("ChunkResult", again)
     for side, end in zip((pairing.actual, pairing.expected), ends):
         if side.start != end:
             side.move_to(end)
@@ -198,6 +212,10 @@ class LineChunk:
     actual: FilePart
     expected: FilePart
 
+    def with_text(self) -> LineChunk:
+        """Return the lines with their text, for a worker that can't read the files."""
+        return LineChunk(self.actual.with_text(), self.expected.with_text())
+
     def __dask_tokenize__(self) -> str:
         return uuid4().hex
 
@@ -214,9 +232,15 @@ def _split_lines(pairing: RecordPairing, chunk_size: int) -> Iterator[LineChunk]
         yield LineChunk(actual, expected)
 
 
-def _score_lines(task: Task, chunk: LineChunk) -> ChunkResult | None:
-    """Return the result of lines of both files; None if their records are not in the same order."""
+def _score_lines(task: Task, chunk: LineChunk) -> ChunkResult | str | None:
+    """Return the result of lines of both files.
+
+    Returns:
+        None if their records are not in the same order; a text if this process does not have the files.
+    """
     plan = task.plan()
+    if not (chunk.actual.is_readable() and chunk.expected.is_readable()):
+        return "no such files"
     actual, expected = RecordSource.of_part(chunk.actual), RecordSource.of_part(chunk.expected)
     pairs = list(RecordPairing(actual, expected, task.reading).pair_in_step())
     return score_chunk(task, plan, pairs) if len(pairs) == chunk.expected.records else None

@@ -50,36 +50,46 @@ class FileOffset(NamedTuple):
 
 @final
 class FilePart(NamedTuple):
-    """Several lines of a file: their text, or without it the place where they are."""
+    """Several lines of a file: the place where they are, or their text."""
 
     path: Path
-    text: bytes | None
+    name: str
+    """The display name of the file."""
+    stamp: tuple[int, int]
+    """The size of the file, and the time of its last change."""
     start: FileOffset
     end: FileOffset
+    text: bytes | None = None
 
     @property
     def records(self) -> int:
         """The number of records in the lines."""
         return self.end.records - self.start.records
 
-    def read(self) -> bytes:
-        """Return the text of the lines.
+    def is_readable(self) -> bool:
+        """Return whether the lines are here, or this process can read the same file."""
+        try:
+            return self.text is not None or stamp_of(self.path) == self.stamp
+        except OSError:
+            return False
 
-        Raises:
-            ConfigurationError: this process can't read the file, or it has become shorter.
-        """
+    def read(self) -> bytes:
+        """Return the text of the lines."""
         if self.text is not None:
             return self.text
-        size = self.end.offset - self.start.offset
-        try:
-            with self.path.open("rb") as file:
-                file.seek(self.start.offset)
-                text = file.read(size)
-        except OSError as error:
-            raise ConfigurationError(f"a worker can't read {self.path}: {reason_of(error)}") from None
-        if len(text) < size:
-            raise ConfigurationError(f"{self.path} has become shorter since the run began")
-        return text
+        with self.path.open("rb") as file:
+            file.seek(self.start.offset)
+            return file.read(self.end.offset - self.start.offset)
+
+    def with_text(self) -> FilePart:
+        """Return the part with the text of its lines."""
+        return self._replace(text=self.read())
+
+
+def stamp_of(path: Path) -> tuple[int, int]:
+    """Return the size of a file, and the time of its last change."""
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns
 
 
 def reason_of(error: OSError | ValueError) -> str:
@@ -135,6 +145,8 @@ class RecordSource:
         self._repair = repair
         self._is_single_allowed = is_single_allowed
         self._again: Any = None
+        self._absolute = Path()
+        self._stamp: tuple[int, int] | None = None
         if isinstance(records, (str, os.PathLike)):
             self.path = Path(records)
             self.name = str(records)
@@ -155,6 +167,7 @@ class RecordSource:
     def of_part(cls, part: FilePart) -> RecordSource:
         """Return a source for some lines of a file."""
         source = cls(part.path, "")
+        source.name = part.name
         source.file, source.form = BytesIO(part.read()), "lines"
         source.start = part.start
         return source
@@ -202,7 +215,8 @@ class RecordSource:
             except (OSError, ValueError) as error:
                 message = f"{self._side} {str(self.path)!r} can't be read: {reason_of(error)}"
                 raise ConfigurationError(message) from None
-        if suffix in DELIMITERS or self._delimiter is not None:
+        is_csv = suffix in DELIMITERS or (self._delimiter is not None and suffix not in {*LINES, ".json"})
+        if is_csv:
             self.form, self._delimiter = "csv", self._delimiter or DELIMITERS[suffix]
             self._check_header()
         elif suffix not in LINES and (suffix == ".json" or self._begins_with_bracket()):
@@ -368,15 +382,18 @@ class RecordSource:
 
     def read_part(self, records: int) -> FilePart:
         """Read the next lines of the file, with up to this many records; iteration starts after them."""
-        lines: list[bytes] = []
-        missing = records
+        missing, size, lines = records, 0, 0
         while missing and (more := list(islice(self.file, missing))):
-            lines += more
+            size += sum(map(len, more))
+            lines += len(more)
             missing -= len(more) - sum(map(bytes.isspace, more))
         assert self.path is not None  # noqa: S101 - for the type checker, since only files are read in parts
-        text, start, found = b"".join(lines), self.start, records - missing
-        self.start = FileOffset(start.offset + len(text), start.lines + len(lines), start.records + found)
-        return FilePart(self.path, text, start, self.start)
+        if self._stamp is None:
+            # Workers of a cluster may have another working folder.
+            self._absolute, self._stamp = self.path.absolute(), stamp_of(self.path)
+        start, found = self.start, records - missing
+        self.start = FileOffset(start.offset + size, start.lines + lines, start.records + found)
+        return FilePart(self._absolute, self.name, self._stamp, start, self.start)
 
 
 def as_gold_text(value: Any) -> Any:

@@ -302,7 +302,10 @@ def test_standard_input(files, command, stdin, line):
         ("wrong.json right.json --metric pairwis_f1", "unknown metric 'pairwis_f1'; did you mean"),
         ("wrong.json right.json --config no.json", "no.json: no such file or directory"),
         ("wrong.json right.json --config broken.json", "broken.json:2:7: not valid JSON"),
-        ("wrong.json right.json --config list.json", "list.json: a configuration must be a JSON object of"),
+        (
+            "wrong.json right.json --config list.json",
+            "list.json: a configuration must be a mapping of options",
+        ),
         ("wrong.json right.json --config typo.json", "typo.json: unknown option 'array_threshhold'; did"),
         ("wrong.json right.json --schema no.json", "schema file 'no.json' does not exist"),
         ("wrong.json right.json --schema shop.json", "right.json: 'total' is not in the schema; known: shop"),

@@ -32,6 +32,7 @@ def test_text(sides, command):
     assert command(SIDES, "--gate", "f1 >= 0.5", "--gate", "errors == 1") == (
         1,
         """\
+answers.jsonl against gold.jsonl
 3 records
 failed: 1 of 2 gates failed; 1 of 3 records with score 1; 1 error; 1 unanswered; 1 answer not scored
 
@@ -75,6 +76,7 @@ def test_all_well(write, command):
     assert command("evaluate gold.jsonl gold.jsonl --gate pass_rate==1") == (
         0,
         """\
+gold.jsonl against gold.jsonl
 3 records
 passed: 1 gate passed; 3 of 3 records with score 1
 
@@ -204,7 +206,7 @@ def test_schema_config_and_repair(write, command):
         "--repair --config nulls.json --schema schema.json": "1.00",
     }.items():
         out = command(f"evaluate answers.jsonl gold.jsonl {flags}").out
-        assert out.splitlines()[1].startswith(f"mean score {score}: ")
+        assert out.splitlines()[2].startswith(f"mean score {score}: ")
 
 
 # -- what a side can be ------------------------------------------------------------------------------------
