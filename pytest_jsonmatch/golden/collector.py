@@ -384,10 +384,15 @@ def golden_case_of(item: pytest.Item) -> GoldenCase | None:
     return next((value for value in params.values() if type(value) is GoldenCase), None)
 
 
-def case_to_produce(item: pytest.Item) -> GoldenCase | None:
-    """Return the golden case of a test that will call a producer as soon as it runs; None for other tests."""
+def case_to_answer(item: pytest.Item, *, is_fixture: bool) -> GoldenCase | None:
+    """Return the golden case of a test that will be answered as soon as it runs; None for other tests.
+
+    With `is_fixture` by the user's fixture `jsonmatch_actual`, otherwise by the producer of the case.
+    """
     case, file = golden_case_of(item), item.parent
-    if case is None or not isinstance(file, GoldenFile) or case.producer is None or case.has_actual:
+    if case is None or not isinstance(file, GoldenFile):
+        return None
+    if (case.producer is None) != is_fixture or (case.has_actual and not is_fixture):
         return None
     may_be_skipped = item.get_closest_marker("skip") or item.get_closest_marker("skipif")
     is_run = all(mark.kwargs.get("run", True) for mark in item.iter_markers("xfail"))

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from concurrent.futures import Future, wait
 from contextlib import suppress
 from contextvars import copy_context
 from functools import cached_property, partial
-from itertools import chain, islice
+from itertools import chain, groupby, islice
+from operator import attrgetter
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Final, final
 
 import pytest
 
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.golden.collector import case_to_produce
+from pytest_jsonmatch.golden.collector import case_to_answer, golden_case_of
 from pytest_jsonmatch.golden.producers import produce_answer
 
 if TYPE_CHECKING:
@@ -50,14 +52,14 @@ class _Loop:
             self._loop.run_until_complete(asyncio.wait(tasks))
         self._loop.close()
 
-    def call(self, case: GoldenCase, keep: Callable[[object], None]) -> Future[object]:
+    def call(self, produce: Callable[[], object], keep: Callable[[object], None]) -> Future[object]:
         """Call a producer in a new thread, in the context of the running test; `keep` saves its answer."""
         answer: Future[object] = Future()
 
         def run() -> None:
             __tracebackhide__ = True
             try:
-                value = produce_answer(case, self._wait)
+                value = produce()
                 keep(value)
                 answer.set_result(value)
             except BaseException as error:  # noqa: BLE001 - such as pytest.skip(); raised in the test
@@ -67,7 +69,7 @@ class _Loop:
         Thread(target=copy_context().run, args=(run,), daemon=True).start()
         return answer
 
-    def _wait(self, answer: Awaitable[object]) -> object:
+    def wait(self, answer: Awaitable[object]) -> object:
         """Run an awaitable, and return its value or raise its error."""
         __tracebackhide__ = True
         value, error = asyncio.run_coroutine_threadsafe(_outcome(answer), self._loop).result()
@@ -99,7 +101,8 @@ class ConcurrentProducers:
         limit: the number of concurrent calls. It is 1 under schedules of pytest-xdist by which a worker does
             not know which tests it will run.
         has_golden: returns whether any golden case has run.
-        keep: saves the answer of a test at once, since the test may never run.
+        keep: saves the answer of a test at once, since the test may never run; gets the test, its case,
+            whether the answer is from a fixture, and the answer.
     """
 
     def __init__(
@@ -107,7 +110,7 @@ class ConcurrentProducers:
         config: pytest.Config,
         limit: int,
         has_golden: Callable[[], bool],
-        keep: Callable[[pytest.Item, GoldenCase, object], None],
+        keep: Callable[[pytest.Item, GoldenCase, bool, object], None],
     ) -> None:
         self._config, self._has_golden, self._keep = config, has_golden, keep
         self._schedule: str = config.getoption("dist", "no")
@@ -128,9 +131,22 @@ class ConcurrentProducers:
         if self._limit == 1 or self._function_fixtures:
             self._sequential[item.nodeid] = sorted(self._function_fixtures)
             return produce_answer(case)
-        for next_item, next_case in chain([(item, case)], _next_cases(item)):
+        return self._answer(item, case, lambda case: produce_answer(case, self._loop.wait))
+
+    def _answer(
+        self,
+        item: pytest.Function,
+        case: GoldenCase,
+        produce: Callable[[GoldenCase], object],
+        *,
+        is_fixture: bool = False,
+    ) -> object:
+        """Return the answer of `produce` for a case, and start the calls for the next cases."""
+        __tracebackhide__ = True
+        for next_item, next_case in chain([(item, case)], _next_cases(item, is_fixture=is_fixture)):
             if next_item not in self._calls:
-                self._calls[next_item] = self._loop.call(next_case, partial(self._keep, next_item, next_case))
+                keep = partial(self._keep, next_item, next_case, is_fixture)
+                self._calls[next_item] = self._loop.call(partial(produce, next_case), keep)
             if len(self._calls) >= self._limit:
                 break
         call = self._calls[item]
@@ -147,13 +163,52 @@ class ConcurrentProducers:
     def _loop(self) -> _Loop:
         return _Loop()
 
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Put the cases of a file with the same parameters next to each other: they are called together."""
+        if self._limit == 1:
+            return
+        start = 0
+        for parent, group in groupby(list(items), key=attrgetter("parent")):
+            part = list(group)
+            if any(golden_case_of(item) is not None for item in part) and parent is not None:
+                order: dict[object, int] = {}
+                part.sort(key=lambda item: order.setdefault(_group(item), len(order)))
+                items[start : start + len(part)] = part
+            start += len(part)
+
     @pytest.hookimpl(tryfirst=True)
-    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any], request: Any) -> None:
-        """Note function-scoped fixtures; they are set up before our `jsonmatch_actual`."""
-        if fixturedef.scope == "function" and fixturedef.func.__module__ != _OWN:
-            self._function_fixtures.add(fixturedef.argname)
-            if fixturedef.argname == "jsonmatch_actual" and request.node is not self._answered:
-                self._sequential[request.node.nodeid] = sorted(self._function_fixtures)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any], request: Any) -> object:
+        """Note function-scoped fixtures, which are set up before `jsonmatch_actual`; call that concurrently.
+
+        A fixture that only chooses a parameter has the same value for all cases that are called together.
+        """
+        if fixturedef.scope != "function" or fixturedef.func.__module__ == _OWN or _is_choice(fixturedef):
+            return None
+        if fixturedef.argname == "jsonmatch_actual" and request.node is not self._answered:
+            if self._limit > 1 and not self._function_fixtures and _is_plain(fixturedef):
+                return self._call_fixture(fixturedef, request)
+            self._sequential[request.node.nodeid] = sorted({*self._function_fixtures, "jsonmatch_actual"})
+        self._function_fixtures.add(fixturedef.argname)
+        return None
+
+    def _call_fixture(self, fixturedef: pytest.FixtureDef[Any], request: Any) -> object:
+        """Return the value of the user's `jsonmatch_actual`, and call it for the next cases, too."""
+        __tracebackhide__ = True
+        key = fixturedef.cache_key(request)
+        try:
+            values = {name: request.getfixturevalue(name) for name in fixturedef.argnames}
+            answer = self._answer(
+                request.node,
+                values["jsonmatch_case"],
+                lambda case: fixturedef.func(**{**values, "jsonmatch_case": case}),
+                is_fixture=True,
+            )
+        except BaseException as error:
+            # pytest does this if the fixture itself raises; without it, pytest would not finish the fixture.
+            fixturedef.cached_result = (None, key, (error, error.__traceback__))
+            raise
+        fixturedef.cached_result = (answer, key, None)
+        return answer
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:
@@ -196,13 +251,30 @@ class ConcurrentProducers:
         terminalreporter.write_line(f"jsonmatch_concurrency: {line}", yellow=True)
 
 
-def _next_cases(item: pytest.Function) -> Iterator[tuple[pytest.Item, GoldenCase]]:
-    """Yield the next tests of the file whose producers are called for sure, with the current fixtures."""
+def _is_choice(fixturedef: pytest.FixtureDef[Any]) -> bool:
+    """Return whether a fixture only chooses a parameter: it needs nothing else, and has no teardown."""
+    is_bare = fixturedef.params is not None and {*fixturedef.argnames} <= {"request"}
+    return is_bare and not inspect.isgeneratorfunction(fixturedef.func)
+
+
+def _is_plain(fixturedef: pytest.FixtureDef[Any]) -> bool:
+    """Return whether a fixture is a plain function of the case, which can be called in a thread."""
+    names, function = {*fixturedef.argnames}, fixturedef.func
+    others = inspect.isgeneratorfunction, inspect.iscoroutinefunction, inspect.isasyncgenfunction
+    has_case = "jsonmatch_case" in names and names.isdisjoint({"request", "jsonmatch_actual"})
+    return has_case and fixturedef.params is None and not any(is_other(function) for is_other in others)
+
+
+def _next_cases(item: pytest.Function, *, is_fixture: bool) -> Iterator[tuple[pytest.Item, GoldenCase]]:
+    """Yield the next tests of the file that are answered for sure, with the current fixtures.
+
+    With `is_fixture` by the fixture `jsonmatch_actual`, otherwise by their producers.
+    """
     items, fixtures = item.session.items, frozenset(item.fixturenames)
     for next_item in islice(items, items.index(item) + 1, None):
         if _group(next_item) != _group(item):
             return
-        case = case_to_produce(next_item)
+        case = case_to_answer(next_item, is_fixture=is_fixture)
         if case is not None and fixtures.issuperset(getattr(next_item, "fixturenames", ())):
             yield next_item, case
 

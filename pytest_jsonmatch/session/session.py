@@ -103,8 +103,8 @@ class Session:
         """The file of new answers, if they are saved; None in workers of pytest-xdist."""
         self.recorder: Recorder | None = None
         """Saves the answers of golden cases to a file, if requested."""
-        self.is_overridden = False
-        """Whether a fixture of golden cases is overridden."""
+        self._overriding: set[int] = set()
+        """The ids of the plugins, modules and classes that override fixtures of golden cases."""
         self._last_collector: object = None
         self._encoding = encoding
         self._closing = ExitStack()
@@ -146,7 +146,8 @@ class Session:
 
     def note_overrides(self, holder: object) -> None:
         """Note whether a plugin, a module or a class overrides a fixture of golden cases."""
-        self.is_overridden |= not _FIXTURES.isdisjoint(dir(holder))
+        if not _FIXTURES.isdisjoint(dir(holder)):
+            self._overriding.add(id(holder))
 
     def note_overrides_in(self, collector: pytest.Module | pytest.Class) -> None:
         """Note, once for each module or class, whether it overrides a fixture of golden cases."""
@@ -159,7 +160,7 @@ class Session:
         """Whether the fixtures of golden cases are not overridden, and no option shows their setup."""
         option = self.config.option
         watched = ("setupshow", "setuponly", "setupplan", "show_fixtures_per_test")
-        return not self.is_overridden and not any(getattr(option, name, False) for name in watched)
+        return not self._overriding and not any(getattr(option, name, False) for name in watched)
 
     @contextmanager
     def running(self, item: pytest.Item) -> Iterator[None]:
@@ -199,10 +200,18 @@ class Session:
         """The patterns of the ini option `jsonmatch_skip`."""
         return self.settings.skip
 
-    def keep_early(self, item: pytest.Item, case: GoldenCase, actual: object) -> None:
+    def keep_early(
+        self,
+        item: pytest.Item,
+        case: GoldenCase,
+        is_fixture: bool,
+        actual: object,
+    ) -> None:
         """Save an answer that the test has not received yet; called from any thread."""
-        if self.recorder is not None:
-            self.recorder.keep_early(plain_nodeid(item), case, actual, is_final=not self.is_overridden)
+        if self.recorder is None or (is_fixture and len(self._overriding) > 1):
+            return  # another fixture may change the answer
+        is_final = is_fixture or not self._overriding
+        self.recorder.keep_early(plain_nodeid(item), case, actual, is_final=is_final)
 
     # -- judges --------------------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable
 
@@ -195,9 +196,22 @@ def where(n):
     [
         ("@pytest.fixture(autouse=True)\ndef clean(): pass", "", "3 cases answered one by one: *(clean)"),
         (
-            "@pytest.fixture\ndef jsonmatch_actual(jsonmatch_case): return {'n': jsonmatch_case.input}",
+            "@pytest.fixture\ndef jsonmatch_actual(jsonmatch_case):\n    yield {'n': jsonmatch_case.input}",
             "producer: ",
             "3 cases answered one by one: *(jsonmatch_actual)",
+        ),
+        (
+            "@pytest.fixture\ndef jsonmatch_actual(jsonmatch_case, request): return {'n': jsonmatch_case.input}",
+            "producer: ",
+            "3 cases answered one by one: *(jsonmatch_actual)",
+        ),
+        (
+            (
+                "@pytest.fixture(params=[1])\ndef model(request):\n    yield 1\n"
+                "@pytest.fixture\ndef jsonmatch_actual(jsonmatch_case, model): return {'n': jsonmatch_case.input}"
+            ),
+            "producer: ",
+            "3 cases answered one by one: *(jsonmatch_actual, model)",
         ),
         ("", "marks: [{usefixtures: tmp_path}]", "1 case answered one by one: *(tmp_path)"),
         # It only changes the answer.
@@ -220,6 +234,76 @@ def test_cases_with_fixtures_of_their_own_run_one_by_one(pytester, cases, confte
     path = pytester.path / "where.txt"
     alone = path.read_text("utf-8").count("True") if path.exists() else 0
     assert alone == (int(line[0]) if line and not mark.startswith("prod") else 0)
+
+
+TWO_PROMPTS = """
+import threading
+import pytest
+
+everyone = threading.Barrier(3, timeout=60)
+
+@pytest.fixture(params=["v1", "v2"])
+def prompt(request):
+    return {"v1": 0, "v2": 10}[request.param]
+
+@pytest.fixture(scope="session")
+def client():
+    return "client"
+
+def ask(n, added):
+    everyone.wait()
+    with open("calls.txt", "a") as file:
+        file.write(f"{n + added}\\n")
+    if n + added == 13:
+        raise ValueError("no receipt 13")
+    return {"n": n + added}
+"""
+OWN = """
+@pytest.fixture
+def jsonmatch_actual(jsonmatch_case, prompt, client):
+    return ask(jsonmatch_case.input, prompt)
+"""
+BY_VARIABLE = """
+from contextvars import ContextVar
+import app
+app.asked = lambda n: ask(n, chosen.get())
+chosen = ContextVar("chosen")
+
+@pytest.fixture(params=[0, 10], autouse=True)
+def prompt(request):
+    chosen.set(request.param)
+"""
+
+
+@pytest.mark.parametrize("way", [OWN, BY_VARIABLE])
+@pytest.mark.parametrize("more", [(), (*XDIST, "--dist=loadfile")])
+def test_two_prompts_are_asked_concurrently(pytester, cases, calls, way, more):
+    cases("asked", "", "", "")
+    path = pytester.path / "a.golden.yaml"
+    text = path.read_text("utf-8")
+    path.write_text(text.partition("\n")[2] if way == OWN else text, "utf-8")
+    pytester.makeconftest(TWO_PROMPTS + way)
+    outcome = pytester.runpytest("--jsonmatch-concurrency=3", "--jsonmatch-record=out.jsonl", *more)
+    outcome.assert_outcomes(passed=3, failed=2, errors=1)
+    outcome.stdout.no_fnmatch_line("*one by one*")
+    outcome.stdout.fnmatch_lines(["ERROR a.golden.yaml::c3[[]*[]] - *no receipt 13*"])
+    assert calls() == {1: 1, 2: 1, 3: 1, 11: 1, 12: 1, 13: 1}
+    kept = [json.loads(line) for line in (pytester.path / "out.jsonl").read_text().splitlines()]
+    assert sorted(entry["actual"]["n"] for entry in kept) == [1, 2, 3, 11, 12]
+
+
+def test_a_run_with_two_prompts_that_breaks_off_has_paid_for_nothing_twice(pytester, cases, calls):
+    cases("asked", "", "", "")
+    path = pytester.path / "a.golden.yaml"
+    path.write_text(path.read_text("utf-8").partition("\n")[2], "utf-8")
+    pytester.makeconftest(TWO_PROMPTS + OWN)
+    pytester.makepyfile(stop="def pytest_runtest_logfinish(): import pytest; pytest.exit('enough')")
+    pytester.syspathinsert()
+    options = ("--jsonmatch-replay=out.jsonl,missing", "--jsonmatch-concurrency=3")
+    pytester.runpytest(*options, "-p", "stop")
+    assert calls() == {1: 1, 2: 1, 3: 1}
+    pytester.runpytest(*options).assert_outcomes(passed=3, failed=2, errors=1)
+    assert calls() == {1: 1, 2: 1, 3: 1, 11: 1, 12: 1, 13: 1}
 
 
 def test_wider_fixtures_are_set_up_before_calls_that_need_them(pytester, cases):
