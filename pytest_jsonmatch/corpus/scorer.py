@@ -448,6 +448,8 @@ class _Scorer:
         if outcome.findings:
             for error in iter_errors(outcome.findings):
                 self._note(pair, error.reason, error.path, error.comparator)
+        if outcome.has_figures and not (outcome.sums.expected or outcome.sums.actual):
+            counts["empty"] += 1
         if not outcome.has_figures:
             self._unscored += 1
             self._keep(read, outcome, None)

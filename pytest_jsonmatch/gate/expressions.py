@@ -1,7 +1,7 @@
 """Parse gates such as `f1 >= 0.9` and `fields["items[].price"].recall >= 0.95`, without running code.
 
 gate      = statistic operator number [ "significant" ]
-statistic = [ "tags[" string "]." ] [ "cases[" string "]." ] [ part ] name
+statistic = { "tags[" string "]." } [ "cases[" string "]." ] [ part ] name
 part      = "fields[" string "]." | "rows[" string "]." | "micro."
 """
 
@@ -43,6 +43,7 @@ COUNTS: Final[Mapping[str, str]] = {
     "extra": "leaves that are only in actual",
     "batch_errors": "leaves on which a batch comparator failed",
     "errors": "errors of comparators, and cases that failed before they compared",
+    "empty": "cases that compare nothing: no leaf of expected or actual counts",
 }
 """Statistics that are counts, with what they count."""
 _OF_LEAVES: Final = (
@@ -86,8 +87,9 @@ _TOLERANCE: Final = 1e-12
 
 _NUMBER: Final = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _QUOTED: Final = r"""\s*\[\s*(?P<%s>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\s*\]\s*\.\s*"""
+_TAG: Final = re.compile(rf"tags{_QUOTED % 'tag'}")
 _PARTS: Final = re.compile(
-    rf"\s*(?:tags{_QUOTED % 'tag'})?(?:cases{_QUOTED % 'cases'})?"
+    rf"\s*(?P<tags>(?:tags{_QUOTED.replace('?P<%s>', '?:')})*)(?:cases{_QUOTED % 'cases'})?"
     rf"(?:fields{_QUOTED % 'field'}|rows{_QUOTED % 'rows'}|(?P<micro>micro)\s*\.\s*)?"
 )
 _PART_EXAMPLES: Final = {
@@ -132,8 +134,8 @@ class Gate:
         is_significant: whether the end of the statistic's interval must pass, and not just its value.
         rows: a path pattern that selects arrays, whose rows are counted; None if the statistic is not about
             rows.
-        tag: the tag that selects cases, such as `source=phone`; `source=*` checks each value separately; None
-            for all cases.
+        tags: the tags that select cases, such as `source=phone`; `source=*` as the only one checks each value
+            separately.
     """
 
     text: str
@@ -144,14 +146,15 @@ class Gate:
     field: str | None = None
     is_micro: bool = False
     is_significant: bool = False
-    tag: str | None = None
+    tags: tuple[str, ...] = ()
     rows: str | None = None
 
     @property
     def name(self) -> str:
         """The statistic in canonical spelling."""
-        selectors = {"tags": self.tag, "cases": self.cases, "fields": self.field, "rows": self.rows}
-        parts = [f"{name}[{quoted(value)}]" for name, value in selectors.items() if value is not None]
+        selectors = {"cases": self.cases, "fields": self.field, "rows": self.rows}
+        parts = [f"tags[{quoted(tag)}]" for tag in self.tags]
+        parts += [f"{name}[{quoted(value)}]" for name, value in selectors.items() if value is not None]
         return ".".join([*parts, *(["micro"] if self.is_micro else []), self.statistic])
 
     @property
@@ -161,13 +164,14 @@ class Gate:
         >>> [parse_gate(f'tags["{tag}"].f1 > 0').each_tag for tag in ("source=*", "source=a=*", "source=a")]
         ['source', None, None]
         """
-        name, _, value = (self.tag or "").partition("=")
+        name, _, value = (self.tags[0] if len(self.tags) == 1 else "").partition("=")
         return name if value == _EACH_VALUE else None
 
     @property
     def is_of_leaves(self) -> bool:
         """Whether the statistic is over leaves, of all fields or some, rather than over cases."""
-        return self.is_micro or self.field is not None or self.statistic in _OF_LEAVES
+        is_of_fields = self.field is not None and self.statistic != "pass_rate"
+        return self.is_micro or is_of_fields or self.statistic in _OF_LEAVES
 
     def passes(self, value: float) -> bool:
         """Return whether a value of the statistic passes the gate.
@@ -204,30 +208,35 @@ def parse_gate(text: str, statistics: Collection[str] = ()) -> Gate:
     'fields["total"].auroc'
     """
     parts = next(_PARTS.finditer(text))  # always matches: all parts are optional
-    tag, cases, field, rows = (
-        None if quoted is None else re.sub(r"\\(.)", r"\1", quoted[1:-1])
-        for quoted in parts.group("tag", "cases", "field", "rows")
+    cases, field, rows = (
+        None if quoted is None else _unquote(quoted) for quoted in parts.group("cases", "field", "rows")
     )
+    tags = []
     is_micro = parts["micro"] is not None
-    if tag is not None and "=" not in tag[1:]:
-        raise GateError.at(
-            text, parts.start("tag"), f"a tag must be NAME=VALUE, such as {tag or 'source'}=phone"
-        )
+    for written in _TAG.finditer(text, parts.start("tags"), parts.end("tags")):
+        tags.append(_unquote(written["tag"]))
+        if "=" not in tags[-1][1:]:
+            example = f"{tags[-1] or 'source'}=phone"
+            raise GateError.at(text, written.start("tag"), f"a tag must be NAME=VALUE, such as {example}")
+    several = [tag for tag in tags if tag.endswith(f"={_EACH_VALUE}")]
+    if several and tags[1:]:
+        reason = f"{several[0]} must be the only tag: a gate on each value takes no further tags"
+        raise GateError.at(text, parts.start("tags"), reason)
     for name, pattern in (("field", field), ("rows", rows)):
         try:
             parse_pattern("*" if pattern is None else pattern)
         except ConfigurationError as error:
             raise GateError.at(text, parts.start(name), str(error)) from None
     known, where = set(statistics or (*SHARES, *COUNTS, *COST_AND_LATENCY)), ""
-    if statistics and not parts["tag"] is parts["cases"] is parts["rows"] is parts["micro"] is None:
+    if statistics and (tags or not cases is rows is parts["micro"] is None):
         raise GateError.at(
             text, 0, "a gate on a study selects fields[…] only, not tags, cases, rows or micro"
         )
     if not statistics and (is_micro or field is not None):
-        known, where = {*SCORES, *(() if is_micro else _OF_LEAVES)}, " of fields"
+        known, where = {*SCORES, *(() if is_micro else (*_OF_LEAVES, "pass_rate"))}, " of fields"
     elif not statistics and rows is not None:
         known, where = set(RATES_OF_ROWS), " of rows"
-    elif not statistics and (tag is not None or cases is not None):
+    elif not statistics and (tags or cases is not None):
         known, where = known - _OF_RUN, " of some cases"
     term = _expect(
         text,
@@ -254,8 +263,22 @@ def parse_gate(text: str, statistics: Collection[str] = ()) -> Gate:
     if significant[0] and (reason := _never_significant(statistic, comparison[0])):
         raise GateError.at(text, significant.start(), reason)
     return Gate(
-        text.strip(), statistic, comparison[0], limit, cases, field, is_micro, bool(significant[0]), tag, rows
+        text.strip(),
+        statistic,
+        comparison[0],
+        limit,
+        cases,
+        field,
+        is_micro,
+        bool(significant[0]),
+        tuple(tags),
+        rows,
     )
+
+
+def _unquote(quoted_text: str) -> str:
+    """Return the text in quotes; a backslash makes the next character literal."""
+    return re.sub(r"\\(.)", r"\1", quoted_text[1:-1])
 
 
 def _expect(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import partial
+from math import fsum
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.answer import STATISTICS as COST_AND_LATENCY
@@ -22,6 +23,7 @@ from pytest_jsonmatch.gate.expressions import (
     quoted,
 )
 from pytest_jsonmatch.gate.intervals import ratio_interval
+from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.gate.statistics import rows_of
 from pytest_jsonmatch.results.parts import describe_missing_tag, find_variants, join_names
 from pytest_jsonmatch.results.statistics import OF_CASES, STATUSES, leaf_terms, row_terms
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.totals import Totals
 
 
+_NEEDS_ALL: Final = "an interval needs all records: use --keep all"
 _NOTHING_LEFT: Final = "batch errors: no leaf is left to count"
 _OF_ANSWERS: Final = {
     "valid_rate": "no answer was validated: give a schema, and leave `validate` on",
@@ -57,7 +60,7 @@ def check_gates(
     Batch errors fail a run that has gates, unless one of them limits the `batch_errors` of all cases.
     """
     checks = [check_gate(gate, results, required=required, confidence=confidence) for gate, required in gates]
-    is_allowed = any(gate.statistic == "batch_errors" and gate.cases is gate.tag is None for gate, _ in gates)
+    is_allowed = any(gate.statistic == "batch_errors" and not (gate.cases or gate.tags) for gate, _ in gates)
     if gates and results.total_batch_errors and not is_allowed:
         allow = parse_gate(f"batch_errors <= {results.total_batch_errors}").text
         note = f"a batch comparator failed; the gate {allow!r} would allow it"
@@ -81,10 +84,13 @@ def check_gate(gate: Gate, results: RunResult, *, required: bool = True, confide
         return _check(gate, None, None, "nothing was compared")
     if gate.each_tag is not None:
         return _check_each_value(gate, gate.each_tag, results, confidence)
-    if gate.tag is not None:
-        everything, results = results, results.tagged(gate.tag)
+    for position, tag in enumerate(gate.tags):
+        everything = results
+        if position and results.is_partial:
+            return _check(gate, None, passed=False, note="several tags need all records: use --keep all")
+        results = results.tagged(tag)
         if not results.total_records:
-            return _check(gate, None, passed=False, note=describe_missing_tag(gate.tag, everything))
+            return _check(gate, None, passed=False, note=describe_missing_tag(tag, everything))
     return _check_selected(gate, results, confidence)
 
 
@@ -100,7 +106,7 @@ def _check_selected(gate: Gate, results: RunResult, confidence: float) -> Check:
     if not several or check.value is None:
         return check
     scope = f"over all values of {' and '.join(several)}"
-    if gate.tag is None:
+    if not gate.tags:
         name, values = next(iter(several.items()))
         scope += f"; one is tags[{quoted(f'{name}={values[0]}')}]"
     return replace(check, note=f"{check.note}, {scope}" if check.note else scope)
@@ -113,7 +119,9 @@ def _check_each_value(gate: Gate, name: str, results: RunResult, confidence: flo
         names = {tag.partition("=")[0] for tag in results.tags}
         reason = f"no {results.noun} has a tag {name!r}{did_you_mean(name, names)}"
         return _check(gate, None, passed=False, note=reason)
-    checks = {tag: _check_selected(replace(gate, tag=tag), results.tagged(tag), confidence) for tag in tags}
+    checks = {
+        tag: _check_selected(replace(gate, tags=(tag,)), results.tagged(tag), confidence) for tag in tags
+    }
     failed = [tag for tag, check in checks.items() if not check.passed]
 
     def margin(tag: str) -> tuple[bool, float]:
@@ -143,13 +151,17 @@ def _check_value(gate: Gate, results: RunResult, confidence: float) -> Check:
         value, note = _OF_RUN[gate.statistic](results)
     elif gate.statistic in COST_AND_LATENCY:
         value, note = _cost_and_latency(gate.statistic, results)
+    elif gate.field is not None and gate.statistic == "pass_rate":
+        return _check_right(gate, paths or (), results, confidence)
     else:
         statistic = _find_statistic(gate, paths)
         part, total = statistic(results.totals)
         value = part if gate.statistic in COUNTS else min(part / total, 1.0) if total else None
         note = _note(gate, results, paths, value)
         if gate.is_significant and value is not None:
-            return _check_interval(gate, results, statistic, confidence)
+            if results.is_partial:
+                return _check(gate, None, passed=False, note=_NEEDS_ALL)
+            return _check_interval(gate, rows_of(results.cases, statistic), confidence)
     return _check(gate, value, value is not None and gate.passes(value), note)
 
 
@@ -195,13 +207,24 @@ def _find_paths(gate: Gate, results: RunResult) -> tuple[Container[str] | None, 
     return paths, ""
 
 
-def _check_interval(
-    gate: Gate, results: RunResult, statistic: Callable[[Totals], Terms], confidence: float
-) -> Check:
-    """Check whether the whole interval of a statistic passes."""
+def _check_right(gate: Gate, paths: Container[str], results: RunResult, confidence: float) -> Check:
+    """Check the share of the cases in which all leaves of some fields are right."""
     if results.is_partial:
-        return _check(gate, None, passed=False, note="an interval needs all records: use --keep all")
-    interval = ratio_interval(rows_of(results.cases, statistic), confidence)
+        note = "a pass rate of fields needs all records: use --keep all"
+        return _check(gate, None, passed=False, note=note)
+    rates = ((case.right_rate(paths), case.unit) for case in results.cases)
+    rows = [Row(rate, 1.0, unit) for rate, unit in rates if rate is not None]
+    if not rows:
+        return _check(gate, None, passed=False, note="undefined: division by zero")
+    if gate.is_significant:
+        return _check_interval(gate, rows, confidence)
+    value = fsum(row.part for row in rows) / len(rows)
+    return _check(gate, value, gate.passes(value), f"of {count(len(rows), results.noun)} with these fields")
+
+
+def _check_interval(gate: Gate, rows: Sequence[Row], confidence: float) -> Check:
+    """Check whether the whole interval of a statistic passes."""
+    interval = ratio_interval(rows, confidence)
     side, end = ("lower", interval.low) if gate.operator in {">", ">="} else ("upper", interval.high)
     note = (
         f"{interval.estimate:.3f}, {confidence * 100:g} % interval {interval.low:.3f} to {interval.high:.3f}"

@@ -36,7 +36,7 @@ from pytest_jsonmatch.report.formatting import (
     interval_texts,
     score_text,
 )
-from pytest_jsonmatch.results.parts import find_variants
+from pytest_jsonmatch.results.parts import find_variants, join_names
 from pytest_jsonmatch.results.run import MICRO, RunResult
 
 if TYPE_CHECKING:
@@ -443,6 +443,10 @@ def _notes(results: RunResult) -> Iterator[str]:
         yield f"an empty answer scores {score_text(results.floor)}"
     if note := left_out_note(results):
         yield note
+    if results.total_empty:
+        names = join_names([case.id for case in results.cases if case.totals.counts["empty"]])
+        verb, which = "compares" if results.total_empty == 1 else "compare", f": {names}" if names else ""
+        yield f"{count(results.total_empty, results.noun)} {verb} nothing{which}"
     if results.is_partial:
         yield (
             f"statistics and fields are of all {count(results.total_records, 'record')}, but only "

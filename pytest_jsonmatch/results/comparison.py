@@ -23,7 +23,7 @@ from pytest_jsonmatch.results.tags import tag_texts
 from pytest_jsonmatch.results.totals import Totals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
     from pytest_jsonmatch.engine.result.match import MatchResult
@@ -377,6 +377,15 @@ class Case:
         runs = len(self.runs)
         return self.passed_runs * (runs - self.passed_runs) / comb(runs, 2) if runs > 1 else None
 
+    def right_rate(self, paths: Container[str]) -> float | None:
+        """Return the share of the runs in which all leaves of some fields are right; None without any."""
+        rates = []
+        for run in self.runs:
+            found = [each for path in self.totals.fields if path in paths for each in run.of_field(path)]
+            if any(each.total or each.batch_errors for each in found):
+                rates.append(float(all(each.matches == each.total + each.batch_errors for each in found)))
+        return mean_of(rates)
+
     @cached_property
     def totals(self) -> Totals:
         """The numbers of the case, with scores as means over its runs."""
@@ -447,6 +456,8 @@ def _case_totals(case: Case) -> Totals:
     made.sums["answered"].extend((answered,))
     if case.flip_rate is not None:
         made.sums["flips"].extend((case.flip_rate,))
+    weights = [sums.expected.value or sums.actual.value for sums in made.fields.values()]
+    made.counts["empty"] += bool(made.metrics) and case.has_figures and not any(weights)
     if case.has_figures:
         made.counts["perfect_records"] += case.mean("score") >= 1.0
         for name in SCORES:

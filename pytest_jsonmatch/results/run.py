@@ -423,6 +423,11 @@ class RunResult:
         return self.totals.counts["unscored"]
 
     @property
+    def total_empty(self) -> int:
+        """The number of cases or records that compare nothing: no leaf counts."""
+        return self.totals.counts["empty"]
+
+    @property
     def total_not_validated(self) -> int:
         """The number of answers that can't be validated: deeper than 200 levels, or with lone surrogates."""
         return self.totals.counts["not_validated"]

@@ -34,6 +34,7 @@ OF_CASES: Final[Mapping[str, Callable[[Totals], Terms]]] = {
     "valid_rate": lambda totals: (totals.counts["valid"], totals.counts["validated"]),
     "parse_rate": lambda totals: (totals.counts["parsed"], totals.counts["texts"]),
     "errors": lambda totals: (totals.counts["errors"], 1),
+    "empty": lambda totals: (totals.counts["empty"], 1),
 }
 """Statistics over cases and their answers."""
 STATUSES: Final[Mapping[str, str]] = {

@@ -64,7 +64,8 @@ class Totals:  # noqa: PLW1641 - its numbers change, so it has no hash
         """Counts by name.
 
         Of cases or records: `records`, `passed`, `perfect_records`, `unanswered` (a run has no answer),
-        `never_answered`, `not_compared`, `repeated`, `ignores_extra`, and `unscored` (only batch errors are
+        `never_answered`, `not_compared`, `repeated`, `ignores_extra`, `empty` (no leaf
+        counts), and `unscored` (only batch errors are
         left). Of runs: `runs`, `unanswered_runs`, `comparisons`, `errors`, `warnings`, and those of
         `AnswerCounts`.
         """

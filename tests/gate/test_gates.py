@@ -151,7 +151,7 @@ def test_the_values_of_a_tag_may_contain_anything():
     assert (of_one.passed, of_one.value) == (True, pytest.approx(0.6))
     escaped = checked(r'tags["source=a\"\\"].f1 >= 0.6', run)
     assert (escaped.passed, escaped.statistic) == (True, r"""tags['source=a"\\'].f1""")
-    assert parse_gate(f"{escaped.statistic} >= 0.6").tag == 'source=a"\\'
+    assert parse_gate(f"{escaped.statistic} >= 0.6").tags == ('source=a"\\',)
 
 
 def test_nothing_is_never_good_enough_if_it_was_asked_for():

@@ -11,6 +11,8 @@ import pytest
 from pytest_jsonmatch import JsonMatchWarning, compare_corpus, read_results
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
+from pytest_jsonmatch.report.blocks import Text
+from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.results.file import from_text, to_text
 from pytest_jsonmatch.results.run import RunResult
 
@@ -122,3 +124,38 @@ def test_nothing_divided_by_nothing_is_none_in_a_run(run_golden: Any) -> None:
             None,
             None,
         )
+
+
+def test_a_case_that_compares_nothing_is_named(run_golden: Any) -> None:
+    pairs = [({"a": 1}, {"a": 1}), ({}, {})]
+    for run in of_both(run_golden, pairs, metric="json_similarity"):
+        assert (run.total_empty, run.mean_score) == (1, 1.0)
+        assert checked("empty == 0", run)[0] is False
+        last = run.cases[-1].id
+        shown = [block.text for block in build(run).blocks if isinstance(block, Text)]
+        assert f"1 {run.noun} compares nothing: {last}" in shown
+
+
+def test_the_pass_rate_of_fields_is_the_share_of_cases_in_which_all_of_them_are_right(
+    run_golden: Any,
+) -> None:
+    pairs = [
+        ({"p": {"a": 1, "b": 2}, "q": 1}, {"p": {"a": 1, "b": 2}, "q": 0}),
+        ({"p": {"a": 1, "b": 0}}, {"p": {"a": 1, "b": 2}}),
+        ({"q": 1}, {"q": 1}),
+    ]
+    for run in of_both(run_golden, pairs):
+        assert checked('fields["p.*"].pass_rate >= 0.5', run) == (True, f"of 2 {run.noun}s with these fields")
+        assert checked('fields["p.*"].pass_rate > 0.5', run)[0] is False
+
+
+def test_several_tags_select_the_cases_that_have_all_of_them() -> None:
+    gold = [{"x": x, "y": y, "n": n} for n, (x, y) in enumerate([(1, 1), (1, 2), (2, 1)])]
+    answers = [{**record, "n": 0} for record in gold]
+    run = compare_corpus(answers, gold, tags={"x": "x", "y": "y"})
+    for found in (run, RunResult.of_cases(run.cases)):
+        text = 'tags["x=1"].tags["y=2"].fields["n"].score == 0'
+        assert parse_gate(text).name == 'tags["x=1"].tags["y=2"].fields["n"].score'
+        assert checked(text, found)[0] is True
+        assert checked('tags["x=1"].tags["y=1"].fields["n"].score == 1', found)[0] is True
+        assert checked('tags["x=2"].tags["y=2"].score >= 0', found)[0] is False
