@@ -172,3 +172,37 @@ def test_amounts_in_unordered_arrays_find_each_other():
     fields = {"[].price": {"compare": "amount"}}
     result = compare_json(actual, expected, arrays="unordered", fields=fields)
     assert (result.score, len(result.field_results)) == (1.0, 120)
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "scores"),
+    [
+        ("12 %", "12%", (1.0, 1.0, 1.0)),
+        ("12,5 %", "12.50 %", (1.0, 1.0, 1.0)),
+        ("%12", "12％", (1.0, 1.0, 1.0)),
+        ("12 %", 12, (0.0, 1.0, 0.0)),
+        (0.12, "12 %", (0.0, 0.0, 1.0)),
+        ("0.12", "12 %", (0.0, 0.0, 1.0)),
+        ("12 %", "12 €", (0.0, 1.0, 0.0)),
+        ("-0.7 %", -0.007, (0.0, 0.0, 1.0)),
+        ("12 %", "13 %", (0.0, 0.0, 0.0)),
+        ("12 % €", "12 %", (0.0, 0.0, 0.0)),
+    ],
+)
+def test_a_percent_sign_is_a_unit(expected, actual, scores):
+    found = []
+    for params in ({}, {"percent": "points"}, {"percent": "fraction"}):
+        compare = {"amount": params}
+        one = compare_json({"x": actual}, {"x": expected}, fields={"x": {"compare": compare}})
+        rule = {"[]": {"compare": compare}}
+        many = compare_json([0, actual] * 40, [expected, 0] * 40, arrays="unordered", fields=rule)
+        assert many.counts.get("match", 0) == 40 * (1 + one.score)
+        found.append(one.score)
+    assert tuple(found) == scores
+
+
+def test_the_reason_names_the_parameter_of_percentages():
+    (field,) = compare_json({"x": 12}, {"x": "12 %"}, fields={"x": "amount"}).field_results
+    assert field.reason == "set 'percent': a percentage against a number without a percent sign"
+    with pytest.raises(ConfigurationError, match="'percent' must be 'points' or 'fraction', got 'parts'"):
+        compare_json({}, {}, compare={"string": {"amount": {"percent": "parts"}}})

@@ -31,6 +31,8 @@ ALL = {
     "casefold": {},
     "unicode": {"form": "NFC"},
     "strip_punctuation": {},
+    "fold_punctuation": {},
+    "replace": {"pattern": "x+", "with": "y"},
     "parse_json": {},
 }
 
@@ -53,6 +55,11 @@ def test_the_built_in_names():
         ("strip_accents", {}, "שָׁלוֹם", "שלום"),
         ("strip_punctuation", {}, "«Hello, world!» – $5.00", "Hello world  $500"),
         ("strip_punctuation", {}, "plain", "plain"),
+        ("fold_punctuation", {}, "«a» “b” ‘c’ – −5\u202fkm\u00a0— d’e", '"a" "b" \'c\' - -5 km - d\'e'),
+        ("fold_punctuation", {}, "plain - 'a'", "plain - 'a'"),
+        ("replace", {"pattern": " (GmbH|AG)$"}, "Müller GmbH", "Müller"),
+        ("replace", {"pattern": "(\\d+)-(\\d+)", "with": "\\2/\\1"}, "a 12-34 5-6", "a 34/12 6/5"),
+        ("replace", {"pattern": "(?i)x", "with": ""}, 5, 5),
         ("unicode", {"form": "NFC"}, "e\u0301", "é"),
         ("unicode", {"form": "NFKC"}, "ﬁ①", "fi1"),
         ("round_digits", {"digits": 2}, 3.14159, 3.14),
@@ -238,3 +245,31 @@ def test_a_users_transform_that_fails_for_a_value_of_a_oneof_leaves_it_unchanged
         registry.transform("upper", lambda value: value.upper())
         rule = {"compare": {"oneof": {"values": ["ok", 1]}}, "transform": ["upper"]}
         assert compare_json({"v": "Ok"}, {"v": "?"}, fields={"v": rule}).score == 1.0
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({}, "pattern"),
+        ({"pattern": "("}, "is not a regular expression: "),
+        ({"pattern": 5}, "'pattern' must be a string, got 5"),
+        ({"pattern": "a", "with": None}, "'with' must be a string, got None"),
+        ({"pattern": "(a)", "with": "\\2"}, "'with' is .*invalid group reference"),
+        ({"pattern": "a", "wiht": ""}, "wiht"),
+    ],
+)
+def test_a_replacement_that_is_wrong_is_an_error_before_scoring(params, message):
+    with pytest.raises(ConfigurationError, match=message):
+        compare_json({}, {}, transform=[{"replace": params}])
+
+
+@pytest.fixture
+def little_time(monkeypatch):
+    monkeypatch.setattr("pytest_jsonmatch.engine.value.matchers._SECONDS", 0.02)
+
+
+def test_a_replacement_that_takes_too_long_is_an_error_of_its_field(little_time):
+    options = {"fields": {"a": {"transform": [{"replace": {"pattern": "(a|aa|aaa)+(b|bb)+(a|aa)+$"}}]}}}
+    result = compare_json({"a": "a" * 50 + "b" + "a" * 50 + "!", "b": 1}, {"a": "a", "b": 1}, **options)
+    assert (result.score, len(result.errors)) == (0.5, 1)
+    assert "took more than" in result.errors[0].reason

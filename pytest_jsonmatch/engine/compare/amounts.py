@@ -46,12 +46,15 @@ def _read_codes() -> dict[str, set[str]]:
     return codes
 
 
-_CODES: Final = _read_codes()
+PERCENT: Final = "%"
+"""The unit of percentages."""
+_PER_CENT: Final = Decimal(100)
+_CODES: Final = {**_read_codes(), PERCENT: {PERCENT}}
 _EQUIVALENTS: Final[Mapping[int, str | int]] = {
     **dict.fromkeys([0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000], " "),
     **dict.fromkeys(map(ord, "’‘ʼ′`´＇"), "'"),
     **dict.fromkeys(map(ord, "−‐‑‒–—﹣－"), "-"),
-    **str.maketrans("٬￥＄￡", "'¥$£"),
+    **str.maketrans("٬￥＄￡％﹪٪", "'¥$£%%%"),
 }
 """Characters and their plain equivalents: spaces, apostrophes, minus signs, wide currency signs."""
 
@@ -68,7 +71,7 @@ _GROUPED: Final = re.compile(r"(?!0\D)(?:\d{1,3}([.,' ])\d{3}(?:\1\d{3})*|\d{1,2
 
 @final
 class Amount(NamedTuple):
-    """A number and its currency: a code, or a sign of several currencies; None if the text has neither."""
+    """A number and its currency or unit: a code, a sign of several currencies, or "%"; None without any."""
 
     number: float | Decimal
     currency: str | None = None
@@ -134,17 +137,40 @@ def _find_double(number: Decimal) -> float | Decimal:
     return double if Decimal(repr(double)) == number else number
 
 
+def _convert_percentage(amount: Amount, percent: object) -> Amount:
+    """Return a percentage as a number: its points, or the fraction; return any other amount unchanged."""
+    if amount.currency != PERCENT:
+        return amount
+    number = amount.number
+    if percent == "fraction":
+        exact = number if type(number) is Decimal else Decimal(repr(number))
+        number = _find_double(exact / _PER_CENT)
+    return Amount(number)
+
+
+def units_agree(one: str | None, other: str | None) -> bool:
+    """Return whether amounts with these currencies or units may be equal; a percentage only another one.
+
+    >>> units_agree("EUR", None), units_agree("%", None)
+    (True, False)
+    """
+    return one == other or (PERCENT not in {one, other} and (one is None or other is None))
+
+
 def make_amount_reader(params: Params) -> Callable[[JsonValue], Amount | None]:
     """Return a function that reads a number or an amount as text; it returns None for other values.
 
     Args:
         params: `decimal`, "." or ",": the decimal mark of a text that can be read in two ways, such as 1,234.
-            Without it such a text is not read. Other parameters are ignored.
+            Without it such a text is not read. `percent`, "points" or "fraction": whether 12 % is 12 or 0.12;
+            without it, percentages equal percentages only. Other parameters are ignored.
     """
-    decimal = params.get("decimal")
+    decimal, percent = params.get("decimal"), params.get("percent")
 
     def read(text: str) -> Amount | None:
         readings = _find_readings(text)
+        if percent is not None:
+            readings = {mark: _convert_percentage(amount, percent) for mark, amount in readings.items()}
         if len(set(readings.values())) < 2:
             return next(iter(readings.values()), None)
         return None if decimal is None else readings.get(str(decimal), readings.get(""))
@@ -165,6 +191,10 @@ def _make_amount(params: Params) -> Scoring:
         raise ConfigurationError(
             f"{_OWNER}: 'decimal' must be '.' or ',', got {format_value(params['decimal'])}"
         )
+    if params.get("percent") not in (None, "points", "fraction"):
+        raise ConfigurationError(
+            f"{_OWNER}: 'percent' must be 'points' or 'fraction', got {format_value(params['percent'])}"
+        )
     read = make_amount_reader(params)
     rel, absolute = read_tolerance(_OWNER, params.get("tolerance"))
 
@@ -178,24 +208,30 @@ def _make_amount(params: Params) -> Scoring:
 
     def score(expected: JsonValue, actual: JsonValue) -> float:
         one, other = currency(expected), currency(actual)
-        return numbers.score(expected, actual) if one is None or other is None or one == other else 0.0
+        return numbers.score(expected, actual) if units_agree(one, other) else 0.0
 
     def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
+        import numpy as np
+
         from pytest_jsonmatch.engine.compare.scoretables import make_equality_table
 
         one, other = (list(map(currency, values)) for values in (expected, actual))
         agree = make_equality_table(one, other)
         agree[[code is None for code in one]] = 1.0
         agree[:, [code is None for code in other]] = 1.0
+        for left, right in ((one, other), (other, one)):
+            percentages, plain = [code == PERCENT for code in left], [code is None for code in right]
+            sides = agree if left is one else agree.T
+            sides[np.ix_(percentages, plain)] = 0.0
         scores: Matrix = numbers.table(expected, actual)
         return scores * agree
 
     return Scoring(score, table)
 
 
-AMOUNT: Final = Comparator("amount", _make_amount, ("decimal", "tolerance"))
+AMOUNT: Final = Comparator("amount", _make_amount, ("decimal", "percent", "tolerance"))
 """1 for the same amount within the `tolerance` (as of `numeric`), else 0; amounts of two currencies are 0.
-`decimal`: see `make_amount_reader`. Other values are compared by JSON equality."""
+`decimal` and `percent`: see `make_amount_reader`. Other values are compared by JSON equality."""
 
 COMPARATORS: Final = (AMOUNT,)
 """The comparators of this module."""

@@ -9,7 +9,7 @@ import math
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.compare.amounts import make_amount_reader
+from pytest_jsonmatch.engine.compare.amounts import make_amount_reader, units_agree
 from pytest_jsonmatch.engine.compare.boxes import intersection_over_union, read_box
 from pytest_jsonmatch.engine.compare.codes import make_identifier_reader, make_phone_reader
 from pytest_jsonmatch.engine.compare.dates import make_date_reader
@@ -236,6 +236,8 @@ def _explain_form(name: str, params: Params, expected: JsonValue, actual: JsonVa
 
 
 def _explain_amounts(params: Params, left: Amount, right: Amount) -> str | None:
+    if not units_agree(left.currency, right.currency) and None in {left.currency, right.currency}:
+        return "set 'percent': a percentage against a number without a percent sign"
     if left.currency is not None and right.currency is not None and left.currency != right.currency:
         return f"{left.currency} against {right.currency}"
     return _explain_numbers(params, left.number, right.number)

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any, Final, final
 from pytest_jsonmatch.engine.compare.parameters import (
     accepts,
     check_names,
+    format_value,
     get_required,
     read_choice,
 )
 from pytest_jsonmatch.engine.value.convert import MAX_DIGITS, to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.matchers import compile_pattern, replace_all
 from pytest_jsonmatch.engine.value.text import format_number, to_number
 
 if TYPE_CHECKING:
@@ -88,7 +90,7 @@ class UserFunction:
     def __call__(self, value: JsonValue) -> JsonValue:
         """Return the transformed value, converted to JSON; null is unchanged. Raises the errors of both."""
         result = None if value is None else self.fn(value, *self.params)
-        return result if type(result) is str else to_json_value(result)
+        return result if type(result) is str or result is value else to_json_value(result)
 
 
 # Functions of a string
@@ -125,6 +127,24 @@ def strip_punctuation(text: str) -> str:
         return text
     category = unicodedata.category
     return "".join([c for c in text if not category(c).startswith("P")])
+
+
+_ASCII_FORMS: Final = {
+    **dict.fromkeys([0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000], " "),
+    **dict.fromkeys(map(ord, "‐‑‒–—―−﹘﹣－"), "-"),
+    **dict.fromkeys(map(ord, "‘’‚‛′‵ʹʼ´＇‹›"), "'"),
+    **dict.fromkeys(map(ord, "“”„‟″‶＂«»"), '"'),
+}
+"""Typographic spaces, dashes, minus signs and quotes, each with its form in ASCII."""
+
+
+def fold_punctuation(text: str) -> str:
+    r"""Return the text with typographic dashes, quotes, spaces and minus signs in their ASCII forms.
+
+    >>> fold_punctuation("“Rock’n’Roll” – 5\u202fkm")
+    '"Rock\'n\'Roll" - 5 km'
+    """
+    return text if text.isascii() else text.translate(_ASCII_FORMS)
 
 
 def map_scalars(value: JsonValue, fn: CompiledTransform) -> JsonValue:
@@ -167,6 +187,29 @@ def _read_only_choice(owner: str, params: Params, name: str, known: Iterable[str
 def _make_unicode(params: Params) -> CompiledTransform:
     form = _read_only_choice("transform 'unicode'", params, "form", ("NFC", "NFD", "NFKC", "NFKD"))
     return lambda value: unicodedata.normalize(form, value) if type(value) is str else value
+
+
+def _make_replace(params: Params) -> CompiledTransform:
+    owner = "transform 'replace'"
+    written = get_required(owner, params, "pattern", '{"pattern": " GmbH$", "with": ""}')
+    replacement = params.get("with", "")
+    for name, value in (("pattern", written), ("with", replacement)):
+        if not isinstance(value, str):
+            raise ConfigurationError(f"{owner}: {name!r} must be a string, got {format_value(value)}")
+    try:
+        pattern = compile_pattern(str(written))
+    except ValueError as error:
+        raise ConfigurationError(f"{owner}: {error}") from None
+    try:
+        # An optional match, in which all groups exist, shows mistakes in the replacement.
+        compile_pattern(f"(?:{written})?").sub(str(replacement), "")
+    except Exception as error:  # of the package `regex`
+        raise ConfigurationError(f"{owner}: 'with' is {replacement!r}: {error}") from error
+
+    def replace(value: JsonValue) -> JsonValue:
+        return replace_all(pattern, str(replacement), value) if type(value) is str else value
+
+    return UserFunction(replace)  # may raise a TimeoutError
 
 
 def _make_round_digits(params: Params) -> CompiledTransform:
@@ -261,6 +304,8 @@ BUILTIN: Final[Mapping[str, Transform]] = {
         _make_string_transform("casefold", str.casefold),
         Transform("unicode", _make_unicode, ("form",)),
         _make_string_transform("strip_punctuation", strip_punctuation),
+        _make_string_transform("fold_punctuation", fold_punctuation),
+        Transform("replace", _make_replace, ("pattern", "with")),
         Transform("parse_json", lambda _: read_as_json),
     )
 }
@@ -275,6 +320,8 @@ BUILTIN: Final[Mapping[str, Transform]] = {
 | `sort_tokens` | | sorts the words between white space |
 | `strip_accents` | | decomposes (NFD), then drops combining marks (category Mn) |
 | `strip_punctuation` | | drops characters of the Unicode categories P*; symbols such as $ and + stay |
+| `fold_punctuation` | | typographic dashes, quotes, spaces and minus signs become "-", "'", '"' and " " |
+| `replace` | `pattern`, `with` | replaces each match of a regular expression; `with` may refer to groups |
 | `unicode` | `form`: NFC, NFD, NFKC, NFKD | Unicode normal form |
 | `round_digits` | `digits` | rounds a number as Python's `round` does |
 | `type_convert` | `to`: str, float, int, bool | reads or writes a value as another type |

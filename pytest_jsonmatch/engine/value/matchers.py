@@ -169,14 +169,49 @@ def matches_fully(pattern: regex.Pattern[str], text: str) -> bool:
     return answer
 
 
+def replace_all(pattern: regex.Pattern[str], replacement: str, text: str) -> str:
+    """Return a text in which each match of a pattern is replaced; `replacement` may refer to groups.
+
+    Raises:
+        TimeoutError: the pattern took too long on this text, or patterns took too long in this comparison.
+    """
+    key = pattern, f"{replacement}\0{text}"
+    answer = _matching.slow.get(key) if _matching.slow else None
+    if answer is None:
+        replaced: list[str] = []
+
+        def run(limit: float) -> bool:
+            replaced.append(pattern.sub(replacement, text, timeout=limit))
+            return True
+
+        answer = _run_timed(pattern, text, run, key)
+        if answer is True:
+            return replaced[0]
+    if isinstance(answer, str):
+        raise TimeoutError(answer)
+    return str(pattern.sub(replacement, text))
+
+
 def _match_timed(pattern: regex.Pattern[str], text: str) -> bool | str:
+    return _run_timed(
+        pattern, text, lambda limit: pattern.fullmatch(text, timeout=limit) is not None, (pattern, text)
+    )
+
+
+def _run_timed(
+    pattern: regex.Pattern[str],
+    text: str,
+    run: Callable[[float], bool],
+    key: tuple[regex.Pattern[str], str],
+) -> bool | str:
+    """Return the result of a function that is given its time limit; the reason if it was stopped."""
     remaining = _TOTAL_SECONDS - _matching.seconds
     if remaining <= 0.0:
         return f"patterns took more than {_TOTAL_SECONDS:g} s in this comparison; make them simpler"
     limit, started = min(_SECONDS, remaining), perf_counter()
     answer: bool | str
     try:
-        answer = pattern.fullmatch(text, timeout=limit) is not None
+        answer = run(limit)
         seconds = perf_counter() - started
     except TimeoutError:
         seconds = limit
@@ -186,5 +221,5 @@ def _match_timed(pattern: regex.Pattern[str], text: str) -> bool | str:
         )
     _matching.seconds += seconds
     if seconds > _SLOW:
-        _matching.slow[pattern, text] = answer
+        _matching.slow[key] = answer
     return answer
