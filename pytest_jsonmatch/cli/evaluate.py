@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from pytest_jsonmatch.answer import STATISTICS as COST_STATISTICS
 from pytest_jsonmatch.cli.arguments import FAILURE, SUCCESS, CommandError
 from pytest_jsonmatch.cli.inputs import STDIN, gold_records, name_of, records_of, refuse_two_stdins
 from pytest_jsonmatch.cli.output import as_text, make_style, write_files, write_output
@@ -92,7 +93,7 @@ def _evaluate(
 ) -> RunResult:
     from pytest_jsonmatch.api import compare_corpus
 
-    needs_all = any(gate.cases or gate.is_significant for gate in gates)
+    needs_all = any(gate.cases or gate.is_significant or gate.statistic in COST_STATISTICS for gate in gates)
     validates = options.validate or any(gate.statistic == "valid_rate" for gate in gates)
     with _executor(options, rules) as executor, Progress(options.expected) as progress:
         run = compare_corpus(

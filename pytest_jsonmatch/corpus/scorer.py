@@ -40,6 +40,7 @@ from pytest_jsonmatch.reading.answers import list_admitted_types, read_text
 from pytest_jsonmatch.reading.extract import extract_json
 from pytest_jsonmatch.reading.nested import parse_nested_texts
 from pytest_jsonmatch.reading.strict import parse_json
+from pytest_jsonmatch.records.answers import read_spent
 from pytest_jsonmatch.records.columns import ColumnError, find_column, split_column
 from pytest_jsonmatch.records.csvrows import CsvRow
 from pytest_jsonmatch.records.pairing import make_gold_error, read_gold
@@ -57,6 +58,7 @@ from pytest_jsonmatch.results.tags import tag_text
 from pytest_jsonmatch.results.totals import Totals
 
 if TYPE_CHECKING:
+    from pytest_jsonmatch.answer import Spent
     from pytest_jsonmatch.corpus.tagger import Tagger
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
     from pytest_jsonmatch.engine.plan.node import PlanNode
@@ -256,6 +258,8 @@ class _ReadPair:
     warnings: tuple[str, ...] = ()
     validity: Validity | None = None
     cluster: str = ""
+    spent: Spent | None = None
+    """The cost and latency of the answer."""
     is_string: bool = False
     """Whether a text answer was read as a string, without JSON."""
     is_text: bool = False
@@ -314,6 +318,8 @@ class _Scorer:
     def _read(self, pair: Pair) -> _ReadPair:
         """Return a pair as JSON values with its cluster, without the unscored members."""
         read, plan, task = self._to_json(pair), self._plan, self._task
+        if read.spent is None:
+            read.spent = pair.spent
         if plan.reads_texts:
             read.expected = parse_nested_texts(plan, read.expected)
             read.actual = parse_nested_texts(plan, read.actual)
@@ -385,6 +391,8 @@ class _Scorer:
             elif isinstance(answer, TEXT) and reading.actual is not None:
                 found = extract_json(answer, want="object", repair=reading.repair)
                 answer, read.warnings = found.value, tuple(found.warnings)
+            if reading.actual is not None and type(answer) is dict:
+                read.spent = read_spent(answer) or pair.spent
             if not isinstance(answer, TEXT):
                 plain = answer if type(answer) is dict else to_json_value(answer, side="actual")
                 answer = reading.select_actual(plain, schema)
@@ -534,6 +542,7 @@ class _Scorer:
             tags=self._tags,
             match=match if fields else None,
             cluster=read.cluster,
+            spent=read.spent,
         )
 
     def _post_process(self, read: _ReadPair, outcome: Outcome) -> Outcome:

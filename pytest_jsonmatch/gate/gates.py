@@ -284,6 +284,8 @@ _OF_RUN: Final = {"completeness": _completeness}
 
 
 def _cost_and_latency(name: str, results: RunResult) -> tuple[float | None, str]:
+    if results.is_partial:
+        return None, "needs the answers of all records: keep all"
     spent = [spent for case in results.cases for run in case.runs for spent in run.spent]
     value, known = compute_statistic(name, spent)
     if value is None:

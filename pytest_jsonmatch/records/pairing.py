@@ -15,6 +15,7 @@ from operator import attrgetter
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
+from pytest_jsonmatch.answer import Answer, Spent
 from pytest_jsonmatch.comparer import TEXT, read_expected_text
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
@@ -65,6 +66,8 @@ class Pair(NamedTuple):
     """Whether both sides are JSON values that no caller holds, so that they may be changed."""
     is_text: bool = False
     """Whether the answer was given as text."""
+    spent: Spent | None = None
+    """The cost and latency of the answer, if it was given as an `Answer`."""
 
 
 @final
@@ -203,6 +206,7 @@ class _NamedRecord(NamedTuple):
     offset: int | None
     warnings: tuple[str, ...] = ()
     is_text: bool = False
+    spent: Spent | None = None
 
     def shrink_waiting(self, others: int) -> _NamedRecord:
         """Return the record to keep while it waits; without its value if too many others wait on its side."""
@@ -250,14 +254,18 @@ class RecordPairing:
 
     def _pair_by_position(self) -> Iterator[Pair]:
         answers = iter(self.actual)
-        nothing = (None, MISSING, None)
+        nothing: tuple[Any, Any, Any] = (None, MISSING, None)
         for index, (where, record, _) in enumerate(self.expected, self.expected.start.records):
             answer, record_id = next(answers, nothing)[1], self.expected.get_id(index)
             if answer is MISSING:
                 self.unmatched_expected.append(record_id)
-            elif self._has_values and type(record) not in {dict, list, str}:
+            spent: Spent | None = None
+            if isinstance(answer, Answer):
+                spent, answer = answer.spent, answer.value
+            if self._has_values and type(record) not in {dict, list, str}:
                 answer = as_gold_text(answer)
-            yield Pair(index, record_id, answer, record, where, is_text=isinstance(answer, TEXT))
+            is_text = isinstance(answer, TEXT)
+            yield Pair(index, record_id, answer, record, where, is_text=is_text, spent=spent)
         if next(answers, None) is not None:
             message = (
                 "there are more answers than expected records; without `id` they are matched by position"
@@ -326,6 +334,9 @@ class RecordPairing:
     def _iter_answers(self, name: str) -> Iterator[_NamedRecord]:
         for index, (where, record, offset) in enumerate(self.actual, self.actual.start.records):
             why = f"it has no {name} that is a string or an integer, so it can't be matched to a record"
+            spent: Spent | None = None
+            if isinstance(record, Answer):
+                spent, record = record.spent, record.value  # noqa: PLW2901 - the answer without its cost
             is_text = isinstance(record, TEXT)
             parsed = True if is_text else None
             try:
@@ -338,7 +349,7 @@ class RecordPairing:
                 self.unmatched_actual.append(location)
                 self.unreadable.append(Unreadable(location, why, parsed))
             else:
-                yield _NamedRecord(record_id, index, where, value, offset, warnings, is_text)
+                yield _NamedRecord(record_id, index, where, value, offset, warnings, is_text, spent)
 
     def _make_pair(self, gold: _NamedRecord, answer: _NamedRecord) -> Pair:
         expected, actual, warnings = gold.value, answer.value, answer.warnings
@@ -350,7 +361,7 @@ class RecordPairing:
             _, actual, warnings = self._read_answer(self.actual.read_again(answer.offset))
         is_read = self._reads and actual is not MISSING
         key = gold.position, gold.record_id
-        return Pair(*key, actual, expected, gold.where, warnings, is_read, answer.is_text)
+        return Pair(*key, actual, expected, gold.where, warnings, is_read, answer.is_text, answer.spent)
 
     def _read_gold_record(self, record: Any, where: str | None, index: int) -> _Content:
         return self._make_content(record if type(record) is dict else read_gold(record, index + 1, where))

@@ -11,6 +11,7 @@ from pytest_jsonmatch.engine.result.aggregation import format_score
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from pytest_jsonmatch.answer import Spent
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.sums import ScoreValue
@@ -76,6 +77,8 @@ class RecordResult:
     """The name of its cluster, such as its document, by the argument `cluster`; empty if it is in none."""
     tags: Mapping[str, Any] = field(default_factory=dict)
     """The tags of the record, by the argument `tags`."""
+    spent: Spent | None = None
+    """The cost and latency of the answer, if they are known."""
     match: MatchResult | None = field(default=None, repr=False, compare=False)
     """The record's comparison, as `compare_json` returns it, with its documents and arrays; None if `keep`
     leaves out its field results."""

@@ -176,6 +176,7 @@ class RunResult:
             **scores,
             signature=str(self.signature),
             errors=errors,
+            spent=record.spent,
             validity="",  # the totals of the corpus count valid answers
         )
         unanswered = NO_ANSWER if record.error == NO_ANSWER else ""

@@ -263,3 +263,49 @@ def test_gold_rows_that_cannot_be_read(tmp_path, content, message):
             schema={"properties": {"a": {}, "b": {"type": "boolean"}}} if b"7" in content else None,
         )
     assert str(caught.value) == f"{table}{message}"
+
+
+# -- cost and latency --------------------------------------------------------------------------------------
+
+
+def latencies(run) -> list[Any]:
+    return [record.spent and record.spent.seconds for record in run.records]
+
+
+@pytest.mark.parametrize("id", [None, "id"])
+def test_answers_with_cost_and_latency(id):
+    from pytest_jsonmatch import Answer
+    from pytest_jsonmatch.gate.expressions import parse_gate
+    from pytest_jsonmatch.gate.gates import check_gates
+
+    gold = [{"id": n, "n": n} for n in range(3)]
+    answers = [
+        Answer({"id": 0, "n": 0}, seconds=1.0, usage={"cost": 0.5}),
+        Answer('So: {"id": 1, "n": 1}', seconds=3.0, usage={"cost": 0.25}),
+        {"id": 2, "n": 2},
+    ]
+    run = compare_corpus(answers, gold, id=id)
+    assert (run.mean_score, latencies(run)) == (1.0, [1.0, 3.0, None])
+    gates = ["latency.p95 <= 3", "cost.total == 0.75", "latency.mean == 2"]
+    assert [check.passed for check in check_gates([(parse_gate(gate), True) for gate in gates], run)] == [
+        True
+    ] * 3
+    partial = compare_corpus(answers * 8, gold * 8, keep="worst")
+    (check,) = check_gates([(parse_gate("cost.total == 6"), True)], partial)
+    assert (check.passed, check.note) == (False, "needs the answers of all records: keep all")
+
+
+def test_lines_with_cost_and_latency(tmp_path):
+    gold = write_lines(tmp_path / "gold.jsonl", [{"id": n, "n": n} for n in range(2)])
+    spent = {"model": "small", "seconds": 2.5, "input_tokens": 3}
+    answers = [{"id": 1, "out": {"n": 1}}, {"id": 0, "out": '{"n": 0}', "spent": spent}]
+    run = compare_corpus(
+        write_lines(tmp_path / "a.jsonl", answers),
+        gold,
+        id="id",
+        actual="out",
+        expected={"n": "n"},
+        keep="all",
+    )
+    assert (run.mean_score, latencies(run)) == (1.0, [2.5, None])
+    assert run.cases[0].runs[0].spent[0].to_dict() == spent
