@@ -19,6 +19,7 @@ from pytest_jsonmatch.engine.result.aggregation import (
     count_plain_matches,
     iter_errors,
 )
+from pytest_jsonmatch.engine.result.kinds import NOT_ANSWERED, count_kinds, find_differences
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.result.rows import add_rows, count_rows
 from pytest_jsonmatch.engine.result.validity import check_validity
@@ -466,6 +467,8 @@ class _Scorer:
         if scores is None:
             scores = self._known[outcome.sums] = compute_scores(outcome.sums, self._plan.options.reduce)
         self._scores.append(scores)
+        if scores.score < 1.0:
+            self._add_kinds(read, outcome)
         self._keep(read, outcome, scores)
 
     def _find_order(self, paths: Collection[str]) -> dict[str, tuple[int, int]]:
@@ -485,6 +488,12 @@ class _Scorer:
             for at, path in enumerate(path for path in known if path in paths):
                 order.setdefault(path, (position, at))
         return order
+
+    def _add_kinds(self, read: _ReadPair, outcome: Outcome) -> None:
+        """Add the kinds of differences of a record whose score is below 1."""
+        documents = read.expected, MISSING if read.error is not None else read.actual
+        differences = find_differences(outcome.findings, documents, outcome.sums, self._plan.options.reduce)
+        self._result.sums.kinds.add_case(count_kinds(differences) or NOT_ANSWERED)
 
     def _validate(self, read: _ReadPair) -> str:
         """Validate an answer and return the result; missing answers are not validated."""

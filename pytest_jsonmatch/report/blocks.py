@@ -8,8 +8,9 @@ from typing import Final, Literal, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.report.formatting import score_text, tone_of
 
-Level: TypeAlias = Literal["brief", "normal", "all"]
-"""The amount of a report that is shown: a line or two, what needs attention, or everything (on a page)."""
+Level: TypeAlias = Literal["brief", "normal", "more", "all"]
+"""The amount of a report that is shown: a line or two, what needs attention, what a command shows and a test
+run shows with `-v`, or everything (on a page)."""
 _MAX_ROWS: Final = 20
 
 

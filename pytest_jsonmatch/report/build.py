@@ -36,6 +36,7 @@ from pytest_jsonmatch.report.formatting import (
     interval_texts,
     score_text,
 )
+from pytest_jsonmatch.report.kinds import kind_blocks
 from pytest_jsonmatch.results.parts import find_variants, join_names
 from pytest_jsonmatch.results.run import MICRO, RunResult
 
@@ -117,6 +118,7 @@ def build(
         repeated_table(pending),
         *_case_blocks(results, failed, page, link, is_judged=is_judged),
         *field_blocks(results, _scores_before(earlier)),
+        *kind_blocks(results),
         *_comparison_blocks(results, contests, by, confidence),
         *repeat_blocks(repeated),
         *statistics,

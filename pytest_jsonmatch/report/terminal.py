@@ -49,14 +49,16 @@ def report_lines(report: Report, style: TerminalStyle) -> list[StyledLine]:
         reasons = "; ".join(reason.quoting() for reason in report.reasons)
         text = f"{report.headline}: {reasons}" if reasons else report.headline
         lines += _text_lines(text, style, TONES[_VERDICT_TONES.get(report.verdict, "")])
-    below = blocks_lines(report, style)
+    below = blocks_lines(report, style, is_of_command=True)
     return [*lines, *([[]] if lines and below else []), *below]
 
 
 _VERDICT_TONES: Final = {"failed": "bad", "passed": "good", "undecided": "open"}
 
 
-def blocks_lines(report: Report, style: TerminalStyle, *, is_brief: bool | None = None) -> list[StyledLine]:
+def blocks_lines(
+    report: Report, style: TerminalStyle, *, is_brief: bool | None = None, is_of_command: bool = False
+) -> list[StyledLine]:
     """Return the blocks of a report as lines.
 
     In mode "auto" a report with nothing to fix is brief: one line for each metric.
@@ -65,6 +67,7 @@ def blocks_lines(report: Report, style: TerminalStyle, *, is_brief: bool | None 
         report: the report.
         style: the style of the lines; none is wider than the terminal, or than 20 columns if it is narrower.
         is_brief: whether to be brief if nothing failed; None: only if all scores are 1, too.
+        is_of_command: whether the report is the output of a command, which shows more than a test run.
     """
     if style.mode == "none":
         return []
@@ -75,8 +78,9 @@ def blocks_lines(report: Report, style: TerminalStyle, *, is_brief: bool | None 
     if style.mode == "auto" and is_brief is not False and enough:
         return joined_blocks(brief_blocks(report, has_intervals=is_brief is None), style)
     shows_all = is_brief is False or style.mode == "all"
+    levels = {"brief", "normal", *(("more",) if shows_all or is_of_command else ())}
     shown = (
-        block for block in report.blocks if block.level != "all" or (shows_all and isinstance(block, Text))
+        block for block in report.blocks if block.level in levels or (shows_all and isinstance(block, Text))
     )
     return joined_blocks(shown, style, shows_all=shows_all)
 

@@ -19,6 +19,7 @@ from pytest_jsonmatch.engine.score.field import format_instance_path
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.text import render, shorten
 from pytest_jsonmatch.limits import SCORES, reaches
+from pytest_jsonmatch.results.kinds import kinds_of_case
 from pytest_jsonmatch.results.tags import tag_texts
 from pytest_jsonmatch.results.totals import Totals
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
+    from pytest_jsonmatch.engine.result.kinds import KindCounts
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.result.rows import RowCounts
     from pytest_jsonmatch.engine.score.field import FieldResult, Place
@@ -190,6 +192,8 @@ class Comparison:
     """Counts of rows by the schema path of their array."""
     differences: Mapping[str, tuple[Difference, ...]] = field(default_factory=dict)
     """The most frequent differences, by schema path."""
+    kinds: Mapping[str, KindCounts] = field(default_factory=dict)
+    """The counts and costs of each kind of difference."""
     counts: Mapping[str, int] = field(default_factory=dict)
     """The number of results by status."""
     errors: tuple[str, ...] = ()
@@ -243,6 +247,7 @@ class Comparison:
             fields=dict(result.all_fields),
             rows=dict(result.rows),
             differences=find_differences(result.imperfect),
+            kinds=dict(result.kinds),
             counts=result.counts,
             errors=tuple(map(str, result.errors)),
             warnings=result.warnings,
@@ -462,6 +467,8 @@ def _case_totals(case: Case) -> Totals:
         made.counts["perfect_records"] += case.mean("score") >= 1.0
         for name in SCORES:
             made.sums[name].extend((case.mean(name),))
+        if case.mean("score") < 1.0:
+            made.kinds.add_case(kinds_of_case(case))
         if 0 < answered < 1:
             made.sums["gain"].extend((case.mean("score", answered=True), -case.mean("score")))
     else:

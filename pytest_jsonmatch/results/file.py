@@ -21,6 +21,7 @@ from pytest_jsonmatch.engine.value.sums import Scores
 from pytest_jsonmatch.engine.value.text import count, shorten
 from pytest_jsonmatch.limits import SCORES
 from pytest_jsonmatch.results.comparison import Case
+from pytest_jsonmatch.results.kinds import KindTotals
 from pytest_jsonmatch.results.plain import from_plain, to_plain
 from pytest_jsonmatch.results.run import RunResult
 from pytest_jsonmatch.results.totals import Totals
@@ -101,6 +102,7 @@ def _totals(totals: Totals) -> dict[str, Any]:
         "fields": to_plain(totals.per_field()),
         "first": {path: [*sums.first] for path, sums in totals.fields.items()},
         **({"rows": to_plain(totals.rows)} if totals.rows else {}),
+        "kinds": totals.kinds.to_plain(),
     }
 
 
@@ -185,6 +187,7 @@ def _read_totals(found: Mapping[str, Any], signature: str) -> Totals:
         made.fields[path] = FieldSums.of(from_plain(FieldAggregation, plain), (position, at))
         made.fields[path].ignores_extra = made.counts["ignores_extra"] > 0
     made.rows.update((path, from_plain(RowCounts, plain)) for path, plain in found.get("rows", {}).items())
+    made.kinds.merge(KindTotals.from_plain(found.get("kinds", {})))
     return made
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar, cast
 
 from pytest_jsonmatch.answer import Spent
 from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
+from pytest_jsonmatch.engine.result.kinds import KindCounts
 from pytest_jsonmatch.engine.result.rows import RowCounts
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, Difference
 
@@ -86,10 +87,12 @@ _READERS: Final[Mapping[Callable[..., Any], Mapping[str, Callable[[Any], Any]]]]
         "fields": _read_fields,
         "rows": _read_by_name(partial(from_plain, RowCounts)),
         "differences": _read_by_name(_read_many(Difference)),
+        "kinds": _read_by_name(partial(from_plain, KindCounts)),
         "spent": partial(from_plain, Spent),
         **dict.fromkeys(("errors", "warnings", "violations", "params"), tuple),
     },
     Difference: {"rows": tuple, "unpaired": tuple},
+    KindCounts: {"fields": _read_by_name(tuple)},
     CaseRun: {"comparisons": _read_many(Comparison)},
     Case: {"runs": _read_many(CaseRun)},
 }

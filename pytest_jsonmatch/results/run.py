@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
     from pytest_jsonmatch.engine.result.dataframe import By, Library
     from pytest_jsonmatch.engine.result.rows import RowCounts
+    from pytest_jsonmatch.results.kinds import RunKind
     from pytest_jsonmatch.results.record import RecordResult
     from pytest_jsonmatch.results.totals import AnswerCounts
 
@@ -361,6 +362,19 @@ class RunResult:
         """
         return self.totals.rows
 
+    @cached_property
+    def kinds(self) -> Mapping[str, RunKind]:
+        """The numbers and the cost of each kind of difference, the most costly first.
+
+        The costs of all kinds add up to 1 - mean score.
+
+        >>> from pytest_jsonmatch import compare_corpus
+        >>> run = compare_corpus([{"a": "x ", "b": 1}, {"a": "y"}], [{"a": "x", "b": 1}, {"a": "y"}])
+        >>> run.kinds["white space"].n, run.kinds["white space"].cost, run.mean("score")
+        (1, 0.25, 0.75)
+        """
+        return self.totals.kinds.read(self.totals.scored)
+
     @property
     def omission_rate(self) -> float | None:
         """The share of the leaves of expected that are omissions, all with weight 1; None for 0/0."""
@@ -576,6 +590,7 @@ class RunResult:
             **{name: getattr(self, name) for name in _NUMBERS},
             "per_field": {path: aggregation.to_dict() for path, aggregation in self.per_field.items()},
             "rows": {path: row_counts.to_dict() for path, row_counts in self.rows.items()},
+            "kinds": {name: kind.to_dict() for name, kind in self.kinds.items()},
             **({"by_tag": {tag: part.to_dict() for tag, part in self.by_tag.items()}} if self.tags else {}),
             "records": [record.to_dict() for record in self.records],
             "worst": [record.record_id for record in self.worst],
@@ -592,7 +607,8 @@ class RunResult:
         Args:
             by: what the rows are: "field" for the fields in `per_field`; "record" for cases or kept records;
                 "leaf" for the field results of kept records (`keep="all"` keeps all), or for the differences
-                that cases keep for each of their runs; "rows" for the arrays in `rows`.
+                that cases keep for each of their runs; "rows" for the arrays in `rows`; "kind" for the
+                kinds of differences in `kinds`, by field.
             library: "pandas" or "polars"; None for the one already imported, else the first installed.
 
         Raises:
@@ -605,6 +621,11 @@ class RunResult:
             "field": iter_field_rows(self.per_field),
             "leaf": leaves,
             "rows": iter_row_counts(self.rows),
+            "kind": (
+                {"kind": name, "path": path, **numbers._asdict()}
+                for name, kind in self.kinds.items()
+                for path, numbers in kind.fields.items()
+            ),
         }
         names = ("id", "run", "path", "status", *Difference._fields) if is_read else ()
         return make_data_frame(rows, by, library, names)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, final
 from pytest_jsonmatch.engine.result.aggregation import FieldSums, merge_fields
 from pytest_jsonmatch.engine.result.rows import RowCounts, add_rows
 from pytest_jsonmatch.engine.value.sums import ExactSum, Scores
+from pytest_jsonmatch.results.kinds import KindTotals
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Sequence
@@ -57,7 +58,7 @@ class Totals:  # noqa: PLW1641 - its numbers change, so it has no hash
     (2, 0.75, 1.0)
     """
 
-    __slots__ = ("counts", "fields", "metrics", "rows", "sums")
+    __slots__ = ("counts", "fields", "kinds", "metrics", "rows", "sums")
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
@@ -77,6 +78,8 @@ class Totals:  # noqa: PLW1641 - its numbers change, so it has no hash
         """The sums of fields by path."""
         self.rows: dict[str, RowCounts] = {}
         """Counts of rows by the path of their array."""
+        self.kinds: KindTotals = KindTotals()
+        """The differences of the cases by kind."""
         self.metrics: dict[str, str] = {}
         """The metrics of the comparisons, by their signatures."""
 
@@ -140,6 +143,7 @@ class Totals:  # noqa: PLW1641 - its numbers change, so it has no hash
         for path, sums in other.fields.items():
             self.add_field(path, sums, sums.first if position is None else (position, sums.first[1]))
         add_rows(self.rows, other.rows)
+        self.kinds.merge(other.kinds)
         self.metrics |= other.metrics
 
     def __eq__(self, other: object) -> bool:
@@ -149,7 +153,7 @@ class Totals:  # noqa: PLW1641 - its numbers change, so it has no hash
     @property
     def _numbers(self) -> tuple[object, ...]:
         sums = {name: exact_sum.value for name, exact_sum in self.sums.items() if exact_sum.value}
-        return +self.counts, sums, self.per_field(), self.rows, self.metrics
+        return +self.counts, sums, self.per_field(), self.rows, self.kinds, self.metrics
 
     @property
     def scored(self) -> int:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.field import FieldResult, Place
     from pytest_jsonmatch.engine.value.convert import JsonValue, Side
+    from pytest_jsonmatch.engine.value.sums import Sums
 
 _DIFFERING: Final = frozenset({MISMATCH, OMISSION, HALLUCINATION})
 _MAX_PAIRS: Final = 250_000
@@ -86,6 +87,10 @@ class KindCounts(NamedTuple):
         return {"n": self.n, "cost": self.cost, "fields": fields}
 
 
+NOT_ANSWERED: Final[Mapping[str, KindCounts]] = {NO_ANSWER: KindCounts(1, 1.0, {"$": (1, 1.0)})}
+"""The kinds of a case that scores 0 without any leaf that could differ."""
+
+
 def iter_kind_rows(kinds: Mapping[str, KindCounts]) -> Iterator[dict[str, Any]]:
     """Yield a row of counts and cost for each kind and field."""
     return (
@@ -96,16 +101,17 @@ def iter_kind_rows(kinds: Mapping[str, KindCounts]) -> Iterator[dict[str, Any]]:
 
 
 def find_differences(
-    findings: Iterable[FieldResult], documents: tuple[JsonValue, JsonValue], *, reduce: str, total: float
+    findings: Iterable[FieldResult], documents: tuple[JsonValue, JsonValue], sums: Sums, reduce: str
 ) -> list[LeafDifference]:
     """Return the differing leaves of a comparison, each with its kind and cost.
 
     Args:
         findings: the results of the comparison; plain matches may be left out.
         documents: (expected, actual) as compared; actual is MISSING if there is no answer.
+        sums: the sums of the comparison.
         reduce: "f1" or "ratio".
-        total: the weighted leaves of both sides, or of expected under "ratio".
     """
+    total = sums.expected if reduce == "ratio" else sums.expected + sums.actual
     leaves: list[tuple[FieldResult, float]] = []
     for finding in findings:
         if finding.status in _DIFFERING:
@@ -125,7 +131,7 @@ def _compute_cost(finding: FieldResult, reduce: str, total: float) -> float:
     lost = expected - finding.score if reduce == "ratio" else expected + actual - 2.0 * finding.score
     if reduce == "ratio" and not expected:
         return 0.0
-    return lost * finding.weight / total
+    return max(lost, 0.0) * finding.weight / total
 
 
 def count_kinds(differences: Iterable[LeafDifference]) -> dict[str, KindCounts]:

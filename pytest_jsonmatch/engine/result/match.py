@@ -194,10 +194,8 @@ class MatchResult:
         """All differing leaves, each with its kind and the part of 1 - score that it takes."""
         from pytest_jsonmatch.engine.result.kinds import find_differences
 
-        sums = self._sums
         reduce = self._plan.options.reduce
-        total = sums.expected if reduce == "ratio" else sums.expected + sums.actual
-        return find_differences(self._outcome.findings, self._documents, reduce=reduce, total=total)
+        return find_differences(self._outcome.findings, self._documents, self._sums, reduce)
 
     @property
     def kinds(self) -> Mapping[str, KindCounts]:

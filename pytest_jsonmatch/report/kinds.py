@@ -1,0 +1,99 @@
+"""Build the table of the kinds of differences that explain the loss of a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pytest_jsonmatch.engine.compare.kinds import FAMILIES
+from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.report.blocks import Table, TableCell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pytest_jsonmatch.report.blocks import ReportBlock
+    from pytest_jsonmatch.results.kinds import FieldKind, RunKind
+    from pytest_jsonmatch.results.run import RunResult
+
+MAX_KINDS: Final = 12
+"""A table shows at most this many kinds."""
+_COLUMNS: Final = ("kind", "n", "cases", "cost", "share", "fields")
+_SPARE: Final = {"cases": 1, "n": 2}
+"""The columns that narrow terminals may leave out, the one with the greatest number first."""
+
+
+def kind_blocks(results: RunResult) -> Iterator[ReportBlock]:
+    """Yield the table of the kinds of differences of a run, if it has any."""
+    kinds = results.kinds
+    loss = sum(kind.cost for kind in kinds.values())
+    if not kinds:
+        return
+    shown, rest = list(kinds.items())[:MAX_KINDS], list(kinds.values())[MAX_KINDS:]
+    rows: list[Sequence[TableCell]] = [
+        _row(name, kind.n, kind.cases, kind.cost, loss, fields_text(kind.fields)) for name, kind in shown
+    ]
+    if rest:
+        costs = sum(kind.cost for kind in rest)
+        rows.append(
+            _row(f"{count(len(rest), 'other kind')}", sum(kind.n for kind in rest), None, costs, loss)
+        )
+    total = _row("all", sum(kind.n for kind in kinds.values()), None, loss, loss)
+    yield Table(
+        _COLUMNS,
+        rows,
+        "kinds of differences by cost, their part of 1 - mean score",
+        "kind",
+        max_rows=len(rows),
+        text=("fields",),
+        spare=_SPARE,
+        total=total,
+        note=families_text(kinds),
+        level="more",
+    )
+
+
+def _row(name: str, n: int, cases: int | None, cost: float, loss: float, fields: str = "") -> list[TableCell]:
+    return [
+        TableCell(name),
+        TableCell(count(n), value=n),
+        TableCell("" if cases is None else count(cases), value=cases),
+        TableCell(cost_text(cost), value=cost),
+        TableCell(share_text(cost, loss), value=cost),
+        TableCell(fields),
+    ]
+
+
+def cost_text(cost: float) -> str:
+    """Return a cost as text.
+
+    >>> cost_text(0.01449), cost_text(0.00002), cost_text(0.0)
+    ('0.014', '<0.001', '0.000')
+    """
+    return "<0.001" if 0 < cost < 0.0005 else f"{cost:.3f}"
+
+
+def share_text(cost: float, loss: float) -> str:
+    """Return the share of a cost in the loss as text; empty without a loss."""
+    return f"{cost / loss * 100:.0f} %" if loss else ""
+
+
+def fields_text(fields: Mapping[str, FieldKind]) -> str:
+    """Return the most costly field, and how many others there are.
+
+    >>> from pytest_jsonmatch.results.kinds import FieldKind
+    >>> fields_text({"total": FieldKind(2, 2, 0.1), "tip": FieldKind(1, 1, 0.05)})
+    'total +1'
+    """
+    first = next(iter(fields), "")
+    return f"{first} +{len(fields) - 1}" if len(fields) > 1 else first
+
+
+def families_text(kinds: Mapping[str, RunKind]) -> str:
+    """Return the share of each family of kinds in the loss as a sentence; empty without a loss."""
+    costs = {
+        family: sum(kinds[name].cost for name in names if name in kinds) for family, names in FAMILIES.items()
+    }
+    loss = sum(costs.values())
+    if not loss:
+        return ""
+    return ", ".join(f"{share_text(cost, loss)} {family}" for family, cost in costs.items() if cost)

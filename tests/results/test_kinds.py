@@ -1,0 +1,133 @@
+"""Kinds of differences over a run: they merge, and their costs add up to 1 - mean score."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+from pytest_jsonmatch import RunResult, compare_corpus, read_results
+
+pytest_plugins = ["pytester"]
+
+
+def loss(run):
+    return sum(kind.cost for kind in run.kinds.values())
+
+
+def some_records(rng, size):
+    gold, answers = [], []
+    for at in range(size):
+        lines = [
+            {"sku": f"{rng.choice('ABC')}{rng.randint(10, 99)}", "n": rng.randint(1, 9)}
+            for _ in range(rng.randint(0, 4))
+        ]
+        record = {"id": at, "name": rng.choice(["Ann Lee", "Bo", "Zoë"]), "tip": None, "lines": lines}
+        answer = json.loads(json.dumps(record))
+        answer["name"] = rng.choice([record["name"], record["name"].upper(), record["name"] + " ", "Someone"])
+        answer["tip"] = rng.choice([None, None, "", 0])
+        if lines:
+            answer["lines"] = rng.choice([lines, lines[1:], lines[::-1], [*lines, {"sku": "new", "n": 1}]])
+        gold.append(record)
+        answers.append(answer)
+    return gold, answers
+
+
+@pytest.mark.parametrize("metric", ["leaf_f1", "json_similarity", "field_match", "pairwise_f1"])
+@pytest.mark.parametrize("seed", range(4))
+def test_costs_add_up_and_merge(metric, seed, tmp_path):
+    gold, answers = some_records(random.Random(seed), 12)
+    answers = [answer for answer in answers if answer["id"] != 3]  # one gold record has no answer
+    options = {"metric": metric, "id": "id", "keep": "all"}
+    run = compare_corpus(answers, gold, **options)
+    assert loss(run) == pytest.approx(1 - run.mean("score"), abs=1e-12)
+    assert run.kinds["no answer"].n == run.kinds["no answer"].cases == 1
+    parts = [
+        compare_corpus([each for each in answers if each["id"] in ids], gold[ids.start : ids.stop], **options)
+        for ids in (range(5), range(5, 12))
+    ]
+    for merged in (parts[0].merge(parts[1]), parts[1].merge(parts[0])):
+        assert merged.kinds == run.kinds
+    assert compare_corpus(answers, gold, **options, chunk_size=2).kinds == run.kinds
+
+
+def test_a_record_that_scores_0_without_leaves_has_no_answer():
+    run = compare_corpus([], [{"id": 1}], id="id", skip=["id"])
+    assert run.mean("score") == 0.0
+    assert {name: (kind.n, kind.cost) for name, kind in run.kinds.items()} == {"no answer": (1, 1.0)}
+
+
+TESTS = """
+    import pytest
+    from pytest_jsonmatch import assert_json_match
+
+    @pytest.mark.parametrize("n", [1, 2])
+    def test_order(n):
+        assert_json_match({"name": "ANN", "n": n, "rows": [1, 2, 3]}, {"name": "Ann", "n": 1, "rows": [1, 2, 3]})
+
+    def test_two():
+        try:
+            assert_json_match({"a": " x"}, {"a": "x"})
+        except AssertionError:
+            pass
+        assert_json_match({"a": 1, "b": 2}, {"a": 1, "b": 3})
+"""
+
+
+def test_a_run_of_pytest(pytester):
+    pytester.makepyfile(TESTS)
+    out = pytester.runpytest("-v", "--jsonmatch-json=run.jsonl")
+    run = read_results(pytester.path / "run.jsonl")
+    assert isinstance(run, RunResult)
+    assert loss(run) == pytest.approx(1 - run.mean("score"))
+    assert {name: (kind.n, kind.cases) for name, kind in run.kinds.items()} == {
+        "white space": (1, 1),
+        "value differs": (2, 2),
+        "case or accents": (2, 2),
+    }
+    assert run.kinds["white space"].cost == pytest.approx(1 / 2 / 3)
+    out.stdout.fnmatch_lines(["kinds of differences*", "kind * n  cases   cost  share  fields"])
+    quiet = pytester.runpytest("--jsonmatch-html=page.html")
+    assert "kinds of differences" not in quiet.stdout.str()
+    assert "Kinds of differences" in (pytester.path / "page.html").read_text(encoding="utf-8")
+
+
+def test_runs_of_a_case_count_as_one(pytester):
+    pytester.makeconftest(
+        """
+        from itertools import count
+        numbers = count()
+
+        def pytest_jsonmatch_actual(case):
+            at = next(numbers)
+            if at == 2:
+                raise TimeoutError
+            return {"a": "x" if at else "X"}
+        """
+    )
+    pytester.path.joinpath("cases.golden.yaml").write_text("id: one\nrepeat: 4\nexpected: {a: x}\n")
+    pytester.runpytest("--jsonmatch-json=run.jsonl")
+    run = read_results(pytester.path / "run.jsonl")
+    assert run.mean("score") == 0.5
+    assert {name: (kind.n, kind.cases, kind.cost) for name, kind in run.kinds.items()} == {
+        "case or accents": (1, 1, 0.25),
+        "no answer": (1, 1, 0.25),
+    }
+
+
+def test_data_frames_and_plain_data():
+    pandas = pytest.importorskip("pandas")
+    run = compare_corpus([{"a": "x ", "b": 1}], [{"a": "x", "b": 2}])
+    frame = run.to_dataframe(by="kind", library="pandas")
+    assert isinstance(frame, pandas.DataFrame)
+    assert frame.to_dict("records") == [
+        {"kind": "value differs", "path": "b", "n": 1, "cases": 1, "cost": 0.5},
+        {"kind": "white space", "path": "a", "n": 1, "cases": 1, "cost": 0.5},
+    ]
+    assert run.to_dict()["kinds"]["white space"] == {
+        "n": 1,
+        "cases": 1,
+        "cost": 0.5,
+        "fields": {"a": {"n": 1, "cases": 1, "cost": 0.5}},
+    }
