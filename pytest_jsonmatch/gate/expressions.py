@@ -1,8 +1,13 @@
 """Parse gates such as `f1 >= 0.9` and `fields["items[].price"].recall >= 0.95`, without running code.
 
 gate      = statistic operator number [ "significant" ]
+<<<<<<< HEAD
 statistic = { "tags[" string "]." } [ "cases[" string "]." ] [ part ] name
+=======
+statistic = [ "tags[" string "]." ] [ "cases[" string "]." ] ( [ part ] name | kind )
+>>>>>>> 614700f3 (Add up the kinds of differences of a run, and gate them)
 part      = "fields[" string "]." | "rows[" string "]." | "micro."
+kind      = "kinds[" string "]" [ ".cost" ]
 """
 
 from __future__ import annotations
@@ -13,6 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, final
 
 from pytest_jsonmatch.answer import STATISTICS as COST_AND_LATENCY
+from pytest_jsonmatch.engine.compare.kinds import KINDS
 from pytest_jsonmatch.engine.result.rows import RATES_OF_ROWS
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, find_closest
 from pytest_jsonmatch.engine.value.paths import parse_pattern
@@ -92,9 +98,15 @@ _PARTS: Final = re.compile(
     rf"\s*(?P<tags>(?:tags{_QUOTED.replace('?P<%s>', '?:')})*)(?:cases{_QUOTED % 'cases'})?"
     rf"(?:fields{_QUOTED % 'field'}|rows{_QUOTED % 'rows'}|(?P<micro>micro)\s*\.\s*)?"
 )
+_KIND: Final = re.compile(r"""kinds\s*\[\s*(?P<kind>"[^"]*"|'[^']*')\s*\](?:\s*\.\s*(?P<name>\w+))?""")
+KIND_COUNT: Final = "kind_count"
+"""The statistic that counts the differences of one kind."""
+KIND_COST: Final = "kind_cost"
+"""The mean cost of the differences of one kind."""
 _PART_EXAMPLES: Final = {
     "fields": 'fields["total"].recall',
     "rows": 'rows["items"].recall',
+    "kinds": 'kinds["white space"].cost',
     "cases": 'cases["acme-*"].score',
     "tags": 'tags["source=phone"].score',
     "micro": "micro.f1",
@@ -134,8 +146,14 @@ class Gate:
         is_significant: whether the end of the statistic's interval must pass, and not just its value.
         rows: a path pattern that selects arrays, whose rows are counted; None if the statistic is not about
             rows.
+<<<<<<< HEAD
         tags: the tags that select cases, such as `source=phone`; `source=*` as the only one checks each value
             separately.
+=======
+        tag: the tag that selects cases, such as `source=phone`; `source=*` checks each value separately; None
+            for all cases.
+        kind: the kind of differences that is counted, or whose cost is meant; None for other statistics.
+>>>>>>> 614700f3 (Add up the kinds of differences of a run, and gate them)
     """
 
     text: str
@@ -148,13 +166,22 @@ class Gate:
     is_significant: bool = False
     tags: tuple[str, ...] = ()
     rows: str | None = None
+    kind: str | None = None
 
     @property
     def name(self) -> str:
         """The statistic in canonical spelling."""
+<<<<<<< HEAD
         selectors = {"cases": self.cases, "fields": self.field, "rows": self.rows}
         parts = [f"tags[{quoted(tag)}]" for tag in self.tags]
         parts += [f"{name}[{quoted(value)}]" for name, value in selectors.items() if value is not None]
+=======
+        selectors = {"tags": self.tag, "cases": self.cases, "fields": self.field, "rows": self.rows}
+        parts = [f"{name}[{quoted(value)}]" for name, value in selectors.items() if value is not None]
+        if self.kind is not None:
+            parts.append(f"kinds[{quoted(self.kind)}]")
+            return ".".join([*parts, *(["cost"] if self.statistic == KIND_COST else [])])
+>>>>>>> 614700f3 (Add up the kinds of differences of a run, and gate them)
         return ".".join([*parts, *(["micro"] if self.is_micro else []), self.statistic])
 
     @property
@@ -238,14 +265,20 @@ def parse_gate(text: str, statistics: Collection[str] = ()) -> Gate:
         known, where = set(RATES_OF_ROWS), " of rows"
     elif not statistics and (tags or cases is not None):
         known, where = known - _OF_RUN, " of some cases"
-    term = _expect(
-        text,
-        parts.end(),
-        r"[^\W\d]\w*(\s*\.\s*\w+)*",
-        f"a statistic such as {'score' if 'score' in known else min(known)}",
-    )
-    statistic = re.sub(r"\s", "", term[0])
-    statistic = _STATISTICS_BY_RESULT_NAME.get(statistic, statistic)
+    kind = None
+    term = None if where not in {"", " of some cases"} or statistics else _KIND.match(text, parts.end())
+    if term is not None:
+        kind, statistic = _read_kind(text, term)
+        known.add(statistic)
+    else:
+        term = _expect(
+            text,
+            parts.end(),
+            r"[^\W\d]\w*(\s*\.\s*\w+)*",
+            f"a statistic such as {'score' if 'score' in known else min(known)}",
+        )
+        statistic = re.sub(r"\s", "", term[0])
+        statistic = _STATISTICS_BY_RESULT_NAME.get(statistic, statistic)
     if statistic not in known:
         may_be_field = not statistics and where != " of fields" and rows is None
         advice = _advice(statistic, known, may_be_field=may_be_field)
@@ -253,7 +286,7 @@ def parse_gate(text: str, statistics: Collection[str] = ()) -> Gate:
     comparison = _expect(text, term.end(), "|".join(OPERATORS), f"one of {', '.join(OPERATORS)}", _MISTAKES)
     number = _expect(text, comparison.end(), _NUMBER, "a number")
     limit = float(number[0])
-    if not statistics and statistic in SHARES and not 0 <= limit <= 1:
+    if not statistics and (statistic in SHARES or statistic == KIND_COST) and not 0 <= limit <= 1:
         hint = f" (for {number[0]} % write {limit / 100:g})" if 1 < limit <= 100 else ""
         raise GateError.at(
             text, number.start(), f"{statistic} must be between 0 and 1, got {number[0]}{hint}"
@@ -271,6 +304,7 @@ def parse_gate(text: str, statistics: Collection[str] = ()) -> Gate:
         field,
         is_micro,
         bool(significant[0]),
+<<<<<<< HEAD
         tuple(tags),
         rows,
     )
@@ -279,6 +313,25 @@ def parse_gate(text: str, statistics: Collection[str] = ()) -> Gate:
 def _unquote(quoted_text: str) -> str:
     """Return the text in quotes; a backslash makes the next character literal."""
     return re.sub(r"\\(.)", r"\1", quoted_text[1:-1])
+=======
+        tag,
+        rows,
+        kind,
+    )
+
+
+def _read_kind(text: str, term: re.Match[str]) -> tuple[str, str]:
+    """Return the kind of differences of a gate, and its statistic."""
+    kind, name = term["kind"][1:-1], term["name"]
+    if kind not in KINDS:
+        raise GateError.at(
+            text, term.start("kind"), f"unknown kind of difference {kind!r}{did_you_mean(kind, KINDS)}"
+        )
+    if name not in (None, "cost"):
+        reason = f"kinds[{quoted(kind)}] counts differences, and .cost is their cost, got .{name}"
+        raise GateError.at(text, term.start("name"), reason)
+    return kind, KIND_COUNT if name is None else KIND_COST
+>>>>>>> 614700f3 (Add up the kinds of differences of a run, and gate them)
 
 
 def _expect(
@@ -323,7 +376,8 @@ def _advice(statistic: str, known: Collection[str], *, may_be_field: bool) -> st
 
 def _never_significant(statistic: str, comparison: str) -> str:
     """Return the reason why a gate can't be `significant`; empty if it can."""
-    if statistic in COUNTS or statistic in _OF_RUN:
+    if statistic in COUNTS or statistic in _OF_RUN or statistic == KIND_COUNT:
+        statistic = "a kind of difference" if statistic == KIND_COUNT else statistic
         return f"{statistic} is counted, not estimated: remove `significant`"
     if statistic in COST_AND_LATENCY:
         return f"{statistic} has no interval: remove `significant`"

@@ -17,6 +17,7 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.check import Check
 from pytest_jsonmatch.gate.expressions import (
     COUNTS,
+    KIND_COUNT,
     NEEDS_EXTRAS,
     Gate,
     parse_gate,
@@ -26,7 +27,7 @@ from pytest_jsonmatch.gate.intervals import ratio_interval
 from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.gate.statistics import rows_of
 from pytest_jsonmatch.results.parts import describe_missing_tag, find_variants, join_names
-from pytest_jsonmatch.results.statistics import OF_CASES, STATUSES, leaf_terms, row_terms
+from pytest_jsonmatch.results.statistics import OF_CASES, STATUSES, kind_terms, leaf_terms, row_terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
@@ -156,7 +157,8 @@ def _check_value(gate: Gate, results: RunResult, confidence: float) -> Check:
     else:
         statistic = _find_statistic(gate, paths)
         part, total = statistic(results.totals)
-        value = part if gate.statistic in COUNTS else min(part / total, 1.0) if total else None
+        is_count = gate.statistic in COUNTS or gate.statistic == KIND_COUNT
+        value = part if is_count else min(part / total, 1.0) if total else None
         note = _note(gate, results, paths, value)
         if gate.is_significant and value is not None:
             if results.is_partial:
@@ -167,6 +169,8 @@ def _check_value(gate: Gate, results: RunResult, confidence: float) -> Check:
 
 def _find_statistic(gate: Gate, paths: Container[str] | None) -> Callable[[Totals], Terms]:
     """Return the statistic of a gate, for a run or a case."""
+    if gate.kind is not None:
+        return partial(kind_terms, gate.statistic, gate.kind)
     if gate.rows is not None:
         return partial(row_terms, gate.statistic, paths or ())
     if gate.is_of_leaves or gate.statistic in STATUSES:
@@ -247,6 +251,9 @@ def _note(gate: Gate, results: RunResult, paths: Container[str] | None, value: f
         return "" if value is not None else "undefined: division by zero"
     if name in COUNTS:
         return ""
+    if gate.kind is not None and value is not None:
+        kind = results.kinds.get(gate.kind)
+        return f"in {count(0 if kind is None else kind.cases)} of {number}"
     if name == "answered":
         if counts["runs"] > counts["records"]:
             return f"{count(counts['unanswered_runs'])} of {count(counts['runs'], 'run')} unanswered"

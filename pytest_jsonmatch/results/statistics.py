@@ -59,6 +59,11 @@ def leaf_terms(name: str, paths: Container[str] | None, totals: Totals) -> Terms
     return (over.count(STATUSES[name]), 1) if name in STATUSES else RATIOS[name](over)
 
 
+def kind_terms(name: str, kind: str, totals: Totals) -> Terms:
+    """Return the number of differences of a kind ("kind_count"), or their mean cost over cases."""
+    return (totals.kinds.count(kind), 1) if name == "kind_count" else (totals.kinds.cost(kind), totals.scored)
+
+
 def row_terms(name: str, paths: Container[str], totals: Totals) -> Terms:
     """Return a statistic over the rows of some arrays."""
     return OF_ROWS[name](sum_rows(rows for path, rows in totals.rows.items() if path in paths))

@@ -249,7 +249,7 @@ def value_at(path: tuple[Any, ...]) -> Any:
 def read_as(value: float) -> set[str]:
     """The names of the numbers that may have a value."""
     numbers = [path for path in places({"head": HEAD, "case": CASE}) if type(value_at(path)) in {int, float}]
-    chosen = [path for path in numbers if {"tags", "sums", "leaves"}.isdisjoint(path)]
+    chosen = [path for path in numbers if {"tags", "sums", "leaves", "kinds"}.isdisjoint(path)]
     return {path[-1] for path in chosen if reads(*with_value(path, value))}
 
 
