@@ -1,11 +1,7 @@
 """Parse gates such as `f1 >= 0.9` and `fields["items[].price"].recall >= 0.95`, without running code.
 
 gate      = statistic operator number [ "significant" ]
-<<<<<<< HEAD
-statistic = { "tags[" string "]." } [ "cases[" string "]." ] [ part ] name
-=======
-statistic = [ "tags[" string "]." ] [ "cases[" string "]." ] ( [ part ] name | kind )
->>>>>>> 614700f3 (Add up the kinds of differences of a run, and gate them)
+statistic = { "tags[" string "]." } [ "cases[" string "]." ] ( [ part ] name | kind )
 part      = "fields[" string "]." | "rows[" string "]." | "micro."
 kind      = "kinds[" string "]" [ ".cost" ]
 """
@@ -146,14 +142,9 @@ class Gate:
         is_significant: whether the end of the statistic's interval must pass, and not just its value.
         rows: a path pattern that selects arrays, whose rows are counted; None if the statistic is not about
             rows.
-<<<<<<< HEAD
         tags: the tags that select cases, such as `source=phone`; `source=*` as the only one checks each value
             separately.
-=======
-        tag: the tag that selects cases, such as `source=phone`; `source=*` checks each value separately; None
-            for all cases.
         kind: the kind of differences that is counted, or whose cost is meant; None for other statistics.
->>>>>>> 614700f3 (Add up the kinds of differences of a run, and gate them)
     """
 
     text: str
@@ -171,17 +162,12 @@ class Gate:
     @property
     def name(self) -> str:
         """The statistic in canonical spelling."""
-<<<<<<< HEAD
         selectors = {"cases": self.cases, "fields": self.field, "rows": self.rows}
         parts = [f"tags[{quoted(tag)}]" for tag in self.tags]
         parts += [f"{name}[{quoted(value)}]" for name, value in selectors.items() if value is not None]
-=======
-        selectors = {"tags": self.tag, "cases": self.cases, "fields": self.field, "rows": self.rows}
-        parts = [f"{name}[{quoted(value)}]" for name, value in selectors.items() if value is not None]
         if self.kind is not None:
             parts.append(f"kinds[{quoted(self.kind)}]")
             return ".".join([*parts, *(["cost"] if self.statistic == KIND_COST else [])])
->>>>>>> 614700f3 (Add up the kinds of differences of a run, and gate them)
         return ".".join([*parts, *(["micro"] if self.is_micro else []), self.statistic])
 
     @property
@@ -304,20 +290,15 @@ def parse_gate(text: str, statistics: Collection[str] = ()) -> Gate:
         field,
         is_micro,
         bool(significant[0]),
-<<<<<<< HEAD
         tuple(tags),
         rows,
+        kind,
     )
 
 
 def _unquote(quoted_text: str) -> str:
     """Return the text in quotes; a backslash makes the next character literal."""
     return re.sub(r"\\(.)", r"\1", quoted_text[1:-1])
-=======
-        tag,
-        rows,
-        kind,
-    )
 
 
 def _read_kind(text: str, term: re.Match[str]) -> tuple[str, str]:
@@ -331,7 +312,6 @@ def _read_kind(text: str, term: re.Match[str]) -> tuple[str, str]:
         reason = f"kinds[{quoted(kind)}] counts differences, and .cost is their cost, got .{name}"
         raise GateError.at(text, term.start("name"), reason)
     return kind, KIND_COUNT if name is None else KIND_COST
->>>>>>> 614700f3 (Add up the kinds of differences of a run, and gate them)
 
 
 def _expect(
