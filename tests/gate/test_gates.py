@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_jsonmatch.gate.expressions import parse_gate
+from pytest_jsonmatch.gate.expressions import GateError, parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
 from pytest_jsonmatch.results.comparison import Case, CaseRun
 from pytest_jsonmatch.results.run import RunResult
@@ -245,3 +245,43 @@ def test_what_is_not_counted_is_never_good_enough(figure):
 def test_rates_are_significant_by_their_interval():
     check = checked("omission_rate <= 0.9 significant")
     assert (check.statistic, check.passed) == ("upper end of missing_rate", True)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "passed", "note"),
+    [
+        ('kinds["value differs"] <= 1', 1, True, "in 1 of 4 cases"),
+        ('kinds["value differs"] == 0', 1, False, "in 1 of 4 cases"),
+        ('kinds["white space"] == 0', 0, True, "in 0 of 4 cases"),
+        ('kinds["white space"].cost <= 0', 0.0, True, "in 0 of 4 cases"),
+        ('kinds["no answer"].cost < 0.2', 0.25, False, "in 1 of 4 cases"),
+        ('cases["acme-*"].kinds["value differs"] == 1', 1, True, "in 1 of 2 cases"),
+    ],
+)
+def test_kinds_of_differences(text, value, passed, note):
+    check = checked(text)
+    assert (check.value, check.passed, check.note) == (pytest.approx(value), passed, note)
+    assert check.statistic == text.rsplit(" ", 2)[0]
+
+
+def test_the_interval_of_the_cost_of_a_kind():
+    check = checked('kinds["value differs"].cost <= 0.01 significant')
+    assert check.statistic == 'upper end of kinds["value differs"].cost'
+    assert not check.passed
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('kinds["whitespace"] < 1', "unknown kind of difference 'whitespace'; did you mean 'white space'?"),
+        ('kinds["white space"].n < 1', 'kinds["white space"] counts differences, and .cost is their cost'),
+        ('kinds["white space"] < 1 significant', "a kind of difference is counted, not estimated"),
+        ('kinds["white space"].cost < 5', "must be between 0 and 1"),
+        ("kinds < 1", 'write for example kinds["white space"].cost'),
+        ('micro.kinds["white space"] < 1', "unknown statistic of fields"),
+    ],
+)
+def test_gates_on_kinds_that_are_not_valid(text, message):
+    with pytest.raises(GateError) as caught:
+        parse_gate(text)
+    assert message in str(caught.value)
