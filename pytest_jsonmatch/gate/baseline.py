@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.results.comparison import Case
+    from pytest_jsonmatch.results.kinds import RunKind
     from pytest_jsonmatch.results.run import RunResult
     from pytest_jsonmatch.results.totals import Totals
 
@@ -65,6 +66,7 @@ class BaselineDiff:
         new: cases that only the later run has.
         vanished: cases that only the earlier run has.
         mismatches: cases whose scores can't be compared.
+        kinds: the kinds of differences in both runs, of the same cases as `fields`.
     """
 
     before: RunResult
@@ -74,6 +76,7 @@ class BaselineDiff:
     new: tuple[str, ...]
     vanished: tuple[str, ...]
     mismatches: tuple[Mismatch, ...]
+    kinds: tuple[Mapping[str, RunKind], Mapping[str, RunKind]] = ({}, {})
 
     @property
     def score(self) -> Delta | None:
@@ -115,20 +118,21 @@ def compare_runs(before: RunResult, after: RunResult) -> BaselineDiff:
     ]
     # If a corpus keeps only some records, a case that one run lacks may just not have been kept.
     partial = before.is_partial or after.is_partial
-    fields = [side.totals_by_metric for side in _common(before, after, both)]
+    sides = [*_common(before, after, both)]
     mismatches = [*_mismatches(both, old, new)]
     if partial and before.is_of_records and after.is_of_records:
-        fields = [before.totals_by_metric, after.totals_by_metric]
+        sides = [before, after]
         signatures = str(before.signature), str(after.signature)
         mismatches = [Mismatch("all records", *signatures)] if len({*signatures}) > 1 else []
     return BaselineDiff(
         before,
         after,
         cases=tuple(deltas),
-        fields=tuple(_fields(*fields)),
+        fields=tuple(_fields(*(side.totals_by_metric for side in sides))),
         new=() if partial else tuple(sorted(new.keys() - old.keys(), key=natural_key)),
         vanished=() if partial else tuple(sorted(old.keys() - new.keys(), key=natural_key)),
         mismatches=tuple(mismatches),
+        kinds=(sides[0].kinds, sides[1].kinds),
     )
 
 

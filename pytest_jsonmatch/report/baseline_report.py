@@ -12,6 +12,7 @@ from pytest_jsonmatch.engine.value.text import count, natural_key
 from pytest_jsonmatch.gate.verdict import round_up
 from pytest_jsonmatch.report.blocks import AnyCell, ReportBlock, Table, TableCell, Text
 from pytest_jsonmatch.report.formatting import change_text, commit_text, dash, score_text
+from pytest_jsonmatch.report.kinds import kind_changes
 from pytest_jsonmatch.report.tables import grouped_cost_blocks
 from pytest_jsonmatch.results.comparison import MAX_KEPT, iter_comparisons
 
@@ -59,6 +60,7 @@ def contest_tables(contests: Sequence[Contest], noun: str = "run") -> Iterator[R
     """Yield the blocks of `contest_blocks` below the verdicts."""
     for contest in contests:
         yield from _contest_tables(contest, max(_MAX_ROWS // len(contests), _MIN_ROWS))
+    yield from kind_changes([contest for contest in contests if contest.diff.is_comparable])
     runs = {contest.before: contest.diff.before for contest in contests}
     runs |= {contest.after: contest.diff.after for contest in contests}
     yield from grouped_cost_blocks(

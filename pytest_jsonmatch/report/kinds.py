@@ -11,7 +11,8 @@ from pytest_jsonmatch.report.blocks import Table, TableCell
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_jsonmatch.report.blocks import ReportBlock
+    from pytest_jsonmatch.gate.headlines import Contest
+    from pytest_jsonmatch.report.blocks import AnyCell, ReportBlock
     from pytest_jsonmatch.results.kinds import FieldKind, RunKind
     from pytest_jsonmatch.results.run import RunResult
 
@@ -50,6 +51,54 @@ def kind_blocks(results: RunResult) -> Iterator[ReportBlock]:
         note=families_text(kinds),
         level="more",
     )
+
+
+def kind_changes(contests: Sequence[Contest]) -> Iterator[Table]:
+    """Yield a table of the kinds of differences in the compared runs, those whose cost changes most first.
+
+    Two runs have their numbers and costs, several have a column of costs each.
+    """
+    if not contests:
+        return
+    runs = [contests[0].diff.kinds[0], *(contest.diff.kinds[1] for contest in contests)]
+    costs = {
+        name: [run[name].cost if name in run else 0.0 for run in runs]
+        for name in dict.fromkeys(name for run in runs for name in run)
+    }
+    changes = {name: max(of_runs) - min(of_runs) for name, of_runs in costs.items()}
+    ranked = sorted(costs, key=lambda name: (-changes[name], name))
+    changed = [name for name in ranked if f"{changes[name]:.3f}" != "0.000"]
+    shown, rest = changed[:MAX_KINDS], len(ranked) - len(changed[:MAX_KINDS])
+    names = [contests[0].before, *(contest.after for contest in contests)]
+    note = f"{count(rest, 'other kind')} changed by less" if rest else ""
+    if len(contests) > 1:
+        rows: list[Sequence[AnyCell]] = [
+            [name, *(TableCell(cost_text(cost), value=cost) for cost in costs[name])] for name in shown
+        ]
+        title = "kinds of differences by cost, their part of 1 - mean score"
+        yield Table(("kind", *names), rows, title, "kind", note=note, level="more")
+        return
+    rows = [_change_row(name, runs[0], runs[1], costs[name]) for name in shown]
+    columns = ("kind", "n", "cost", "change", "fields")
+    title = "kinds of differences, {} → {}"
+    yield Table(
+        columns, rows, title, "kind", text=("fields",), spare={"n": 1}, names=names, note=note, level="more"
+    )
+
+
+def _change_row(
+    name: str, before: Mapping[str, RunKind], after: Mapping[str, RunKind], costs: Sequence[float]
+) -> list[AnyCell]:
+    change = costs[1] - costs[0]
+    numbers = [run[name].n if name in run else 0 for run in (before, after)]
+    fields = (after if change > 0 else before)[name].fields
+    return [
+        name,
+        " → ".join(map(count, numbers)),
+        " → ".join(map(cost_text, costs)),
+        TableCell(f"{change:+.3f}", "bad" if change > 0 else "good", change),
+        fields_text(fields),
+    ]
 
 
 def _row(name: str, n: int, cases: int | None, cost: float, loss: float, fields: str = "") -> list[TableCell]:

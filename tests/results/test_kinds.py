@@ -131,3 +131,31 @@ def test_data_frames_and_plain_data():
         "cost": 0.5,
         "fields": {"a": {"n": 1, "cases": 1, "cost": 0.5}},
     }
+
+
+def test_the_difference_of_two_runs(tmp_path, capsys, monkeypatch):
+    from pytest_jsonmatch.cli.main import main
+
+    monkeypatch.chdir(tmp_path)
+    gold = [{"id": at, "a": "x", "b": "Ann", "c": 1} for at in range(4)]
+    answers = {
+        "before": [{**each, "a": "x "} for each in gold],
+        "after": [gold[0], *({**each, "b": "ANN", "c": 2} for each in gold[1:])],
+    }
+    for name, records in {"gold": gold, **answers}.items():
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(each) + "\n" for each in records))
+    for name in answers:
+        arguments = ["evaluate", f"{name}.jsonl", "gold.jsonl", "--id", "id"]
+        main([*arguments, "--keep", "all", "--json", f"{name}.run.jsonl"])
+    capsys.readouterr()
+    main(["diff", "before.run.jsonl", "after.run.jsonl"])
+    lines = capsys.readouterr().out.splitlines()
+    at = lines.index("kinds of differences, before.run → after.run")
+    assert [" ".join(line.split()) for line in lines[at + 1 : at + 5]] == [
+        "kind n cost change fields",
+        "white space 4 → 0 0.333 → 0.000 -0.333 a",
+        "case or accents 0 → 3 0.000 → 0.250 +0.250 b",
+        "value differs 0 → 3 0.000 → 0.250 +0.250 c",
+    ]
+    main(["diff", "before.run.jsonl", "after.run.jsonl", "before.run.jsonl"])
+    assert "case or accents" in capsys.readouterr().out
