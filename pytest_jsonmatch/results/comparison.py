@@ -19,7 +19,7 @@ from pytest_jsonmatch.engine.score.field import format_instance_path
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.text import render, shorten
 from pytest_jsonmatch.limits import SCORES, reaches
-from pytest_jsonmatch.results.kinds import kinds_of_case
+from pytest_jsonmatch.results.kinds import average_kinds
 from pytest_jsonmatch.results.tags import tag_texts
 from pytest_jsonmatch.results.totals import Totals
 
@@ -304,6 +304,11 @@ class CaseRun:
             or any(comparison.has_figures for comparison in self.comparisons)
         )
 
+    @property
+    def kinds(self) -> list[Mapping[str, KindCounts]]:
+        """The kinds of differences of the comparisons that have scores; none after an error."""
+        return [] if self.error else [each.kinds for each in self.comparisons if each.has_figures]
+
     def of_field(self, path: str) -> list[FieldAggregation]:
         """Return the aggregations of a field in the comparisons."""
         return [comparison.fields[path] for comparison in self.comparisons if path in comparison.fields]
@@ -468,7 +473,7 @@ def _case_totals(case: Case) -> Totals:
         for name in SCORES:
             made.sums[name].extend((case.mean(name),))
         if case.mean("score") < 1.0:
-            made.kinds.add_case(kinds_of_case(case))
+            made.kinds.add_case(average_kinds([run.kinds for run in case.runs if run.has_figures]))
         if 0 < answered < 1:
             made.sums["gain"].extend((case.mean("score", answered=True), -case.mean("score")))
     else:

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.engine.result.kinds import KindCounts
-    from pytest_jsonmatch.results.comparison import Case
 
 
 @final
@@ -156,17 +155,12 @@ def _rank(item: tuple[str, RunKind | FieldKind]) -> tuple[float, int, str]:
     return -numbers.cost, -numbers.n, name
 
 
-def kinds_of_case(case: Case) -> dict[str, KindCounts]:
-    """Return the kinds of differences of a case.
+def average_kinds(runs: Sequence[Sequence[Mapping[str, KindCounts]]]) -> dict[str, KindCounts]:
+    """Return the kinds of differences of a case from those of the comparisons of its runs.
 
-    Costs are means over the comparisons of a run first, then over the runs that have scores, as the score is;
-    numbers are sums. A run that failed before it compared has no answer.
+    Costs are means over the comparisons of a run first, then over runs, as the score is; numbers are sums. A
+    run without a comparison has no answer.
     """
-    runs: list[Sequence[Mapping[str, KindCounts]]] = [
-        () if run.error else [comparison.kinds for comparison in run.comparisons if comparison.has_figures]
-        for run in case.runs
-        if run.has_figures
-    ]
     if len(runs) == 1 and len(runs[0]) == 1:
         return dict(runs[0][0])
     from pytest_jsonmatch.engine.result.kinds import NOT_ANSWERED, KindCounts
