@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import os
+import sysconfig
+from functools import cache
 from time import perf_counter
 from traceback import walk_tb
 from types import TracebackType
@@ -17,7 +20,7 @@ from pytest_jsonmatch.engine.value.named import PATH_HINT, import_object
 from pytest_jsonmatch.golden.errors import GoldenFileError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterator
     from types import CodeType
 
     from pytest_jsonmatch.golden.cases import GoldenCase
@@ -124,21 +127,71 @@ def _suggest_function(holder: object, wrong_name: str) -> str:
 def start_at_case(error: BaseException, case: GoldenCase, fixture: CodeType | None) -> BaseException:
     """Return an error of a fixture or producer; its traceback begins at the YAML line of the case.
 
-    The user's own frames follow: those before the fixture are of hook wrappers, perhaps of other plugins.
+    The user's own frames follow. Those before the fixture are of hook wrappers, perhaps of other plugins;
+    those of libraries are left out, and so are causes that come from libraries alone.
     """
-    trace: TracebackType | None = error.__traceback__
-    entries: list[TracebackType] = []
-    while trace is not None:
-        entries = [] if trace.tb_frame.f_code is fixture else entries
-        entries.append(trace)
-        trace = trace.tb_next
-    names = (entry.tb_frame.f_globals.get("__name__", "").partition(".")[0] for entry in entries)
-    own = [entry for entry, name in zip(entries, names, strict=True) if name not in _MACHINERY]
+    trace = error.__traceback__
+    for entry in _entries(trace):
+        if entry.tb_frame.f_code is fixture:
+            trace = entry
+    own = _own_trace(trace)
+    if own is not None:
+        _cut_causes(error)
+    else:  # the producer is a function of a library
+        entries = list(_entries(trace))
+        own = next((entry for entry in entries if not _is_machinery(entry)), entries[0])
     try:
         case.fail("")
     except AssertionError as located:
         *_, (frame, line) = walk_tb(located.__traceback__)
-    return error.with_traceback(TracebackType((own or entries)[0], frame, frame.f_lasti, line))
+    return error.with_traceback(TracebackType(own, frame, frame.f_lasti, line))
+
+
+def _entries(trace: TracebackType | None) -> Iterator[TracebackType]:
+    while trace is not None:
+        yield trace
+        trace = trace.tb_next
+
+
+def _is_machinery(entry: TracebackType) -> bool:
+    """Return whether a frame is one of those that come before a user's fixture or producer."""
+    return str(entry.tb_frame.f_globals.get("__name__", "")).partition(".")[0] in _MACHINERY
+
+
+def _is_own(entry: TracebackType) -> bool:
+    """Return whether a frame is of the user's code, not of Python or an installed package."""
+    file = entry.tb_frame.f_code.co_filename
+    return not (_is_machinery(entry) or file.startswith(("<frozen", *_library_folders())))
+
+
+@cache
+def _library_folders() -> tuple[str, ...]:
+    """Return the folders of Python's library and of installed packages."""
+    names = "stdlib", "platstdlib", "purelib", "platlib"
+    return tuple({os.path.join(sysconfig.get_path(name), "") for name in names})  # noqa: PTH118 - a prefix
+
+
+def _own_trace(trace: TracebackType | None) -> TracebackType | None:
+    """Return a traceback with the user's own frames only; None if there are none."""
+    own = None
+    for entry in reversed([entry for entry in _entries(trace) if _is_own(entry)]):
+        own = TracebackType(own, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return own
+
+
+def _cut_causes(error: BaseException) -> None:
+    """Leave the user's own frames in the causes of an error, up to the first one without any."""
+    seen = {id(error)}
+    while True:
+        cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+        if cause is None or id(cause) in seen:
+            return
+        own = _own_trace(cause.__traceback__)
+        if own is None:
+            error.__cause__, error.__suppress_context__ = None, True
+            return
+        error = cause.with_traceback(own)
+        seen.add(id(error))
 
 
 async def _finish(answer: Awaitable[object]) -> object:

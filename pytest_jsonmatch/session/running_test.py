@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from math import fsum
 from threading import Lock
@@ -205,6 +206,11 @@ class CurrentTest:
             of_run: the new data about the run; None if there is none.
             error: the exception that the phase raised.
         """
+        crash = getattr(report.longrepr, "reprcrash", None)
+        if crash is not None and getattr(self.item.parent, "compares", False):
+            # For the short test summary: the node id before it has the path already.
+            where = rf"^(\w+: )?\S*{re.escape(self.item.path.name)}:(?=\d+(:\d+)?: )"
+            crash.message = re.sub(where, r"\1", crash.message)
         if self._scores:
             means = (fsum(column) / len(column) for column in zip(*self._scores))
             report.user_properties += [(f"jsonmatch_{name}", mean) for name, mean in zip(_SCORES, means)]
@@ -296,7 +302,7 @@ class ProducerErrors:
         __tracebackhide__ = True
         try:
             return (yield)
-        except Exception as error:
+        except (Exception, pytest.fail.Exception) as error:  # pytest-timeout fails a test
             test = self._running() if fixturedef.argname == "jsonmatch_actual" else None
             if test is not None:
                 *_, (frame, _) = walk_tb(error.__traceback__)
@@ -309,7 +315,7 @@ class ProducerErrors:
                     message = f"the producer raised {format_error(error)}"
                     test.note_unanswered(error, type(error).__name__, message)
                     case = golden_case_of(test.item)
-                    if case is not None:
+                    if case is not None and not test.item.config.getoption("fulltrace"):
                         code = getattr(fixturedef.func, "__code__", None)
                         # On Python 3.10 a bare `raise` would restore the old traceback.
                         raise start_at_case(error, case, code)  # noqa: B904 - it is the same error

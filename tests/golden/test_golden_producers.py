@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import pytest
 
@@ -274,3 +275,69 @@ def test_the_traceback_of_another_fixture_has_no_frame_of_the_plugin(pytester, g
     run.stdout.fnmatch_lines(["E       OSError: no route", "*conftest.py:9: OSError"])
     run.stdout.no_fnmatch_line("*ProducerErrors*")
     run.stdout.no_fnmatch_line("*running_test.py*")
+
+
+LATE = """
+import asyncio
+import json
+import signal
+from functools import reduce
+
+import pytest
+
+async def waits(n):
+    await asyncio.wait_for(asyncio.sleep(3600), 0)
+
+def parses(n):
+    return json.loads("{")
+
+def calls_back(n):
+    return json.dumps({1, 2}, default=refuses)
+
+def refuses(value):
+    raise LookupError("refused") from ValueError("inner")
+
+def is_failed(n):  # as by pytest-timeout, whose handler of a signal fails the test
+    signal.signal(signal.SIGALRM, lambda *_: pytest.fail("Timeout (>1.0s)"))
+    signal.raise_signal(signal.SIGALRM)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGALRM")
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("waits", "TimeoutError*"),
+        ("parses", "json.decoder.JSONDecodeError: Expecting *"),
+        ("calls_back", "LookupError: refused"),
+        ("is_failed", "Failed: Timeout *"),
+    ],
+)
+@pytest.mark.parametrize("concurrency", ["1", "3"])
+def test_only_the_users_own_frames_are_shown(pytester, golden, name, error, concurrency):
+    pytester.makepyfile(late=LATE)
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    golden(f"producer: late:{name}\ninput: 1\nexpected: {{ n: 1 }}\n")
+    if (name, concurrency) == ("is_failed", "3"):
+        pytest.skip("signals are handled in the main thread")
+    outcome = pytester.runpytest("--jsonmatch-summary=none", f"--jsonmatch-concurrency={concurrency}")
+    outcome.assert_outcomes(errors=1)
+    lines = outcome.outlines
+    assert [line for line in lines if "lib/python" in line or "pytest_jsonmatch" in line] == []
+    assert len(lines) < 50
+    outcome.stdout.fnmatch_lines([">   producer: late:*", "late.py:*", f"ERROR a.golden.yaml::a - {error}"])
+    assert "lib/python" in pytester.runpytest("--full-trace").stdout.str()
+
+
+def test_the_short_summary_does_not_repeat_the_file(pytester, golden):
+    golden(
+        "cases:\n- {id: a, actual: 1, expected: 1, metric: nonsense}\n- {id: b, actual_file: no.txt, expected: 1}\n"
+    )
+    outcome = pytester.runpytest()
+    outcome.stdout.fnmatch_lines(
+        [
+            "E*a.golden.yaml:3:11: actual_file 'no.txt' can't be read: *",
+            "ERROR a.golden.yaml::a - AssertionError: 2:35: unknown metric 'nonsense'*",
+            "ERROR a.golden.yaml::b - AssertionError: 3:11: actual_file 'no.txt' can't be *",
+        ]
+    )
