@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     """Returns whether a value is accepted; and the JSON types of the values that may be."""
 
 _LITERAL: Final = "$literal"
+ABSENT: Final = "$absent"
+"""The word for a member that must not be there."""
 _MIN_SIMILARITY: Final = 0.8
 """The similarity from which a key counts as a misspelt word: `$regx` does, `$ref` and `$and` are data."""
 
@@ -59,6 +61,8 @@ def with_matchers(value: JsonValue, steps: Steps = ()) -> JsonValue:
         raise InvalidValueError(reason, *steps, key)
     if word == _LITERAL:
         return argument
+    if word == ABSENT and (not steps or type(steps[-1]) is not str):
+        raise InvalidValueError(f": {ABSENT} must be the value of an object's member", *steps, key)
     try:
         return Matcher(value, render(value), *_MAKERS[word](argument))
     except ConfigurationError as error:
@@ -184,12 +188,38 @@ def _predicate(word: str, name: str) -> Callable[[Any], Condition]:
     return make
 
 
+def _absent(argument: Any) -> Condition:
+    if argument is not True:
+        raise ConfigurationError(f"{ABSENT} must be true, got {format_value(argument)}")
+    return (lambda _actual: False), ()
+
+
+def _length(argument: Any) -> Condition:
+    bounds = argument if type(argument) is list else [argument, argument]
+    if len(bounds) != 2 or not all(type(bound) is int and bound >= 0 for bound in bounds):
+        raise ConfigurationError(
+            f"$length must be a number of elements, members or characters, or [low, high] of these, "
+            f"got {format_value(argument)}"
+        )
+    low, high = bounds
+    if low > high:
+        raise ConfigurationError(f"$length must be [low, high], got {format_value(argument)}")
+    kinds = frozenset({str, list, dict})
+    return (lambda actual: type(actual) in kinds and low <= len(actual) <= high), (
+        "string",
+        "array",
+        "object",
+    )
+
+
 _MAKERS: Final[Mapping[str, Callable[[Any], Condition]]] = {
     "$regex": _predicate("regex", "$regex"),
     "$range": _predicate("range", "$range"),
     "$any": lambda argument: _predicate("any" if argument is True else "type", "$any")(argument),
     "$one_of": _one_of,
     "$approx": _approx,
+    ABSENT: _absent,
+    "$length": _length,
 }
 MATCHER_WORDS: Final = (*_MAKERS, _LITERAL)
 """The keys of objects that are matchers, or data that looks like a matcher."""

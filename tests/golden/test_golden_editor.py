@@ -271,6 +271,7 @@ matchers = st.sampled_from(
     [
         *({"$regex": "[A-Z]{2}"}, {"$range": [1, 2.5]}, {"$any": True}, {"$any": "null"}),
         {"$any": ["array"]},
+        *({"$length": 3}, {"$length": [0, 2]}, {"a": {"$absent": True}}, {"$absent": 1, "b": 2}),
         *({"$one_of": [{"a": 1}]}, {"$approx": 1}, {"$literal": {"$any": 5}}, {"$ref": 1}, {"$a": {"$b": 2}}),
         *({"$regex": 5, "b": 1}, {"$and": [1]}),
     ]
@@ -433,6 +434,12 @@ FAULTS = {
     "no type": case_with(expected={"$any": "text"}),
     "not any": case_with(expected={"$any": False}),
     "one of nothing": case_with(expected={"$one_of": []}),
+    "absent but false": case_with(expected={"a": {"$absent": False}}),
+    "an absent root": case_with(expected={"$absent": True}),
+    "an absent element": case_with(expected={"a": [{"$absent": True}]}),
+    "a length below 0": case_with(expected={"$length": -1}),
+    "a length without end": case_with(expected={"$length": [2]}),
+    "a length of text": case_with(expected={"$length": "3"}),
     "about a text": case_with(expected={"a": {"$approx": "1"}}),
     "about nothing": case_with(expected={"a": {"$approx": {"rel": 1}}}),
     "about with a wrong word": case_with(expected={"a": {"$approx": {"value": 1, "tol": 1}}}),

@@ -336,3 +336,54 @@ def test_hints_are_about_the_other_fields(pytester, write):
     write("a.golden.yaml", "id: a\nactual: {id: 7, name: ANN}\nexpected: {id: {$any: integer}, name: Ann}\n")
     result = pytester.runpytest()
     result.stdout.fnmatch_lines(["E*  fields: {name: {transform: [[]casefold[]]}}"])
+
+
+ABSENT = """\
+options: {extra: ignore}
+cases:
+- id: fits
+  actual: {id: 7, l: [1, 2], o: {a: 1}, t: abc, more: 1}
+  expected: {id: 7, password: {$absent: true}, l: {$length: 2}, o: {$length: [1, 3]}, t: {$length: 3}}
+- id: differs
+  actual: {password: [1, 2], l: [1], t: ab, n: 22}
+  expected:
+    password: {$absent: true}
+    l: {$length: [2, 5]}
+    t: {$length: 3}
+    n: {$length: 2}
+    o: {inner: {$absent: true}}
+"""
+
+
+def test_absent_members_and_lengths(pytester, write, workers):
+    write("a.golden.yaml", ABSENT)
+    result = pytester.runpytest("--jsonmatch-json=r.jsonl", "-v", *workers)
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "E*5 fields: 4 mismatch, 1 missing*",
+            'E*0.00  password * {"$absent": true} → [[]1, 2[]]*',
+            'E*0.00  l *{"$length": [[]2, 5[]]} → [[]1[]]*',
+            'E*0.00  o.inner *{"$absent": true} → (missing)*',
+        ]
+    )
+    kept = [line for line in (pytester.path / "r.jsonl").read_text().splitlines() if "::fits" in line]
+    (comparison,) = json.loads(kept[0])["runs"][0]["comparisons"]
+    assert (comparison["score"], comparison["counts"]) == (1.0, {"match": 5})
+
+
+def test_an_absent_member_decides_which_rows_are_paired():
+    (case,) = cases("expected: [{n: 1, x: {$absent: true}}, {n: 2, x: 1}]\nactual: []\n").values()
+    actual = [{"n": 2, "x": 1}, {"n": 1, "x": 1}, {"n": 1}]
+    result = compare_json(actual, case.expected, arrays="unordered")
+    assert [pair[:2] for pair in result.alignments[0].pairs] == [(0, 2), (1, 0)]
+    result = compare_json({"x": ""}, {"x": case.expected[0]["x"]}, absent=[""])
+    assert (result.counts, result.field_results[0].actual_path) == ({"match": 1}, None)
+    units = compare_json({"n": 1}, case.expected[0], metric="field_match")
+    assert (units.score, units.counts) == (1.0, {"match": 2})
+
+
+def test_updates_keep_what_must_not_be_there(pytester, write):
+    write("a.golden.yaml", "cases:\n- id: a\n  actual: {n: 2}\n  expected: {n: 1, x: {$absent: true}}\n")
+    pytester.runpytest("--jsonmatch-update=failed").assert_outcomes(passed=1)
+    assert "{n: 2, x: {$absent: true}}" in (pytester.path / "a.golden.yaml").read_text()

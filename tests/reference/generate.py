@@ -97,12 +97,15 @@ def case(seed: int) -> Case:
 def with_matchers(rng: random.Random, plain: Case) -> Case:
     """Put matchers in place of some of expected's values; a schema would refuse some of them."""
 
-    def matched(value: Any, depth: int) -> Any:
+    def matched(value: Any, depth: int, *, in_object: bool = False) -> Any:
+        if in_object and rng.random() < 0.1:
+            return DirtyEquals("absent")
         if depth and rng.random() < (0.15 if isinstance(value, (dict, list)) else 0.3):
             near = value if isinstance(value, str) else "number"
-            return DirtyEquals(rng.choice(("anything", "string", "array", "object", "number", near)))
+            words = ("anything", "string", "array", "object", "number", near, "length 1", "length 2")
+            return DirtyEquals(rng.choice(words))
         if isinstance(value, dict):
-            return {key: matched(item, depth + 1) for key, item in value.items()}
+            return {key: matched(item, depth + 1, in_object=True) for key, item in value.items()}
         return [matched(item, depth + 1) for item in value] if isinstance(value, list) else value
 
     if "schema" in plain.options or "target_key" in plain.options or "target_output_key" in plain.options:

@@ -49,6 +49,8 @@ class DirtyEquals:
     def __eq__(self, actual: object) -> bool:
         if self.word == "anything":
             return True
+        if self.word.startswith("length "):
+            return isinstance(actual, (str, list, dict)) and len(actual) == int(self.word.split()[1])
         return self.word in {type_of(actual), actual if isinstance(actual, str) else None}
 
     __hash__ = object.__hash__
@@ -1222,6 +1224,9 @@ def walk(plan: Plan, place: Place, expected: object, actual: object, *, bare: bo
         return [skipped_row(place, expected, actual)]
     if expected is MISSING:
         return one_sided(plan, place, actual, "hallucination")
+    if actual is MISSING and isinstance(expected, DirtyEquals) and expected.word == "absent":
+        # Reading 39: in an object that is missing itself, it is an omission like all below it.
+        return [replace(both_row(place, "match", 1.0, place.weight, place.weight), actual_path=None)]
     if actual is MISSING:
         return one_sided(plan, place, expected, "omission")
     if isinstance(expected, DirtyEquals):
@@ -1727,6 +1732,8 @@ def unit(plan: Plan, place: Place, expected: object, actual: object) -> list[Row
     if expected is MISSING:
         return [one_row(place, "hallucination")]
     if actual is MISSING:
+        if isinstance(expected, DirtyEquals) and expected.word == "absent":
+            return [replace(both_row(place, "match", 1.0, place.weight, place.weight), actual_path=None)]
         lacking = skipped_row(place, expected, actual) if plan.may_lack(place, expected) else None
         return [lacking or one_row(place, "omission")]
     explicit = not isinstance(expected, DirtyEquals) and plan.rule(place, "compare")

@@ -202,7 +202,23 @@ class GridBuilder:
         if (absent := self._aligner.plan.absent) is not None:
             expected, actual = [[absent.remove(node, item) for item in side] for side in (expected, actual)]
         self._add_members(grid, node.children.__getitem__, weight, expected, actual)
+        self._add_absences(grid, node, weight, expected, actual)
         self._add_empty(grid, weight, expected, actual)
+
+    def _add_absences(
+        self, grid: Grid, node: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]
+    ) -> None:
+        """Add the members that must not be there, for the objects that do not have them."""
+        absences: dict[str, list[int]] = {}
+        for at, item in enumerate(expected):
+            for key, value in item.items():
+                if type(value) is Matcher and value.is_absence:
+                    absences.setdefault(key, []).append(at)
+        for key, rows in absences.items():
+            columns = [at for at, item in enumerate(actual) if key not in item]
+            rules = node.children[key].choose(expected[rows[0]][key], MISSING).rules
+            if not rules.skip:
+                grid.add_scores(rows, columns, [weight * rules.weight] * len(columns))
 
     def _add_arrays(
         self, grid: Grid, node: PlanNode, weight: float, expected: list[JsonValue], actual: list[JsonValue]

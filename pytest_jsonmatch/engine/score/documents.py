@@ -20,7 +20,7 @@ from pytest_jsonmatch.engine.score.field import (
 from pytest_jsonmatch.engine.score.oddities import check_listed, find_key_warnings
 from pytest_jsonmatch.engine.score.walk import Walk
 from pytest_jsonmatch.engine.score.walkstate import Outcome, WalkState
-from pytest_jsonmatch.engine.value.convert import MAX_DEPTH, MISSING, get_value, json_type
+from pytest_jsonmatch.engine.value.convert import MAX_DEPTH, MISSING, Matcher, get_value, json_type
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, RootTypeError, TargetPathError
 from pytest_jsonmatch.engine.value.matchers import start_matching
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
@@ -154,7 +154,7 @@ def _score_units(walk: Walk, scope: _Scope) -> None:
             walk.add_skipped(child, place, one, other)
         elif one is MISSING:
             walk.add_finding(child, place, Rating(HALLUCINATION), one, other)
-        elif other is MISSING:
+        elif other is MISSING and not (type(one) is Matcher and one.is_absence):
             may_lack = child.rules.may_lack(one)
             walk.add_finding(child, place, Rating(SKIPPED if may_lack else OMISSION), one, other)
         else:

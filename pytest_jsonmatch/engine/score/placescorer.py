@@ -148,6 +148,13 @@ class PlaceScorer:
         else:
             self.add_finding(node, where, rating, expected, actual)
 
+    def score_absence(self, node: PlanNode, where: Place, expected: Matcher) -> None:
+        """Score a member that must not be there, and is not; below what is missing, it is missing, too."""
+        if where.actual_key is MISSING:
+            self.add_one_sided(node, where, expected, MISSING)
+        else:
+            self.add_finding(node, where, _MATCH_RATING, expected, MISSING)
+
     def score_all_leaves(self, node: PlanNode, score: float, expected: JsonValue, actual: JsonValue) -> None:
         """Score a place as a whole, with the weight of all its leaves, for the similarity of two elements."""
         total = self._get_weight(node) * score * self.state.leaf_count(node, expected, actual)

@@ -77,6 +77,8 @@ class Walk(PlaceScorer):
             self._score_accepting(undecided, where, expected, actual)
         elif rules.skip:
             self.add_skipped(node, where, expected, actual)
+        elif kind is Matcher and actual is MISSING and expected.is_absence:
+            self.score_absence(node, where, expected)
         elif expected is MISSING or actual is MISSING:
             self._score_one_sided(node, where, expected, actual)
         elif kind is Matcher:

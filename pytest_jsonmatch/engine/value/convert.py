@@ -106,6 +106,11 @@ class Matcher:
         self._accepts = accepts
 
     @property
+    def is_absence(self) -> bool:
+        """Whether the member must not be there."""
+        return not self.types
+
+    @property
     def form(self) -> JsonValue:
         """The form for files: the object of a golden file, or the text of a Python object."""
         return self.source if type(self.source) is dict else self.text
