@@ -23,7 +23,7 @@ from pytest_jsonmatch.results.run import RunResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from concurrent.futures import Executor, Future
+    from concurrent.futures import Executor, Future, ProcessPoolExecutor
 
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
     from pytest_jsonmatch.records.pairing import Pair, Unreadable
@@ -49,7 +49,7 @@ def evaluate_corpus(
         if executor is None:
             chunks = _score_here(task, plan, pairing)
         else:
-            chunks = _score_on(executor, task, plan, pairing)
+            chunks = _score_on(_Workers(executor), task, plan, pairing)
         for chunk in chunks:
             total.add(chunk)
             if progress is not None:
@@ -111,6 +111,9 @@ def _signature(plan: Plan, task: Task) -> Signature:
     return plan.signature.with_options(more) if more else plan.signature
 
 
+_Job = TypeVar("_Job")
+_Result = TypeVar("_Result")
+
 # -- chunks ------------------------------------------------------------------------------------------------
 
 
@@ -120,8 +123,61 @@ def _score_here(task: Task, plan: Plan, pairing: RecordPairing) -> Iterator[Chun
         yield score_chunk(task, plan, pairs)
 
 
-def _score_on(executor: Executor, task: Task, plan: Plan, pairing: RecordPairing) -> Iterator[ChunkResult]:
+@final
+class _Workers:
+    """An executor. A pool of processes, one of which was killed, is replaced once."""
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+        self._new: ProcessPoolExecutor | None = None
+
+    def submit(self, function: Callable[..., _Result], *arguments: Any) -> Future[_Result]:
+        """Submit a call, to a new pool if the first one is broken."""
+        try:
+            return self._executor.submit(function, *arguments)
+        except BrokenExecutor as error:
+            self.replace(error)
+            return self._executor.submit(function, *arguments)
+
+    def replace(self, error: BrokenExecutor) -> None:
+        """Replace a broken pool of processes.
+
+        Raises:
+            JsonMatchError: the new pool is broken, too.
+            BrokenExecutor: it is another kind of executor.
+        """
+        from concurrent.futures import ProcessPoolExecutor
+
+        old = self._executor
+        if not isinstance(old, ProcessPoolExecutor):
+            raise error
+        if self._new is not None:
+            raise JsonMatchError(
+                "a process that scores records was killed, and so was one of a new pool: the system may have "
+                "run out of memory, or a comparator or post-processor ends its process; use fewer processes "
+                "or a smaller chunk_size, or none, to see the error"
+            ) from None
+        names = "_max_workers", "_mp_context", "_initializer", "_initargs"
+        arguments = [getattr(old, name) for name in names]  # in the order of its arguments
+        self._new = self._executor = ProcessPoolExecutor(*arguments)
+
+    def close(self) -> None:
+        """End the processes of a new pool; the first pool is the caller's."""
+        if self._new is not None:
+            self._new.shutdown(cancel_futures=True)
+
+
+def _score_on(executor: _Workers, task: Task, plan: Plan, pairing: RecordPairing) -> Iterator[ChunkResult]:
     """Score on an executor, which also parses the lines of files while both sides are in the same order."""
+    try:
+        yield from _score_all_on(executor, task, plan, pairing)
+    finally:
+        executor.close()
+
+
+def _score_all_on(
+    executor: _Workers, task: Task, plan: Plan, pairing: RecordPairing
+) -> Iterator[ChunkResult]:
     # If a judge is asked, lines are paired here: scoring lines in vain would cost calls.
     chunks = () if plan.has_batch else _split_lines(pairing, task.chunk_size)
     ends = [FileOffset(), FileOffset()]
@@ -143,12 +199,8 @@ def _score_on(executor: Executor, task: Task, plan: Plan, pairing: RecordPairing
         yield result
 
 
-_Job = TypeVar("_Job")
-_Result = TypeVar("_Result")
-
-
 def _run_in_order(
-    executor: Executor, score: Callable[[_Job], _Result | None], jobs: Iterable[_Job]
+    executor: _Workers, score: Callable[[_Job], _Result | None], jobs: Iterable[_Job]
 ) -> Iterator[tuple[_Job, _Result]]:
     """Yield jobs with their results, up to the first job without a result."""
     waiting: deque[tuple[_Job, Future[_Result | None]]] = deque()
@@ -169,8 +221,13 @@ def _run_in_order(
             job, future = waiting.popleft()
             try:
                 result = future.result()
-            except (JsonMatchError, BrokenExecutor):
+            except JsonMatchError:
                 raise
+            except BrokenExecutor as error:
+                executor.replace(error)
+                waiting.appendleft((job, future))
+                waiting = deque((job, _again(executor, score, job, future)) for job, future in waiting)
+                continue
             except RecursionError:
                 result = score(job)  # a record is too deep to be pickled, and is rejected here
             except Exception:  # noqa: BLE001 - Dask can lose a result with its worker; other errors recur
@@ -183,6 +240,14 @@ def _run_in_order(
     finally:
         for _, future in waiting:
             future.cancel()
+
+
+def _again(
+    executor: _Workers, score: Callable[[_Job], _Result | None], job: _Job, future: Future[_Result | None]
+) -> Future[_Result | None]:
+    """Return the future of a job if it has a result; otherwise submit the job again."""
+    is_scored = future.done() and not future.cancelled() and future.exception() is None
+    return future if is_scored else executor.submit(score, job)
 
 
 @final

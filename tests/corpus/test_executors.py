@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import pickle
+import sys
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from importlib import import_module
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_jsonmatch import ConfigurationError, GoldValidationError, compare_corpus
+from pytest_jsonmatch import ConfigurationError, GoldValidationError, JsonMatchError, compare_corpus
 from pytest_jsonmatch.schema import reset_type_defaults, set_type_default
 
 if TYPE_CHECKING:
@@ -147,6 +148,46 @@ def test_a_dask_cluster_on_this_machine(tmp_path):
             away = compare_corpus(actual, expected, executor=client.get_executor(), chunk_size=7, **options)
             assert away.to_dict() == here.to_dict()
             assert [record.counts for record in away.records] == [record.counts for record in here.records]
+
+
+KILLS = """
+import os, pathlib, signal
+FLAG = pathlib.Path(__file__).with_suffix(".flag")
+
+def once(results):
+    if results[0].expected == 400 and not FLAG.exists():
+        FLAG.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return results
+
+def always(results):
+    if results[0].expected == 400:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return results
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+@pytest.mark.parametrize("from_files", [True, False])
+def test_chunks_of_a_killed_process_are_scored_again(tmp_path, monkeypatch, from_files):
+    (tmp_path / "kills.py").write_text(KILLS, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    gold, extracted = [{"n": n} for n in range(1_000)], [{"n": n % 900} for n in range(1_000)]
+    expected, actual = two_files(tmp_path, gold, extracted) if from_files else (gold, extracted)
+    module, flag = import_module("kills"), tmp_path / "kills.flag"
+    flag.touch()
+    here = compare_corpus(actual, expected, post_process=module.once, chunk_size=20)
+    flag.unlink()
+    options: dict[str, Any] = {"initializer": sys.path.insert, "initargs": (0, str(tmp_path))}
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn"), **options) as executor:
+        away = compare_corpus(actual, expected, post_process=module.once, chunk_size=20, executor=executor)
+    assert (flag.exists(), away.to_dict()) == (True, here.to_dict())
+    with (
+        ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), **options) as executor,
+        pytest.raises(JsonMatchError, match="was killed, and so was one of a new pool"),
+    ):
+        compare_corpus(actual, expected, post_process=module.always, chunk_size=20, executor=executor)
+    monkeypatch.delitem(sys.modules, "kills")
 
 
 def test_a_killed_worker_of_dask_changes_nothing(tmp_path, monkeypatch):
