@@ -106,7 +106,7 @@ def _threshold_sentence(limit: ReviewThreshold, max_error: float) -> Text:
 
 
 def _table(study: ConfidenceStudy) -> Table:
-    """Return the table of fields, the most significantly miscalibrated first."""
+    """Return the table of fields, the largest lower end of the ECE first."""
     columns = ["values", "right", "confidence", "auroc", INTERVAL, "ece", INTERVAL, "brier"]
     if study.max_error is not None:
         columns += [f"{study.max_error:g} from", "coverage"]
@@ -119,7 +119,7 @@ def _table(study: ConfidenceStudy) -> Table:
         if values.at_error is not None:
             cells += [_threshold(values.at_error), _percent(values.at_error)]
         rows.append(cells)
-    title = "Fields, the most significantly miscalibrated first"
+    title = "Fields, largest ECE first (by the lower end of its interval)"
     return Table(["field", *columns], rows, title, spare={"confidence": 1, INTERVAL: 3, "brier": 2})
 
 

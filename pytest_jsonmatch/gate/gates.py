@@ -23,7 +23,7 @@ from pytest_jsonmatch.gate.expressions import (
     parse_gate,
     quoted,
 )
-from pytest_jsonmatch.gate.intervals import ratio_interval
+from pytest_jsonmatch.gate.intervals import cases_to_rule_out, ratio_interval
 from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.gate.statistics import rows_of
 from pytest_jsonmatch.results.parts import describe_missing_tag, find_variants, join_names
@@ -129,12 +129,25 @@ def _check_each_value(gate: Gate, name: str, results: RunResult, confidence: flo
         check = checks[tag]
         return check.value is not None, check.margin or 0.0
 
+    def describe(tag: str) -> str:
+        check, part = checks[tag], results.tagged(tag)
+        texts = ["–" if check.value is None else _value_text(gate, check.value)]
+        if gate.is_significant and check.value is not None:
+            plain = replace(gate, tags=(tag,), is_significant=False)
+            value = _check_selected(plain, part, confidence).value
+            texts = [_value_text(gate, value or 0.0), f"{check.statistic.partition(' ')[0]} end {texts[0]}"]
+        return f"{tag} {', '.join([*texts, count(part.total_records, part.noun)])}"
+
     lowest = min(failed or tags, key=margin)
-    values = {tag: "–" if check.value is None else f"{check.value:.3g}" for tag, check in checks.items()}
-    named = [f"{tag} {values[tag]}" for tag in sorted(failed, key=margin)]
-    note = f"{len(failed)} of {count(len(tags), 'value')} failed: {join_names(named)}" if failed else ""
-    note = note or f"{count(len(tags), 'value')}, the closest to the limit is {lowest}"
+    named = [describe(tag) for tag in sorted(failed, key=margin)]
+    note = f"{len(failed)} of {count(len(tags), 'value')} failed: {join_names(named, between='; ')}"
+    if not failed:
+        note = f"{count(len(tags), 'value')}, the closest to the limit is {describe(lowest)}"
     return replace(checks[lowest], subject=gate.text, statistic=gate.name, note=note)
+
+
+def _value_text(gate: Gate, value: float) -> str:
+    return f"{value:g}" if gate.statistic in COUNTS else f"{value:.2f}"
 
 
 def _check(gate: Gate, value: float | None, passed: bool | None, note: str = "") -> Check:
@@ -163,7 +176,7 @@ def _check_value(gate: Gate, results: RunResult, confidence: float) -> Check:
         if gate.is_significant and value is not None:
             if results.is_partial:
                 return _check(gate, None, passed=False, note=_NEEDS_ALL)
-            return _check_interval(gate, rows_of(results.cases, statistic), confidence)
+            return _check_interval(gate, rows_of(results.cases, statistic), results.noun, confidence)
     return _check(gate, value, value is not None and gate.passes(value), note)
 
 
@@ -221,21 +234,26 @@ def _check_right(gate: Gate, paths: Container[str], results: RunResult, confiden
     if not rows:
         return _check(gate, None, passed=False, note="undefined: division by zero")
     if gate.is_significant:
-        return _check_interval(gate, rows, confidence)
+        return _check_interval(gate, rows, results.noun, confidence)
     value = fsum(row.part for row in rows) / len(rows)
     return _check(gate, value, gate.passes(value), f"of {count(len(rows), results.noun)} with these fields")
 
 
-def _check_interval(gate: Gate, rows: Sequence[Row], confidence: float) -> Check:
+def _check_interval(gate: Gate, rows: Sequence[Row], noun: str, confidence: float) -> Check:
     """Check whether the whole interval of a statistic passes."""
     interval = ratio_interval(rows, confidence)
     side, end = ("lower", interval.low) if gate.operator in {">", ">="} else ("upper", interval.high)
     note = (
-        f"{interval.estimate:.3f}, {confidence * 100:g} % interval {interval.low:.3f} to {interval.high:.3f}"
+        f"{interval.estimate:.2f}, {confidence * 100:g} % interval {interval.low:.2f} to {interval.high:.2f}"
     )
-    return Check(
-        gate.text, f"{side} end of {gate.name}", end, gate.limit, gate.passes(end), note, gate.operator
-    )
+    unit = noun if interval.clusters == interval.cases else "cluster"
+    note += f", {count(interval.clusters, unit)}"
+    passed, worst_share = gate.passes(end), 1 - gate.limit if side == "lower" else gate.limit
+    needed = cases_to_rule_out(worst_share, (1 - confidence) / 2) if 0 < worst_share < 1 else 0
+    if not passed and interval.clusters < needed:
+        best = "even perfect scores need" if side == "lower" else "even a value of 0 needs"
+        note += f"; {best} {count(needed, unit)}"
+    return Check(gate.text, f"{side} end of {gate.name}", end, gate.limit, passed, note, gate.operator)
 
 
 # -- notes -------------------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.text import count, natural_key
-from pytest_jsonmatch.gate.verdict import round_up
 from pytest_jsonmatch.report.blocks import AnyCell, ReportBlock, Table, TableCell, Text
 from pytest_jsonmatch.report.formatting import change_text, commit_text, dash, score_text
 from pytest_jsonmatch.report.kinds import kind_changes
@@ -144,7 +143,7 @@ def verdict(contest: Contest) -> Text:
         same_kind = [named for named in changes if named.change.kind == kind]
         shown = same_kind[:_MAX_NAMED]
         names += [named.name for named in shown if "{}" in named.where]
-        places = [f"{named.where} ({change_text(named.change.delta or 0.0)})" for named in shown]
+        places = [f"{named.where} ({named.change.signed[0]})" for named in shown]
         places += [f"{count(len(same_kind) - _MAX_NAMED)} more"] if same_kind[_MAX_NAMED:] else []
         parts_by_kind.append(f"{kind} {_join_parts(places)}")
     parts = [f"{who} is significantly {_join_parts(parts_by_kind)}"] if parts_by_kind else []
@@ -160,13 +159,18 @@ def verdict(contest: Contest) -> Text:
     number = count(scores.cases, "case")
     if scores.clusters < scores.cases:
         number += f" in {count(scores.clusters, 'cluster')}"
+    total, scope = max(len(contest.diff.before.cases), len(contest.diff.after.cases)), number
+    if scores.cases < total:
+        scope = (
+            f"{count(scores.cases)} of {count(total, 'case')} {'is' if scores.cases == 1 else 'are'} in both"
+        )
     if scores.kind == "too few":
-        text += f"; {number}, it takes at least {scores.gate.least_to_test}"
-    elif scores.kind == "not shown" and scores.interval is not None:
-        undetected = round_up(max(-scores.interval.low, scores.interval.high))
-        text += f"; with {number}, changes of the mean score up to {undetected} could go undetected"
+        text += f"; {scope}, it takes at least {scores.gate.least_to_test}"
+    elif scores.kind == "not shown":
+        text += f"; with {number}, changes of the mean score up to {scores.undetected} could go undetected"
+        text += f"; {scope}" if scores.cases < total else ""
     else:
-        text += f"; {number}"
+        text += f"; {scope}"
     tone = _TONES[kinds[0]] if len(kinds) == 1 else "open" if kinds else ""
     return Text(text, tone, names)
 

@@ -286,7 +286,8 @@ def _baseline_reasons(baselines: Mapping[str, Contest | None]) -> Iterator[Text]
         elif not contest.diff.is_comparable:
             yield Text("not comparable with {}: cases were scored differently", "bad", [name])
         elif contest.diff.score is not None:
-            change = change_text(contest.diff.score.change)
+            tested = None if contest.change is None else contest.change.scores.signed[0]
+            change = tested or change_text(contest.diff.score.change)
             yield Text(f"mean score of the same cases against {{}}: {change}", names=[name])
 
 
@@ -429,7 +430,9 @@ def _confidence(results: RunResult, known: Mapping[str, Interval]) -> str:
     if not known:
         return ""
     first = next(iter(known.values()))
-    by = f" in {count(first.clusters, 'cluster')}" if first.clusters < first.cases else ""
+    by = ""
+    if first.clusters < first.cases:
+        by = f" in {count(first.clusters, 'cluster')}; they allow for unseen clusters"
     size = count(results.total_records, results.noun)
     return f", with {first.confidence * 100:g} % confidence intervals ({size}{by})"
 

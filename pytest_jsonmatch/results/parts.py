@@ -65,11 +65,11 @@ def describe_missing_tag(tag: str, results: RunResult) -> str:
     return f"no {results.noun} has {'this' if known else 'any'} tag{did_you_mean(tag, known)}"
 
 
-def join_names(names: Sequence[str], max_names: int = _MAX_NAMED) -> str:
+def join_names(names: Sequence[str], max_names: int = _MAX_NAMED, between: str = ", ") -> str:
     """Return the first names of a list as text, by default ten, and the number of the others.
 
     >>> join_names([f"n{number}" for number in range(12)])
     'n0, n1, n2, n3, n4, n5, n6, n7, n8, n9 and 2 more'
     """
     more = f" and {count(len(names) - max_names)} more" if len(names) > max_names else ""
-    return ", ".join(names[:max_names]) + more
+    return between.join(names[:max_names]) + more

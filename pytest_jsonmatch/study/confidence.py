@@ -34,7 +34,14 @@ _INLINE: Final = "inline"
 _PATH: Final = "{path}"
 _PAIR: Final = {"value", "confidence"}
 _ESTIMATES: Final = ("auroc", "brier", "ece")
-STATISTICS: Final = (*_ESTIMATES, "accuracy", "mean_confidence", "without_confidence", "coverage_at_error")
+STATISTICS: Final = (
+    *_ESTIMATES,
+    "ece_low",
+    "accuracy",
+    "mean_confidence",
+    "without_confidence",
+    "coverage_at_error",
+)
 """The statistics that gates can test."""
 _VALUES: Final = frozenset({MATCH, MISMATCH, HALLUCINATION})
 """Results with a value in the answer, which is right or wrong."""
@@ -75,6 +82,7 @@ class FieldConfidence:
         estimates = ((name, getattr(self, name)) for name in _ESTIMATES)
         return {
             **{name: estimate and estimate.value for name, estimate in estimates},
+            "ece_low": self.ece and self.ece.low,
             "accuracy": self.accuracy,
             "mean_confidence": self.mean_confidence,
             "without_confidence": self.without / total if total else None,

@@ -125,15 +125,15 @@ def test_each_value_of_a_tag_by_itself():
     run = RunResult.of_cases(cases)
     failed = checked('tags["source=*"].f1 >= 0.7', run)
     assert (failed.passed, failed.value, failed.margin) == (False, 0.0, -0.7)
-    assert failed.note == "2 of 3 values failed: source=scan 0, source=fax 0.6"
+    assert failed.note == "2 of 3 values failed: source=scan 0.00, 1 case; source=fax 0.60, 1 case"
     passed = checked('tags["source=*"].f1 >= 0', run)
     assert (passed.passed, passed.value) == (True, 0.0)
-    assert passed.note == "3 values, the closest to the limit is source=scan"
+    assert passed.note == "3 values, the closest to the limit is source=scan 0.00, 1 case"
     at_most = checked('tags["source=*"].cases["*-*"].mismatches <= 0', run)
     assert (at_most.passed, at_most.value, at_most.note) == (
         False,
         None,
-        "2 of 3 values failed: source=scan –, source=fax 1",
+        "2 of 3 values failed: source=scan –, 1 case; source=fax 1, 1 case",
     )
     assert checked('tags["sorce=*"].f1 >= 0', run).note == "no case has a tag 'sorce'; did you mean 'source'?"
     assert check_gate(parse_gate('tags["a=*"].f1 >= 0'), RunResult.of_cases(), required=False).passed is None
@@ -146,7 +146,7 @@ def test_the_values_of_a_tag_may_contain_anything():
     ]
     run = RunResult.of_cases(cases)
     each = checked('tags["source=*"].f1 >= 0.65', run)
-    assert each.note == "2 of 3 values failed: source=* 0.5, source=a=* 0.6"
+    assert each.note == "2 of 3 values failed: source=* 0.50, 2 cases; source=a=* 0.60, 1 case"
     of_one = checked('tags["source=a=*"].f1 >= 0.6', run)
     assert (of_one.passed, of_one.value) == (True, pytest.approx(0.6))
     escaped = checked(r'tags["source=a\"\\"].f1 >= 0.6', run)
@@ -195,12 +195,34 @@ def test_a_significant_gate_goes_by_the_end_of_the_interval(figure):
     assert (found.passed, found.statistic) == (False, f"lower end of {parse_gate(f'{figure} > 0').name}")
     low = found.value
     assert low < value
-    assert found.note.startswith(f"{value:.3f}, 95 % interval {low:.3f} to ")
+    assert found.note.startswith(f"{value:.2f}, 95 % interval {low:.2f} to ")
+    assert ", 40 cases" in found.note
     assert checked(f"{figure} >= {low - 1e-6:.6f} significant", results).passed
     assert not checked(f"{figure} >= {low + 1e-6:.6f} significant", results).passed
     high = checked(f"{figure} <= {value - 0.001:.6f} significant", results)
     assert (high.passed, high.statistic[:9]) == (False, "upper end")
     assert high.value >= value
+
+
+def test_a_significant_gate_says_how_many_perfect_cases_it_takes():
+    perfect = many(10, 10)
+    note = "1.00, 95 % interval 0.69 to 1.00, 10 cases; even perfect scores need 17 cases"
+    assert checked("score >= 0.8 significant", perfect).note == note
+    assert checked("score >= 0.8 significant", many(17, 17)).passed
+    assert not checked("score >= 0.8 significant", many(16, 16)).passed
+    most = checked("missing_rate <= 0.05 significant", perfect)
+    assert most.note == "0.00, 95 % interval 0.00 to 0.31, 10 cases; even a value of 0 needs 72 cases"
+    assert checked("score >= 0.5 significant", perfect).note == "1.00, 95 % interval 0.69 to 1.00, 10 cases"
+    assert checked("score >= 1 significant", perfect).note == "1.00, 95 % interval 0.69 to 1.00, 10 cases"
+
+
+def test_the_interval_of_each_value_of_a_tag_names_its_cases():
+    cases = [
+        replace(case, tags={"source": "phone" if at < 5 else "scan"})
+        for at, case in enumerate(many(40, 40).cases)
+    ]
+    check = checked('tags["source=*"].score >= 0.6 significant', RunResult.of_cases(cases))
+    assert check.note == "1 of 2 values failed: source=phone 1.00, lower end 0.48, 5 cases"
 
 
 def test_a_significant_gate_on_a_missing_figure_fails():

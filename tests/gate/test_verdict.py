@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from pytest_jsonmatch.gate.verdict import DropGate, compare, compare_several, format_means, round_up
+from pytest_jsonmatch.gate.verdict import DropGate, compare, compare_several, format_means
 
 
 def run(*scores):
@@ -34,7 +34,7 @@ def test_a_significant_gain():
 def test_a_significant_drop_within_what_is_allowed_passes():
     verdict = compare(run(*[0.74] * 12), run(*[0.75] * 12), DropGate(0.02))
     assert (verdict.kind, verdict.passed) == ("worse", True)
-    told = r"passes: significantly worse, but not significantly by more than 0\.02: with 12 cases, drops up to 0\.\d+ could go undetected"
+    told = r"passes: significantly worse \(-0\.010\); the drop may still be below the allowed 0\.02 \(interval above 0 to 0\.\d+\)"
     assert re.fullmatch(told, verdict.gate_text)
     verdict = compare(run(*[0.5] * 30), run(*[0.75] * 30), DropGate(0.02))
     assert verdict.gate_text == "fails: significantly worse by more than 0.02"
@@ -55,7 +55,7 @@ def test_what_is_not_shown_says_what_the_data_allow():
     now = {case: [score + 0.1 * (-1) ** number] for number, (case, [score]) in enumerate(before.items())}
     verdict = compare(now, before)
     assert (verdict.kind, verdict.passed) == ("not shown", True)
-    told = f"no significant change; with 9 cases, drops up to {round_up(-verdict.interval.low)} could go undetected"
+    told = f"no significant change; with 9 cases, drops up to {-verdict.interval.low:.3f} could go undetected"
     assert (verdict.reason, verdict.verdict) == (told, "no significant change")
     assert verdict.interval.low < 0 < verdict.interval.high
     assert verdict.interval.confidence == pytest.approx(0.9)
@@ -89,11 +89,11 @@ def test_where_nothing_can_be_significant_the_plain_difference_decides(now, max_
 def test_a_gate_that_passes_says_what_drop_is_possible():
     same = run(*[1.0] * 20)
     assert compare(same, same, DropGate(0.02)).gate_text == (
-        "passes: no significant change; with 20 cases, drops up to 0.14 could go undetected; "
+        "passes: no significant change; with 20 cases, drops up to 0.139 could go undetected; "
         "it takes at least 149 cases to rule out a drop of 0.02"
     )
     noisy = run(*[0.0, 1.0] * 80), run(*[1.0, 0.0] * 80)
-    told = r"passes: no significant change; with 160 cases, drops up to 0\.\d\d could go undetected"
+    told = r"passes: no significant change; with 160 cases, drops up to 0\.\d\d\d could go undetected"
     assert re.fullmatch(told, compare(*noisy, DropGate(0.02)).gate_text)
 
 
@@ -138,7 +138,7 @@ def test_non_inferiority_needs_cases_even_if_nothing_changes():
     few, enough = run(*[1.0] * 148), run(*[1.0] * 149)
     gate = DropGate(0.02, mode="non-inferiority")
     assert compare(few, few, gate).gate_text == (
-        "fails: a drop of 0.02 is not ruled out: with 148 cases, drops up to 0.021 could go undetected;"
+        "fails: a drop of 0.02 is not ruled out: with 148 cases, drops up to 0.020 could go undetected;"
         " even without a change it takes 149 cases"
     )
     assert [compare(each, each, gate).passed for each in (few, enough)] == [False, True]

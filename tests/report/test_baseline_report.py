@@ -10,7 +10,7 @@ from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.answer import Spent
 from pytest_jsonmatch.gate.headlines import contest
 from pytest_jsonmatch.gate.verdict import DropGate
-from pytest_jsonmatch.report.baseline_report import THIS, contest_blocks
+from pytest_jsonmatch.report.baseline_report import THIS, contest_blocks, verdict
 from pytest_jsonmatch.report.blocks import Text
 from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.html import html_page
@@ -63,10 +63,10 @@ def answers(before, after, expected=GOLD):
 @pytest.mark.parametrize(
     ("before", "after", "told", "undetected"),
     [
-        (mixed(40, 20), mixed(40, 0), " is significantly better in mean score (+0.17) and on `total` (+0.50), no other significant change", ""),
-        (mixed(40, 0), mixed(40, 20), " is significantly worse in mean score (-0.17) and on `total` (-0.50), no other significant change", ""),
-        (mixed(60, 30), mixed(60, 30, "note"), " is significantly better on `total` (+0.50) and worse on `note` (-0.50), no other significant change", "0.051"),
-        (mixed(40, 3), mixed(40, 1), ": no significant change from `v1`", "0.094"),
+        (mixed(40, 20), mixed(40, 0), " is significantly better in mean score (+0.167) and on `total` (+0.500), no other significant change", ""),
+        (mixed(40, 0), mixed(40, 20), " is significantly worse in mean score (-0.167) and on `total` (-0.500), no other significant change", ""),
+        (mixed(60, 30), mixed(60, 30, "note"), " is significantly better on `total` (+0.500) and worse on `note` (-0.500), no other significant change", "0.050"),
+        (mixed(40, 3), mixed(40, 1), ": no significant change from `v1`", "0.093"),
     ],
 )  # fmt: skip
 def test_the_verdict_comes_first(before, after, told, undetected):
@@ -99,7 +99,7 @@ def test_a_limit_on_the_drop_that_is_kept():
 def test_many_significant_fields_are_counted():
     gold = {f"f{number}": number for number in range(9)}
     runs = run(*[dict.fromkeys(gold, -1)] * 20, expected=gold), run(*[gold] * 20, expected=gold)
-    assert "on `f3` (+1.00) and 5 more; 20 cases" in " ".join(shown(*runs))
+    assert "on `f3` (+1.000) and 5 more; 20 cases" in " ".join(shown(*runs))
 
 
 def test_both_answers_stand_side_by_side():
@@ -261,7 +261,7 @@ def prompts(**wrong):
 def test_values_of_a_fixture_are_compared_with_the_first():
     report = build(prompts(v1=12, v2=0, v3=12))
     told = [
-        "v2` is significantly better in mean score (+0.20) and on `total` (+0.60)",
+        "v2` is significantly better in mean score (+0.200) and on `total` (+0.600)",
         "v3`: no significant change from `v1`; with 20 cases, changes of the mean score up to 0.",
     ]
     text = " ".join(line_text(line) for line in blocks_lines(report, TerminalStyle(width=300)))
@@ -291,5 +291,17 @@ def test_values_that_cases_do_not_share_are_no_candidates():
 def test_a_run_against_its_baseline_is_called_this_run():
     made = contest(("main", mixed(20, 0)), (THIS, mixed(20, 12)))
     report = build(made.diff.after, baselines={"main": made})
-    assert "this run is significantly worse in mean score (-0.20)" in markdown(report, 10**6)
+    assert "this run is significantly worse in mean score (-0.200)" in markdown(report, 10**6)
     assert '<p class="sentence bad">this run is significantly worse' in html_page(report)
+
+
+def test_how_many_cases_are_in_both_runs():
+    """Ids that changed leave few cases to compare."""
+    before, after = ([(f"{name}{at}", 1) for at in range(40)] for name in "ab")
+    after[:8] = before[:8]
+    runs = (
+        RunResult.of_cases([case_of(name, {"n": n}, expected={"n": 1}) for name, n in each])
+        for each in (before, after)
+    )
+    made = contest(*zip(("main", "b"), runs, strict=True))
+    assert verdict(made).quoting().endswith("could go undetected; 8 of 40 cases are in both")

@@ -223,8 +223,8 @@ def against(before, after, **look):
 
 def test_what_is_shown_of_a_baseline():
     assert against(many(8), many(9, wrong=range(6)))[:8] == [
-        "this run is significantly worse in mean score (-0.38), in pass rate (-0.75) and",
-        "on `a` (-0.75), no other significant change; 8 cases",
+        "this run is significantly worse in mean score (-0.375), in pass rate (-0.750)",
+        "and on `a` (-0.750), no other significant change; 8 of 9 cases are in both",
         "",
         "this run against main, mean of 8 cases in both",
         "statistic   main  this run  difference      90 % interval  verdict",

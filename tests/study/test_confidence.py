@@ -168,10 +168,10 @@ def names(lines):
 
 
 def test_a_gate_that_fails(corpus, command):
-    gate = 'fields["total"].ece <= 0.01'
+    gate = 'fields["total"].ece_low <= 0.01'
     ran = command("study confidence answers.jsonl gold.jsonl --id id --gate", gate)
     assert ran.code == 1
-    assert ran.out.splitlines()[-1].startswith('fields["total"].ece <= 0.01  failed    0.')
+    assert ran.out.splitlines()[-1].startswith('fields["total"].ece_low <= 0.01  failed    0.')
 
 
 def test_confidences_beside_values(write, command):
