@@ -162,9 +162,11 @@ def compare_corpus(
     from pytest_jsonmatch.corpus.evaluate import evaluate_corpus
     from pytest_jsonmatch.corpus.scorer import Task, check_processors
     from pytest_jsonmatch.corpus.tagger import Tagger
-    from pytest_jsonmatch.reading.frames import to_rows
+    from pytest_jsonmatch.reading.frames import to_rows, warn_about_nulls
     from pytest_jsonmatch.records.pairing import Reading
 
+    if options.keys().isdisjoint({"nulls", "absent"}):
+        warn_about_nulls(answers, gold)
     answers, gold = to_rows(answers), to_rows(gold)
     _check_arguments(options)
     if schema is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import random
+import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
@@ -63,12 +64,70 @@ def test_data_frames_are_taken_by_row(library):
         {"id": "a", "n": 1, "s": "x", "at": "2024-01-31T00:00:00"},
         {"id": "b", "n": None, "s": None, "at": None},
     ]
-    run = compare_corpus(frame, gold, id="id")
+    run = compare_corpus(frame, gold, id="id", nulls="absent")
     assert (run.mean_f1, [record.record_id for record in run.records]) == (1.0, ["a", "b"])
-    assert compare_corpus(gold[::-1], frame, id="id").mean_f1 == 1.0
+    assert compare_corpus(gold[::-1], frame, id="id", nulls="absent").mean_f1 == 1.0
     schema = infer_schema(frame)
-    assert schema["properties"]["s"] == {"type": ["string", "null"]}
-    assert validate_gold(frame, schema) is None
+    if library == "polars":
+        assert schema["properties"]["s"] == {"type": ["string", "null"]}
+        assert validate_gold(frame, schema) is None
+
+
+@pytest.mark.parametrize("side", ["answers", "gold"])
+def test_missing_cells_of_pandas_are_members_that_a_record_lacks(side):
+    pandas = pytest.importorskip("pandas")
+    records = [{"id": str(number), "n": number} for number in range(40)]
+    records[3] |= {"note": "seen", "seats": 5, "at": datetime(2024, 1, 31), "ok": True, "tags": ["a"]}
+    records[4] |= {"note": None}
+    frame = pandas.DataFrame(records)
+    frame["kind"] = pandas.array([None, *["x"] * 39], dtype="string")
+    frame["count"] = pandas.array([None, *[1] * 39], dtype="Int64")
+    for record in records[1:]:
+        record.update(kind="x", count=1)
+    if frame["note"][4] is not None:  # newer versions make NaN of it in a column of text
+        del records[4]["note"]
+    sides = (frame, records) if side == "answers" else (records, frame)
+    run = compare_corpus(*sides, id="id")
+    assert (run.mean_f1, run.micro_f1) == (1.0, 1.0)
+
+
+def test_none_in_a_column_of_objects_is_null():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": pandas.Series([None, float("nan"), [1]], dtype=object)})
+    assert compare_corpus(frame, [{"a": None}, {}, {"a": [1]}]).mean_f1 == 1.0
+
+
+def test_nan_in_a_column_of_numbers_is_not_there():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1.0, float("nan")], "b": ["x", "y"]})
+    run = compare_corpus(frame, [{"a": 1, "b": "x"}, {"a": None, "b": "y"}])
+    assert [field.status for field in run.records[1].field_results] == ["omission", "match"]
+    polars = pytest.importorskip("polars")
+    run = compare_corpus(polars.DataFrame({"a": [1.0, float("nan")]}), [{"a": 1}, {}])
+    assert run.mean_f1 == 1.0
+
+
+def test_nulls_of_polars_are_values_with_a_warning():
+    polars = pytest.importorskip("polars")
+    frame, gold = polars.DataFrame([{"a": 1, "b": "x"}, {"a": 2}]), [{"a": 1, "b": "x"}, {"a": 2}]
+    with pytest.warns(
+        JsonMatchWarning, match="^column 'b' of a data frame of polars: null counts as a value"
+    ):
+        assert compare_corpus(frame, gold).micro_f1 < 1.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert compare_corpus(frame, gold, nulls="absent").micro_f1 == 1.0
+        assert compare_corpus(frame, gold, nulls="value").micro_f1 < 1.0
+        compare_corpus(frame.fill_null("z"), gold)
+
+
+def test_two_columns_of_one_name_are_an_error():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame([[1, 2]], columns=["a", "a"])
+    with pytest.raises(
+        ConfigurationError, match="two columns of the data frame have the name 'a'; rename one"
+    ):
+        compare_corpus(frame, [{"a": 1}])
 
 
 def generated(count: int, seed: int = 7) -> tuple[list[Any], list[Any]]:

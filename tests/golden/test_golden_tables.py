@@ -522,7 +522,7 @@ def test_a_data_frame_is_rows(pytester, write, golden):
     golden("cases_from: { rows: data:FRAME, id: no, actual: answer }\n")
     write(
         "data.py",
-        "import pandas\nFRAME = pandas.DataFrame({'no': [1, 2], 'n': [5, None], 'answer': [{'n': 5}, {'n': None}]})\n",
+        "import pandas\nFRAME = pandas.DataFrame({'no': [1, 2], 'n': [5, None], 'answer': [{'n': 5}, {}]})\n",
     )
     pytester.makeini("[pytest]\npythonpath = .\n")
     pytester.runpytest().assert_outcomes(passed=2)
