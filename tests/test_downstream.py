@@ -1,4 +1,4 @@
-"""Two suites as users have them give the same results in one process and with many plugins in two."""
+"""Suites as users have them give the same results in one process and with many plugins in two."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 
 SUITES = Path(__file__).resolve().parents[1] / "downstream"
 PLUGINS = ("anyio", "pytest_asyncio", "pytest_cov", "pytest_randomly", "pytest_rerunfailures", "xdist")
+NEEDED = {"orders": ("fastapi", "httpx")}
 # (Hypothesis is not one of them, and takes a second to import in each process.)
 ALWAYS = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest", "--jsonmatch-json=results.jsonl")
 TOGETHER = ("-n", "2", "--reruns", "1", "--randomly-seed", "7", "--cov", "--cov-report=json")
@@ -28,8 +29,12 @@ def run(pytester: pytest.Pytester, outcomes: dict[str, int], *arguments: str) ->
 
 @pytest.mark.parametrize(
     ("name", "outcomes"),
-    [("invoices", {"passed": 9, "xfailed": 2, "rerun": 1}), ("bookings", {"passed": 9})],
-    ids=["invoices", "bookings"],
+    [
+        ("invoices", {"passed": 9, "xfailed": 2, "rerun": 1}),
+        ("bookings", {"passed": 9}),
+        ("orders", {"passed": 11}),
+    ],
+    ids=["invoices", "bookings", "orders"],
 )
 def test_plugins_change_no_result(
     name: str,
@@ -38,8 +43,8 @@ def test_plugins_change_no_result(
     pytester: pytest.Pytester,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for plugin in PLUGINS:
-        pytest.importorskip(plugin)
+    for module in (*PLUGINS, *NEEDED.get(name, ())):
+        pytest.importorskip(module)
     skip = shutil.ignore_patterns("__pycache__", ".pytest_cache")
     shutil.copytree(SUITES / name, pytester.path, ignore=skip, dirs_exist_ok=True)
     plain = run(pytester, outcomes)
