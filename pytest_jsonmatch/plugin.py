@@ -51,9 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if settings.concurrency > 1:
         from pytest_jsonmatch.session.concurrency import ConcurrentProducers
 
-        session.concurrent_producers = ConcurrentProducers(
-            config, settings.concurrency, session.finished.has_golden, session.keep_early
-        )
+        session.concurrent_producers = ConcurrentProducers(config, settings.concurrency, session.keep_early)
         config.pluginmanager.register(session.concurrent_producers, "jsonmatch-concurrency")
     if settings.review:
         from pytest_jsonmatch.session import updating

@@ -100,7 +100,6 @@ class ConcurrentProducers:
         config: pytest's configuration.
         limit: the number of concurrent calls. It is 1 under schedules of pytest-xdist by which a worker does
             not know which tests it will run.
-        has_golden: returns whether any golden case has run.
         keep: saves the answer of a test at once, since the test may never run; gets the test, its case,
             whether the answer is from a fixture, and the answer.
     """
@@ -109,10 +108,9 @@ class ConcurrentProducers:
         self,
         config: pytest.Config,
         limit: int,
-        has_golden: Callable[[], bool],
         keep: Callable[[pytest.Item, GoldenCase, bool, object], None],
     ) -> None:
-        self._config, self._has_golden, self._keep = config, has_golden, keep
+        self._config, self._keep = config, keep
         self._schedule: str = config.getoption("dist", "no")
         own_limit = limit if self._schedule in _SCHEDULES else 1
         self._limit: int = getattr(config, "workerinput", {}).get(_KEY, own_limit)
@@ -237,17 +235,17 @@ class ConcurrentProducers:
     @pytest.hookimpl(trylast=True)  # below the tables
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Write the reason why producers were not called concurrently."""
-        if self._schedule not in _SCHEDULES and self._has_golden():
+        if not self._sequential:
+            return
+        if self._schedule not in _SCHEDULES:
             reason = (
                 f"with --dist={self._schedule} a worker does not know its next tests; use --dist=loadfile"
             )
             line = f"producers are called one by one: {reason}"
-        elif self._sequential and self._schedule in _SCHEDULES:
+        else:
             fixtures = ", ".join(sorted({name for names in self._sequential.values() for name in names}))
             reason = f"only producers without function-scoped fixtures are called concurrently ({fixtures})"
             line = f"{count(len(self._sequential), 'case')} answered one by one: {reason}"
-        else:
-            return
         terminalreporter.write_line(f"jsonmatch_concurrency: {line}", yellow=True)
 
 

@@ -362,6 +362,15 @@ def test_in_workers(pytester, cases, calls, schedule):
     assert calls() == {1: 2, 2: 2, 3: 2}
 
 
+def test_workers_that_call_nobody_print_no_notice(pytester, cases, calls):
+    cases("alone", "", "")
+    pytester.runpytest("--jsonmatch-record=o.jsonl").assert_outcomes(passed=2)
+    outcome = pytester.runpytest("--jsonmatch-concurrency=2", "--jsonmatch-replay=o.jsonl", *XDIST)
+    outcome.assert_outcomes(passed=2)
+    outcome.stdout.no_fnmatch_line("jsonmatch_concurrency*")
+    assert calls() == {1: 1, 2: 1}
+
+
 def test_reruns_and_repeats_are_calls_of_their_own(pytester, cases, calls):
     cases("later", "repeat: 2", "", "", count=4)
     outcome = pytester.runpytest("--jsonmatch-concurrency=4", "-p", "rerunfailures", "--reruns=1")
