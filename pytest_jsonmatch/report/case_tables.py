@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.check import Check
     from pytest_jsonmatch.results.run import RunResult
 
+_FIRST: Final = 5
+"""The number of failed cases at the top that are of different clusters."""
 _MAX_NAMED: Final = 3
 """At most this many fields of a case are named."""
 # Colours that we added to a failure message; those in the data have been escaped.
@@ -78,7 +80,22 @@ def failed_cases(results: RunResult, locate_failure: LocateFailure | None = None
             natural_key(failed_case.case.id),
         )
 
-    return sorted(found, key=order)
+    return _documents_first(sorted(found, key=order))
+
+
+def _documents_first(ranked: list[FailedCase]) -> list[FailedCase]:
+    """Return failed cases so that the first ones are of different clusters, such as documents.
+
+    Otherwise the runs or fields of one document could fill a table that shows only its first rows.
+    """
+    if len(ranked) <= _FIRST:
+        return ranked
+    lowest: dict[str, FailedCase] = {}
+    for failed_case in ranked:
+        lowest.setdefault(failed_case.case.unit, failed_case)
+    first = list(lowest.values())[:_FIRST]
+    chosen = {failed_case.case.id for failed_case in first}
+    return [*first, *(failed_case for failed_case in ranked if failed_case.case.id not in chosen)]
 
 
 def _failed_run(case: Case) -> CaseRun | None:

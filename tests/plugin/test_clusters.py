@@ -58,6 +58,22 @@ def test_repeats_are_in_the_cluster_of_their_case(pytester):
     assert (case.cluster, len(case.runs)) == ("x", 3)
 
 
+def test_one_document_does_not_fill_the_list_of_failed_cases(pytester):
+    pytester.makeini("[pytest]\njsonmatch_cluster = document\n")
+    rows = [(0, run) for run in range(9)] + [(document, 0) for document in range(1, 5)]
+    cases = [
+        f"- {{id: d{document}-{run}, tags: {{document: {document}}}, actual: {{a: 2, b: {int(document > 1)}}}, "
+        "expected: {a: 1, b: 1}}\n"
+        for document, run in rows
+    ]
+    pytester.makefile(".golden.yaml", a="cases:\n" + "".join(cases))
+    run = pytester.runpytest()
+    start = run.outlines.index("failed cases") + 2
+    assert [line.split()[0] for line in run.outlines[start : start + 7]] == [
+        f"a.golden.yaml::{name}" for name in ("d0-0", "d1-0", "d2-0", "d3-0", "d4-0", "d0-1", "d0-2")
+    ]
+
+
 def test_a_baseline_is_compared_by_clusters(suite):
     named = "    cluster: document {document}\n"
     suite(named).runpytest("--jsonmatch-save=main")
