@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.cases import GoldenCase as GoldenCase
     from pytest_jsonmatch.golden.decorator import golden_cases as golden_cases
     from pytest_jsonmatch.reading.extract import Extraction as Extraction, extract_json as extract_json
+    from pytest_jsonmatch.report.compared import RunComparison as RunComparison, compare_runs as compare_runs
     from pytest_jsonmatch.results.comparison import Comparison as Comparison
     from pytest_jsonmatch.results.file import read_results as read_results
     from pytest_jsonmatch.results.run import RunResult as RunResult
@@ -98,6 +99,7 @@ _HOMES = {
     ),
     "reading.extract": ("Extraction", "extract_json"),
     "corpus.postprocess": ("NullHandling", "propagate_batch_errors", "reclassify_nulls"),
+    "report.compared": ("RunComparison", "compare_runs"),
     "results.comparison": ("Comparison",),
     "results.file": ("read_results",),
     "engine.plan.registry": (

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.tagger import TagSource
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.result.match import MatchResult
-    from pytest_jsonmatch.records.columns import Selection
+    from pytest_jsonmatch.records.columns import ColumnSelection
     from pytest_jsonmatch.results.run import RunResult
     from pytest_jsonmatch.schema.documents import SchemaSource
 
@@ -88,8 +88,8 @@ def compare_corpus(
     schema: SchemaSource | SchemaNode | None = None,
     metric: str = defaults.METRIC,
     id: str | None = None,
-    actual: Selection | None = None,
-    expected: Selection | None = None,
+    actual: ColumnSelection | None = None,
+    expected: ColumnSelection | None = None,
     delimiter: str | None = None,
     post_process: PostProcess | Sequence[PostProcess] | None = None,
     executor: Executor | None = None,

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, settings
 import pytest_jsonmatch
 from pytest_jsonmatch.api import compare_corpus, compare_json
 from pytest_jsonmatch.engine.plan.registry import register_comparator
-from pytest_jsonmatch.gate.intervals import Interval, ratio_interval
+from pytest_jsonmatch.gate.intervals import ratio_interval
 from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.cases_page import PageExtra
@@ -26,6 +26,7 @@ from pytest_jsonmatch.report.details import details_of
 from pytest_jsonmatch.report.html import html_page
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.run import RunResult
+from pytest_jsonmatch.results.statistics import Interval
 
 # The same inputs in every run, so that a change is never blamed for what it did not do. FULL=1 looks for new ones,
 # as does `tests/fuzz/run.py`. No deadline and no check of speed: a busy machine is no failure.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from argparse import Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -14,6 +13,7 @@ from pytest_jsonmatch.gate.verdict import DropGate
 from pytest_jsonmatch.report.baseline_report import contest_blocks
 from pytest_jsonmatch.report.blocks import Text
 from pytest_jsonmatch.report.checks import JUDGED
+from pytest_jsonmatch.report.compared import check_comparable, check_complete
 from pytest_jsonmatch.report.terminal import joined_blocks
 from pytest_jsonmatch.results.file import read_results
 from pytest_jsonmatch.results.parts import join_names
@@ -79,46 +79,12 @@ def _name(path: Path, paths: Sequence[Path]) -> str:
 
 def _contests(runs: Sequence[_Run], paths: Sequence[Path], options: Namespace) -> list[Contest]:
     """Compare each later run with the first; raise CommandError if two runs can't be compared."""
-    for path, (_, results) in zip(paths, runs):
-        if results.is_partial and (options.max_drop is not None or len(runs) > 2):
-            kept = f"{len(results.cases):,} of {results.total_records:,}"
-            raise CommandError(
-                f"single records are compared, but {path} keeps {kept}: save it with --keep all"
-            )
+    if options.max_drop is not None or len(runs) > 2:
+        for path, (_, results) in zip(paths, runs):
+            check_complete(path, results)
     gate = DropGate(options.max_drop or 0.0, options.confidence, options.drop_mode)
     tests = (len(runs) - 1) * (2 if options.max_drop is None else 1)
     contests = [contest(runs[0], after, gate, tests=tests) for after in runs[1:]]
     for path, pair in zip(paths[1:], contests):
-        runs_of = pair.diff.before, pair.diff.after
-        ids = [[case.id for case in results.cases] for results in runs_of]
-        if not pair.diff.of_corpora and set(ids[0]).isdisjoint(ids[1]):
-            sides = ", ".join(
-                f"{where} has {join_names(list(map(repr, side)), _FIRST) or 'no case'}"
-                for where, side in zip((paths[0], path), ids, strict=True)
-            )
-            hint = _explain_parameters(*ids)
-            raise CommandError(f"no case is in both runs; cases are paired by their ids: {sides}{hint}")
-        if pair.diff.mismatches:
-            first, *others = pair.diff.mismatches
-            more = f" (and {len(others):,} more)" if others else ""
-            where = f"{path}: " if len(contests) > 1 else ""
-            raise CommandError(f"{where}not scored in the same way: {first.case}: {first.difference}{more}")
+        check_comparable(pair, (paths[0], path), f"{path}: " if len(contests) > 1 else "")
     return contests
-
-
-def _explain_parameters(before: Sequence[str], after: Sequence[str]) -> str:
-    """Return a hint about ids that differ only in the parameters of a fixture; empty if they differ more.
-
-    >>> _explain_parameters(["a.yaml::one[v1]", "a.yaml::two[v1]"], ["a.yaml::one[v2]"])
-    "; the ids differ only in '[v1]' and '[v2]': one run with both parameters compares them"
-    """
-    labels: list[set[str]] = []
-    cases: list[set[str]] = []
-    for ids in (before, after):
-        parts = [re.fullmatch(r"(.+?)(\[.*\])", case_id, re.DOTALL) for case_id in ids]
-        cases.append({part[1] for part in parts if part is not None})
-        labels.append({part[2] for part in parts if part is not None})
-    if cases[0].isdisjoint(cases[1]):
-        return ""
-    names = (join_names([repr(label) for label in sorted(side)], _FIRST) for side in labels)
-    return f"; the ids differ only in {' and '.join(names)}: one run with both parameters compares them"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_jsonmatch.answer import STATISTICS as COST_AND_LATENCY
 from pytest_jsonmatch.answer import compute_statistic
 from pytest_jsonmatch.engine.result.rows import format_rows, sum_rows
-from pytest_jsonmatch.engine.value.errors import did_you_mean, find_closest
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, find_closest
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.check import Check
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.results.comparison import Case
     from pytest_jsonmatch.results.run import RunResult
-    from pytest_jsonmatch.results.statistics import Terms
+    from pytest_jsonmatch.results.statistics import Interval, Terms
     from pytest_jsonmatch.results.totals import Totals
 
 
@@ -222,6 +222,29 @@ def _find_paths(gate: Gate, results: RunResult) -> tuple[Container[str] | None, 
             if part.ignores_extra(paths, of_rows=gate.rows is not None):
                 return None, f"not counted: {metric} ignores extra values"
     return paths, ""
+
+
+def find_interval(
+    results: RunResult, name: str, fields: str | None = None, confidence: float = 0.95
+) -> Interval:
+    """Return a statistic of a run with its confidence interval, for `RunResult.interval`."""
+    text = name if fields is None else f"fields[{quoted(fields)}].{name}"
+    gate = parse_gate(f"{text} >= 0")
+    if gate.statistic in {*COUNTS, *COST_AND_LATENCY, *_OF_RUN} or gate.each_tag is not None or gate.cases:
+        raise ConfigurationError(f"{text} has no interval: name a score, a rate or a share, such as 'f1'")
+    if results.is_partial:
+        raise ConfigurationError(f"{_NEEDS_ALL} (keep='all')")
+    for tag in gate.tags:
+        results = results.tagged(tag)
+    paths, reason = _find_paths(gate, results)
+    if reason:
+        raise ConfigurationError(f"{text}: {reason}")
+    if gate.field is not None and gate.statistic == "pass_rate":
+        rates = ((case.right_rate(paths or ()), case.unit) for case in results.cases)
+        rows = [Row(rate, 1.0, unit) for rate, unit in rates if rate is not None]
+    else:
+        rows = rows_of(results.cases, _find_statistic(gate, paths))
+    return ratio_interval(rows, confidence)
 
 
 def _check_right(gate: Gate, paths: Container[str], results: RunResult, confidence: float) -> Check:

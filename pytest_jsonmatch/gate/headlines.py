@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_jsonmatch.gate.baseline import BaselineDiff
-    from pytest_jsonmatch.gate.intervals import Interval
     from pytest_jsonmatch.gate.verdict import Change, RunScores
     from pytest_jsonmatch.results.renaming import Renaming
     from pytest_jsonmatch.results.run import RunResult
+    from pytest_jsonmatch.results.statistics import Interval
 
 OF_SCORE: Final = 0.9
 """The share of the error rate that goes to the mean score."""

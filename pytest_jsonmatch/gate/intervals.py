@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.results.statistics import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -14,20 +14,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.samples import Row
 
 _NO_SPREAD: Final = 1e-9
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """An estimate with its confidence interval."""
-
-    estimate: float
-    low: float
-    high: float
-    confidence: float
-    cases: int
-    clusters: int
-    """The number of independent units: of clusters, or of cases without clusters."""
 
 
 def ratio_interval(

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.gate.intervals import Interval, cases_to_rule_out, influences
+from pytest_jsonmatch.gate.intervals import cases_to_rule_out, influences
 from pytest_jsonmatch.gate.paired import PairedTest, holm, paired_test
 from pytest_jsonmatch.gate.samples import pair_cases
+from pytest_jsonmatch.results.statistics import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-Selection: TypeAlias = "str | Mapping[str, Any]"
+ColumnSelection: TypeAlias = "str | Mapping[str, Any]"
 """A column, a path to a value in one, or a mapping of fields to such selections."""
 
 
@@ -101,7 +101,7 @@ def iter_columns(selection: Any) -> Iterator[str]:
         yield selection
 
 
-def select(record: Mapping[str, Any], selection: Selection, node: SchemaNode | None = None) -> Any:
+def select(record: Mapping[str, Any], selection: ColumnSelection, node: SchemaNode | None = None) -> Any:
     """Return the value of a column, or an object of such values for a mapping.
 
     Args:

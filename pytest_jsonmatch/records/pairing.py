@@ -29,7 +29,7 @@ from pytest_jsonmatch.reading.extract import extract_json
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.records.columns import (
     ColumnError,
-    Selection,
+    ColumnSelection,
     check_selection,
     convert_cells,
     find_column,
@@ -134,9 +134,9 @@ class Reading:
     """The column by which records and answers are paired; None pairs by position, and files by name."""
     repair: bool = False
     """Whether broken JSON in answers is repaired."""
-    expected: Selection | None = None
+    expected: ColumnSelection | None = None
     """What is expected of a gold record; None for the whole record."""
-    actual: Selection | None = None
+    actual: ColumnSelection | None = None
     """What is the answer of a record of answers; None for the whole record."""
     delimiter: str | None = None
     """The delimiter of CSV files; None for that of their suffix."""
@@ -168,7 +168,7 @@ class Reading:
             raise ConfigurationError(f"delimiter must be one character, got {self.delimiter!r}")
 
 
-def _select(record: JsonValue, selection: Selection | None, schema: SchemaNode | None) -> JsonValue:
+def _select(record: JsonValue, selection: ColumnSelection | None, schema: SchemaNode | None) -> JsonValue:
     if type(record) is dict:
         if selection is not None:
             return select(record, selection, schema)

@@ -28,7 +28,7 @@ from pytest_jsonmatch.records.files import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Form: TypeAlias = Literal["lines", "csv", "array", "files", "values"]
+DataForm: TypeAlias = Literal["lines", "csv", "array", "files", "values"]
 
 LINES: Final = (".jsonl", ".ndjson")
 DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
@@ -123,7 +123,7 @@ class RecordSource:
         if callable(records) and not isinstance(records, (Iterable, type)):
             records = records()
         records = to_rows(records)
-        self.form: Form = "values"
+        self.form: DataForm = "values"
         self.is_held: bool = isinstance(records, Sequence)
         self.names: Sequence[str | int] | None = None
         """The ids of the records, if they are files or given as a mapping."""

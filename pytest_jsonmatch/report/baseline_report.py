@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
+from pytest_jsonmatch.answer import compute_statistic
 from pytest_jsonmatch.engine.value.text import count, natural_key
-from pytest_jsonmatch.report.blocks import AnyCell, ReportBlock, Table, TableCell, Text
-from pytest_jsonmatch.report.formatting import change_text, commit_text, dash, score_text
+from pytest_jsonmatch.report.blocks import AnyCell, ReportBlock, Table, TableCell, Text, score_cell
+from pytest_jsonmatch.report.formatting import amount_text, change_text, commit_text, dash, score_text
 from pytest_jsonmatch.report.kinds import kind_changes
 from pytest_jsonmatch.report.tables import grouped_cost_blocks
 from pytest_jsonmatch.results.comparison import MAX_KEPT, iter_comparisons
@@ -46,6 +47,8 @@ def contest_blocks(contests: Sequence[Contest], noun: str = "run") -> Iterator[R
         noun: the noun for what is compared: "run", or the name of a parametrized fixture.
     """
     has_several = len({contest.before for contest in contests}) > 1
+    if len(contests) > 1 and not has_several:
+        yield systems_table(contests, noun)
     for contest in contests:
         sentence = verdict(contest)
         if has_several and contest.before not in sentence.names:
@@ -53,6 +56,39 @@ def contest_blocks(contests: Sequence[Contest], noun: str = "run") -> Iterator[R
             sentence = sentence._replace(text=f"against {{}}, {sentence.text}", names=names)
         yield sentence
     yield from contest_tables(contests, noun)
+
+
+def systems_table(contests: Sequence[Contest], noun: str = "run") -> Table:
+    """Return a table of runs that are compared with the same run: a row of statistics for each."""
+    first = contests[0]
+    rows: list[list[AnyCell]] = [_system_row(first.before, first.diff.before, "")]
+    for contest in contests:
+        change = contest.change
+        text = "" if change is None else change.scores.verdict
+        rows.append(_system_row(contest.after, contest.diff.after, text))
+    titles = ["mean score", "F1", "pass rate", "answered", "cost", "p95 seconds"]
+    kept = [at for at in range(len(titles)) if any(row[at + 1] != dash(True) for row in rows)]
+    verdict_title = f"mean score against {first.before}"
+    header = (noun, *(titles[at] for at in kept), verdict_title)
+    cells = [[row[0], *(row[at + 1] for at in kept), row[-1]] for row in rows]
+    return Table(header, cells, f"{noun}s", noun, text={verdict_title})
+
+
+def _system_row(name: str, results: RunResult, text: str) -> list[AnyCell]:
+    """Return the row of a run: its name, statistics, and the verdict on its change."""
+    spent = (
+        () if results.is_partial else [each.spent for each in iter_comparisons(results.cases) if each.spent]
+    )
+    amounts = [compute_statistic(statistic, spent)[0] for statistic in ("cost.total", "latency.p95")]
+    scores = results.mean_score, results.mean_f1, results.pass_rate
+    answered = results.totals.counts["records"] - results.total_unanswered
+    return [
+        TableCell(name, "strong"),
+        *(dash(True) if score is None else score_cell(score) for score in scores),
+        count(answered) if results.total_unanswered else "all",
+        *(dash(True) if amount is None else amount_text(amount) for amount in amounts),
+        TableCell(text, _TONES.get(text, "")),
+    ]
 
 
 def contest_tables(contests: Sequence[Contest], noun: str = "run") -> Iterator[ReportBlock]:

@@ -44,11 +44,11 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.baseline import BaselineDiff
     from pytest_jsonmatch.gate.check import Check
     from pytest_jsonmatch.gate.headlines import Contest
-    from pytest_jsonmatch.gate.intervals import Interval
     from pytest_jsonmatch.report.blocks import Chart
     from pytest_jsonmatch.report.case_tables import FailedCase
     from pytest_jsonmatch.report.cases_page import PageExtra
     from pytest_jsonmatch.results.comparison import Comparison
+    from pytest_jsonmatch.results.statistics import Interval
 
 _SAME: Final = 1e-9
 _MAX_RIVALS: Final = 8
@@ -156,7 +156,7 @@ def build_comparison(
         gates: the gates of the comparison.
         page: the content that only a page shows; None without a page.
     """
-    from pytest_jsonmatch.report.baseline_report import contest_tables, verdict
+    from pytest_jsonmatch.report.baseline_report import contest_tables, systems_table, verdict
 
     first, is_one = contests[0], len(contests) == 1
     name, results = (first.after, first.diff.after) if is_one else (first.before, first.diff.before)
@@ -177,6 +177,7 @@ def build_comparison(
         origin="",
         blocks=[
             gate_table(gates, run.about),
+            *([] if is_one else [systems_table(contests)]),
             *contest_tables(contests),
             Heading(name),
             Text("; ".join(filter(None, about))),

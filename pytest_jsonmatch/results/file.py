@@ -12,6 +12,7 @@ from pathlib import Path
 from reprlib import repr as short
 from typing import TYPE_CHECKING, Any, Final
 
+from pytest_jsonmatch.atomic import write_file
 from pytest_jsonmatch.engine.plan.compile import Signature
 from pytest_jsonmatch.engine.result.aggregation import RATES, FieldAggregation, FieldSums
 from pytest_jsonmatch.engine.result.rows import RowCounts
@@ -22,6 +23,7 @@ from pytest_jsonmatch.engine.value.text import count, shorten
 from pytest_jsonmatch.limits import SCORES
 from pytest_jsonmatch.results.comparison import Case
 from pytest_jsonmatch.results.kinds import KindTotals
+from pytest_jsonmatch.results.origin import with_origin
 from pytest_jsonmatch.results.plain import from_plain, to_plain
 from pytest_jsonmatch.results.run import RunResult
 from pytest_jsonmatch.results.totals import Totals
@@ -118,6 +120,12 @@ def _case(case: Case) -> dict[str, Any]:
 
 
 # -- reading -----------------------------------------------------------------------------------------------
+
+
+def write_results(results: RunResult, path: Path) -> None:
+    """Write the result file of a run, for `RunResult.save`."""
+    kept = results if results.created else with_origin(results, Path.cwd())
+    write_file(path, to_text(kept).encode("utf-8", "backslashreplace"))
 
 
 def read_results(path: str | PathLike[str]) -> RunResult:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.rows import RowCounts
     from pytest_jsonmatch.results.kinds import RunKind
     from pytest_jsonmatch.results.record import RecordResult
+    from pytest_jsonmatch.results.statistics import Interval
     from pytest_jsonmatch.results.totals import AnswerCounts
 
 _Rows: TypeAlias = "Iterable[Mapping[str, Any]]"
@@ -669,6 +670,38 @@ class RunResult:
                 for difference in differences
             ),
         )
+
+    def interval(self, name: str, fields: str | None = None, confidence: float = 0.95) -> Interval:
+        """Return a statistic with its confidence interval: `estimate`, `low` and `high`.
+
+        Args:
+            name: the statistic as gates name it, such as "f1", "pass_rate", "micro.f1" or
+                'tags["source=phone"].recall'.
+            fields: a path or pattern of fields, such as "items[].price", for the statistic of these fields.
+            confidence: how often such an interval contains the true value, in the long run.
+
+        Raises:
+            ConfigurationError: an unknown statistic, one without an interval (counts, cost), no such field,
+                or a corpus that keeps only some of its records.
+
+        >>> from pytest_jsonmatch import compare_corpus
+        >>> gold = [{"n": number} for number in range(40)]
+        >>> interval = compare_corpus([{"n": 0}] * 4 + gold[4:], gold).interval("f1")
+        >>> round(interval.estimate, 3), 0.7 < interval.low < 0.925 < interval.high < 1
+        (0.925, True)
+        """
+        found: Interval = import_object("pytest_jsonmatch.gate.gates:find_interval")(
+            self, name, fields, confidence
+        )
+        return found
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write a result file, which `read_results`, `jsonmatch report` and `jsonmatch diff` read.
+
+        Raises:
+            OSError: the file can't be written.
+        """
+        import_object("pytest_jsonmatch.results.file:write_results")(self, Path(path))
 
     def to_html(self, path: str | PathLike[str]) -> None:
         """Write an HTML page with all statistics and the cases or kept records.

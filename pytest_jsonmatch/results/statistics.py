@@ -5,8 +5,9 @@ Gates, intervals, tests against a baseline, tables and files read it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.result.aggregation import RATIOS
 from pytest_jsonmatch.engine.result.rows import RowCounts, sum_rows
@@ -20,6 +21,20 @@ if TYPE_CHECKING:
 
 Terms: TypeAlias = "tuple[float, float]"
 """The part and the total of a statistic; a total of 0 means that there is nothing to divide."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An estimate with its confidence interval."""
+
+    estimate: float
+    low: float
+    high: float
+    confidence: float
+    cases: int
+    clusters: int
+    """The number of independent units: of clusters, or of cases without clusters."""
 
 
 def _mean(name: str, totals: Totals) -> Terms:

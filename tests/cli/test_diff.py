@@ -258,6 +258,22 @@ def test_settings_that_are_none(saved, command, options, message):
     assert ran.err.startswith(message)
 
 
+def test_several_runs_begin_with_a_table_of_all(saved, command):
+    saved("main", GOLD, "--keep", "all")
+    for name, wrong in (("a", 0), ("c", 20)):
+        answers = [{**each, "a": -1} if each["a"] < wrong else each for each in GOLD]
+        saved(name, answers, "--keep", "all")
+    lines = command("diff main.json a.json c.json").out.splitlines()
+    assert lines[:6] == [
+        "runs",
+        "run   mean score    F1  pass rate  answered  mean score against main",
+        "main        1.00  1.00       1.00       all",
+        "a           1.00  1.00       1.00       all  no significant change",
+        "c           0.67  0.67       0.33       all  significantly worse",
+        "",
+    ]
+
+
 def test_several_candidates_are_judged_together(saved, command, written):
     saved("main", GOLD, "--keep", "all")
     for name, wrong in (("a", 0), ("b", 5), ("c", 20)):
