@@ -16,6 +16,7 @@ from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.report.escape import display_width, fold, pad
 from pytest_jsonmatch.report.fields import left_out
 from pytest_jsonmatch.report.formatting import STATUS_WORDS, limit_texts, score_text, tone_of
+from pytest_jsonmatch.report.kinds import sole_kind
 from pytest_jsonmatch.report.styled import (
     BOLD,
     DIM,
@@ -50,6 +51,8 @@ _MIN_GROUP: Final = 3
 _PATH_COLUMN: Final = 0.33
 _VALUE_COLUMN: Final = 0.4
 _ALSO: Final = 3
+_NAME: Final = 27
+"""The columns of the first line that are kept for the name of a comparison."""
 _NOTES: Final = 2
 
 
@@ -127,10 +130,13 @@ def _head(
         limits = "" if "score" not in threshold else f" (limit {threshold['score']})"
         silent = left_out(1, not result.counts_extra)
         first.append((f"score {style.score(result.score)}{limits}{silent}", PLAIN))
+    sole = style.printable(f": {sole_kind(result)}")
+    if len(sole) > len(": ") and line_width([*first, (sole, PLAIN)]) <= style.width - _NAME * bool(name):
+        first.append((sole, PLAIN))
     if result.errors:
         first.append((f", {count(len(result.errors), 'comparator error')}", PLAIN))
     if name:
-        room = max(style.width - line_width(first) - 3, 24)
+        room = max(style.width - line_width(first) - 3, _NAME - 3)
         first.append((f" ({style.middle(name, room)})", PLAIN))
     lines = [first]
     lines += [[("also ", DIM), *_below(failure, style)] for failure in failures[1 : 1 + _ALSO]]

@@ -11,6 +11,7 @@ from pytest_jsonmatch.report.blocks import Table, TableCell
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.gate.headlines import Contest
     from pytest_jsonmatch.report.blocks import AnyCell, ReportBlock
     from pytest_jsonmatch.results.kinds import FieldKind, RunKind
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
 
 MAX_KINDS: Final = 12
 """A table shows at most this many kinds."""
+_EXPLAINING: Final = {*FAMILIES["other form"], *FAMILIES["other place"]}
+_VERBS: Final = {
+    **dict.fromkeys(("white space", "typographic form", "punctuation"), " differs"),
+    "case or accents": " differ",
+}
+"""The verbs of kinds that are no sentence without one."""
 _COLUMNS: Final = ("kind", "n", "cases", "cost", "share", "fields")
 _SPARE: Final = {"cases": 1, "n": 2}
 """The columns that narrow terminals may leave out, the one with the greatest number first."""
@@ -110,6 +117,24 @@ def _row(name: str, n: int, cases: int | None, cost: float, loss: float, fields:
         TableCell(share_text(cost, loss), value=cost),
         TableCell(fields),
     ]
+
+
+def sole_kind(result: MatchResult) -> str:
+    """Return the kind of differences that explains all of the loss of a comparison; empty if there is none.
+
+    Kinds that only describe a wrong value explain nothing.
+
+    >>> from pytest_jsonmatch import compare_json
+    >>> sole_kind(compare_json({"a": "x ", "b": " y", "c": 1}, {"a": "x", "b": "y", "c": 1}))
+    'only white space differs in 2 fields'
+    """
+    kinds = {name: kind for name, kind in result.kinds.items() if kind.cost}
+    name = next(iter(kinds), "")
+    if len(kinds) != 1 or name not in _EXPLAINING:
+        return ""
+    fields = list(kinds[name].fields)
+    where = count(len(fields), "field") if len(fields) > 1 else fields[0]
+    return f"only {name}{_VERBS.get(name, '')} in {where}"
 
 
 def cost_text(cost: float) -> str:

@@ -453,3 +453,25 @@ def test_indices_of_expected_and_actual_are_told_apart():
         "items[→2]",
         "tags[1]",
     ]
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "more", "first"),
+    [
+        (
+            {"a": "x", "b": "y", "c": 1},
+            {"a": "x ", "b": " y", "c": 1},
+            {},
+            "only white space differs in 2 fields",
+        ),
+        ({"a": "x", "c": 1}, {"a": "X", "c": 1}, {}, "only case or accents differ in a"),
+        ({"a": None, "c": 1}, {"c": 1}, {}, "only null, empty or absent in a"),
+        ({"rows": [1, 20, 30, 40]}, {"rows": [20, 30, 40, 1]}, {}, "only order of elements in rows"),
+        ({"a": " x", "b": 1}, {"a": "x", "b": 2}, {}, ""),
+        ({"a": "abc"}, {"a": "xyz"}, {}, ""),
+        ({"a": " x", "b": 1}, {"a": "x", "b": 2}, {"b": {"weight": 0}}, "only white space differs in a"),
+    ],
+)
+def test_the_first_line_names_the_kind_that_explains_all(expected, actual, more, first):
+    line = message(actual, expected, metric="leaf_f1", options={"fields": more}).split("\n")[0]
+    assert line.partition("1.00")[2] == (f": {first}" if first else "")
