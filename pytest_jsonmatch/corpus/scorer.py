@@ -474,7 +474,7 @@ class _Scorer:
     def _find_order(self, paths: Collection[str]) -> dict[str, tuple[int, int]]:
         """Return the first occurrence of each path: the position of the record, and the position in it."""
         order: dict[str, tuple[int, int]] = {}
-        keys: dict[PlanNode, set[Any]] = {}
+        keys: dict[Any, set[Any]] = {}
         nodes: set[PlanNode] = set()
         for position, outcome, absent in self._outcomes:
             if len(order) == len(paths):

@@ -69,18 +69,19 @@ class VisitedPlaces:
         """Add the places of another walk."""
         self._visited += other._visited
 
-    def is_known(self, known: dict[PlanNode, set[Any]]) -> bool:
-        """Return whether all paths are known, and add those that are not."""
+    def is_known(self, known: dict[Any, set[Any]]) -> bool:
+        """Return whether an earlier walk had the same places and containers; add those that are new."""
         is_known = True
+        containers = frozenset(node for node, _ in self._visited)
         for node, container in self._visited:
             keys: Collection[Any] = ()
             if type(container) is dict:
                 keys = container.keys()
             elif container:
                 keys = (ELEMENT,)
-            of_node = known.get(node)
+            of_node = known.get((containers, node))
             if of_node is None:
-                known[node] = {*keys}
+                known[containers, node] = {*keys}
                 is_known = False
             elif not of_node.issuperset(keys):
                 of_node.update(keys)
