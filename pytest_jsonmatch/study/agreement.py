@@ -21,6 +21,7 @@ from pytest_jsonmatch.records.pairing import make_gold_error
 from pytest_jsonmatch.study.answers import RecordComparer, split_chunks
 from pytest_jsonmatch.study.calibration import CONFIDENCE_LEVEL, Estimate
 from pytest_jsonmatch.study.gold_records import join_records
+from pytest_jsonmatch.study.words import describe_study
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -72,7 +73,7 @@ class FieldAgreement:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class AgreementStudy:
     """The agreement of annotators.
 
@@ -91,6 +92,9 @@ class AgreementStudy:
     total: FieldAgreement
     fields: Mapping[str, FieldAgreement]
     batch_errors: int = 0
+
+    def __repr__(self) -> str:
+        return describe_study(self)
 
     @property
     def statistics(self) -> Mapping[str, float | None]:

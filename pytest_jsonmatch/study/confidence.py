@@ -19,6 +19,7 @@ from pytest_jsonmatch.study import calibration
 from pytest_jsonmatch.study.answers import RecordComparer, pair_answers, split_chunks
 from pytest_jsonmatch.study.calibration import Bin, Estimate, ReviewThreshold, Tally
 from pytest_jsonmatch.study.gold_records import split_cluster
+from pytest_jsonmatch.study.words import describe_study
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.match import MatchResult
@@ -91,7 +92,7 @@ class FieldConfidence:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ConfidenceStudy:
     """The reliability of confidences, in total and by field.
 
@@ -110,6 +111,9 @@ class ConfidenceStudy:
     clusters: int
     max_error: float | None = None
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return describe_study(self)
 
     @property
     def statistics(self) -> dict[str, float | None]:

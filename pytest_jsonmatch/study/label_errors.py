@@ -17,6 +17,7 @@ from pytest_jsonmatch.engine.value.paths import format_path, parse_path
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.study.answers import RecordComparer, pair_answers, split_chunks
 from pytest_jsonmatch.study.places import find_disagreements, format_cached, format_schema_path, iter_nodes
+from pytest_jsonmatch.study.words import describe_study
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -76,7 +77,7 @@ class Suspect:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class GoldAudit:
     """The gold values that are likely wrong."""
 
@@ -86,6 +87,9 @@ class GoldAudit:
     """The gold values with evidence against them, the strongest first."""
     notes: tuple[str, ...] = ()
     """Remarks, such as the number of missing answers."""
+
+    def __repr__(self) -> str:
+        return describe_study(self)
 
     @property
     def statistics(self) -> Mapping[str, float | None]:

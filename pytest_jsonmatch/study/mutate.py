@@ -18,6 +18,7 @@ from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.study.places import format_schema_path, iter_leaf_results
+from pytest_jsonmatch.study.words import describe_study
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -195,7 +196,7 @@ class Hole:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SuiteAudit:
     """The errors that a suite notices, and those that it does not."""
 
@@ -208,6 +209,9 @@ class SuiteAudit:
     by_field: Mapping[str, Mapping[str, float | None]]
     """The statistic `noticed` by schema path."""
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return describe_study(self)
 
     @property
     def statistics(self) -> Mapping[str, float | None]:

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Final, final
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import shorten
 from pytest_jsonmatch.study.gold_records import read_records
-from pytest_jsonmatch.study.words import is_distinctive, iter_leaf_texts, iter_ngrams, split_words
+from pytest_jsonmatch.study.words import (
+    describe_study,
+    is_distinctive,
+    iter_leaf_texts,
+    iter_ngrams,
+    split_words,
+)
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.study.gold_records import Record, Records
@@ -48,7 +54,7 @@ class SeenRecord:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class OverlapStudy:
     """The gold records that occur in texts.
 
@@ -63,6 +69,9 @@ class OverlapStudy:
     texts: int
     words: int
     found: tuple[SeenRecord, ...]
+
+    def __repr__(self) -> str:
+        return describe_study(self)
 
     @property
     def statistics(self) -> Mapping[str, float | None]:

@@ -19,6 +19,7 @@ from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.gate.paired import holm
 from pytest_jsonmatch.study.gold_records import split_cluster
 from pytest_jsonmatch.study.places import format_cached
+from pytest_jsonmatch.study.words import describe_study
 
 STATISTICS: Final = ("shifted", "effect")
 """The statistics that gates can test."""
@@ -61,7 +62,7 @@ class FieldShift:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ShiftStudy:
     """The differences between old and new records.
 
@@ -74,6 +75,9 @@ class ShiftStudy:
     changes: tuple[FieldShift, ...]
     new: int
     old: int
+
+    def __repr__(self) -> str:
+        return describe_study(self)
 
     @property
     def shown(self) -> tuple[FieldShift, ...]:

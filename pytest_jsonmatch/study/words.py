@@ -6,7 +6,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.study.places import format_cached, iter_nodes
@@ -72,3 +72,10 @@ def iter_ngrams(words: Sequence[str], size: int) -> Iterator[str]:
     ['a b', 'b c']
     """
     return (" ".join(words[at : at + size]) for at in range(len(words) - size + 1))
+
+
+def describe_study(study: Any) -> str:
+    """Return the result of a study in a line, for tracebacks and notebooks: its class and its statistics."""
+    values = ((name, value) for name, value in study.statistics.items())
+    parts = (f"{name} {'–' if value is None else f'{value:.3g}'}" for name, value in values)
+    return f"<{type(study).__name__}: {', '.join(parts)}>"

@@ -9,6 +9,7 @@ import pathlib
 import re
 import uuid
 from decimal import Decimal
+from unittest.mock import ANY
 
 import pytest
 
@@ -127,6 +128,58 @@ def test_what_has_no_json_form_is_a_type_error_that_names_the_path(value, path):
     with pytest.raises(UnsupportedValueError, match=path) as caught:
         to_json_value(value)
     assert isinstance(caught.value, TypeError)
+
+
+class _Response:
+    def json(self):
+        return {"a": 1}
+
+
+async def _ask():
+    return {"a": 1}
+
+
+class _Model:
+    @classmethod
+    def model_json_schema(cls):
+        return {}
+
+
+@pytest.mark.parametrize("side", ["actual", "expected"])
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (_Response(), "a _Response at a, which has no JSON form; call .json()"),
+        (_Response, "the class _Response at a, which has no JSON form; give an instance"),
+        (_Model, "the class _Model at a, which has no JSON form; give an instance, or the class as `schema`"),
+        (int, "the class int at a, which has no JSON form; give an instance"),
+        (_ask, "a function at a, which has no JSON form; call it and await the result"),
+        (lambda: 1, "a function at a, which has no JSON form; call it"),
+        (_Response().json, "a method at a, which has no JSON form; call it"),
+        (iter([1]), "a list_iterator at a, which has no JSON form; give a list"),
+        (object(), "an object at a, which has no JSON form"),
+    ],
+)
+def test_what_to_do_about_a_value_without_a_json_form(side, value, told):
+    sides = ({"a": value}, {"a": 1}) if side == "actual" else ({"a": 1}, {"a": value})
+    with pytest.raises(UnsupportedValueError) as error:
+        compare_json(*sides)
+    assert str(error.value) == f"{side} has {told}"
+
+
+def test_a_coroutine_has_to_be_awaited():
+    asked = _ask()
+    with pytest.raises(UnsupportedValueError, match="which has no JSON form; await it first"):
+        compare_json(asked, {"a": 1})
+    asked.close()
+
+
+@pytest.mark.parametrize("matcher", [ANY, pytest.approx(1), re.compile("a")], ids=repr)
+def test_a_matcher_in_actual_is_on_the_wrong_side(matcher):
+    with pytest.raises(
+        UnsupportedValueError, match="matchers belong in expected; are the two arguments swap"
+    ):
+        compare_json({"a": matcher}, {"a": 1})
 
 
 def test_a_cycle_is_an_error():

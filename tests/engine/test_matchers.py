@@ -90,14 +90,14 @@ def test_a_matcher_is_one_leaf_that_is_right_or_wrong(matcher, right, wrong):
     [
         (
             pytest.approx(True),
-            "expected has a ApproxScalar at a, which has no JSON form; write pytest.approx",
+            "expected has an ApproxScalar at a, which has no JSON form; write pytest.approx",
         ),
         (
             pytest.approx([0.1]),
-            "expected has a ApproxSequenceLike at a, which has no JSON form; write pytest",
+            "expected has an ApproxSequenceLike at a, which has no JSON form; write pytest",
         ),
         (re.compile(b"x"), "expected has a Pattern at a, which has no JSON form"),
-        (int, "expected has a type at a"),
+        (int, "expected has the class int at a"),
     ],
 )
 def test_what_is_no_matcher_is_refused(written, message):
@@ -107,7 +107,7 @@ def test_what_is_no_matcher_is_refused(written, message):
 
 def test_matchers_stand_in_expected_only():
     for refused in ({"a": ANY}, [de.IsInt]):
-        with pytest.raises(UnsupportedValueError, match="actual has a"):
+        with pytest.raises(UnsupportedValueError, match="actual has a matcher"):
             compare_json(refused, {})
     with pytest.raises(ConfigurationError, match="must contain JSON values: expected has a _ANY"):
         compare_json({"a": 1}, {"a": 2}, accept={"a": [ANY]})

@@ -22,6 +22,7 @@ from pytest_jsonmatch.report.html import html_page
 from pytest_jsonmatch.report.styled import line_text
 from pytest_jsonmatch.report.terminal import report_lines
 from pytest_jsonmatch.report.terminal_style import TerminalStyle
+from pytest_jsonmatch.study import audit_gold, measure_shift
 
 
 def text(*blocks, width=80, **look):
@@ -150,3 +151,15 @@ def test_a_page_needs_nothing_else():
     assert "default-src &#39;none&#39;" in found
     assert "prefers-color-scheme: dark" in found
     assert found.count("<polyline") == 2
+
+
+def test_the_repr_of_a_study_is_one_line():
+    gold = [{"id": number, "a": number} for number in range(200)]
+    wrong = [{"id": number, "a": -number} for number in range(200)]
+    audit = audit_gold(gold, dict.fromkeys("abc", wrong), id="id")
+    shift = measure_shift(gold, wrong)
+    assert len(audit.found) > 100
+    assert [repr(audit), repr(shift)[:21]] == [
+        "<GoldAudit: suspects 199, suspect_records 0.995>",
+        "<ShiftStudy: shifted ",
+    ]

@@ -14,7 +14,7 @@ import enum
 import math
 import pathlib
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, NoReturn, TypeAlias, final
@@ -378,14 +378,34 @@ def _find_matcher(item: object, to_matcher: Callable[[Any], Matcher | None], whe
 
 
 def _make_unsupported_error(item: object, rules: ConversionRules, where: Where) -> UnsupportedValueError:
+    import inspect
+
     name = type(item).__name__
-    message = f"{rules.side} has a {name} at {format_path(where)}, which has no JSON form"
-    if isinstance(item, (bytes, bytearray)):
+    description = f"a{'n' if name[0] in 'aeiouAEIOU' else ''} {name}"
+    if isinstance(item, type):
+        description = f"the class {item.__name__}"
+    message = f"{rules.side} has {description} at {format_path(where)}, which has no JSON form"
+    bases = {base.__name__ for base in (item if isinstance(item, type) else type(item)).__mro__}
+    if rules.side == "actual" and not _MATCHERS.isdisjoint(bases):
+        return UnsupportedValueError(
+            f"actual has a matcher ({name}) at {format_path(where)}, but matchers belong in expected; "
+            "are the two arguments swapped?"
+        )
+    if isinstance(item, type):
+        is_model = callable(getattr(item, "model_json_schema", None))
+        message += "; give an instance" + (", or the class as `schema`" if is_model else "")
+    elif inspect.isawaitable(item):
+        message += "; await it first"
+    elif inspect.isroutine(item):
+        message += "; call it" + (" and await the result" if inspect.iscoroutinefunction(item) else "")
+    elif isinstance(item, (bytes, bytearray)):
         message += "; decode it first"
     elif isinstance(item, (set, frozenset)):
         message += "; give a list"
     elif name.startswith("Approx"):
         message += "; write pytest.approx for each number"
+    elif isinstance(item, Iterator):
+        message += "; give a list"
     else:
         calls = (f"; call .{call}({argument})" for call, argument in _CALLS if hasattr(item, call))
         message += next(calls, "")
@@ -404,8 +424,10 @@ def _get_members(item: Any) -> Any:
     return None if attributes is None else {field.name: getattr(item, field.name) for field in attributes}
 
 
-_CALLS: Final = (("to_dicts", ""), ("tolist", ""), ("to_list", ""), ("to_dict", "'records'"))
-"""Methods of data frames, columns and arrays that return JSON values, with their arguments."""
+_MATCHERS: Final = frozenset({"_ANY", "ApproxScalar", "DirtyEquals", "Pattern"})
+"""The classes of the matchers of unittest.mock, pytest, dirty-equals and re."""
+_CALLS: Final = (("json", ""), ("to_dicts", ""), ("tolist", ""), ("to_list", ""), ("to_dict", "'records'"))
+"""Methods of responses, data frames, columns and arrays that return JSON values, with their arguments."""
 _UNCHANGED_TYPES: Final = frozenset({dict, list, str, bool, NoneType})
 _CONVERTERS: Final[Mapping[Any, Callable[[Any], Any]]] = {
     str: str.__str__,
