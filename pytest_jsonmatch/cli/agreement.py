@@ -10,8 +10,8 @@ from pytest_jsonmatch.cli.inputs import files_by_name, records_of
 from pytest_jsonmatch.cli.rules import comparing
 from pytest_jsonmatch.cli.studies import (
     INTERVAL,
+    estimate_columns,
     estimate_statistic,
-    estimate_texts,
     finish,
     notes_table,
     study_gates,
@@ -68,11 +68,11 @@ def _blocks(study: AgreementStudy) -> Iterator[ReportBlock]:
     rows = [(path or "(no path)", field, getattr(field, name)) for path, field in study.fields.items()]
     # A field whose values are all the same has no agreement beyond chance, and comes last.
     rows.sort(key=lambda row: (2.0 if row[2] is None else row[2].value, row[0]))
+    agreements, _ = estimate_columns([field.agreement for _, field, _ in rows])
+    texts = zip(agreements, *estimate_columns([estimate for *_, estimate in rows]), strict=True)
     cells: list[list[AnyCell]] = []
-    for path, field, estimate in rows:
+    for (path, field, estimate), (agreement, value, ends) in zip(rows, texts, strict=True):
         tone = "bad" if estimate is not None and estimate.value < _TENTATIVE else ""
-        value, ends = estimate_texts(estimate)
-        agreement, _ = estimate_texts(field.agreement)
         cells.append([path, count(field.places), agreement, TableCell(value, tone), ends])
     columns = "field", "places", "agreement", name, INTERVAL
     yield Table(columns, cells, f"By field, the lowest {name} first", spare={"places": 1, INTERVAL: 2})

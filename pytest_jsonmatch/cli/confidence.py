@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_jsonmatch.cli.arguments import CommandError
@@ -11,8 +11,8 @@ from pytest_jsonmatch.cli.inputs import name_of, records_of, refuse_two_stdins
 from pytest_jsonmatch.cli.rules import comparing
 from pytest_jsonmatch.cli.studies import (
     INTERVAL,
+    estimate_columns,
     estimate_statistic,
-    estimate_texts,
     finish,
     notes_table,
     study_gates,
@@ -28,10 +28,10 @@ from pytest_jsonmatch.report.blocks import (
     Table,
     Text,
 )
-from pytest_jsonmatch.report.formatting import score_text
+from pytest_jsonmatch.report.formatting import score_text, score_texts
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.study.calibration import ReviewThreshold
+    from pytest_jsonmatch.study.calibration import Bin, ReviewThreshold
     from pytest_jsonmatch.study.confidence import ConfidenceStudy, FieldConfidence
 
 
@@ -72,7 +72,7 @@ def _blocks(study: ConfidenceStudy, total: FieldConfidence) -> Iterator[ReportBl
     if total.auroc is None:
         yield Text("No auroc: it needs values that are right and values that are wrong.", "open")
     if total.at_error is not None and study.max_error is not None:
-        yield _threshold_sentence(total.at_error, study.max_error)
+        yield _threshold_sentence(total.at_error, study.max_error, total.reliability)
     yield notes_table(study.notes)
     yield Chart(
         "Confidence and the share of right values, in bins with equally many values",
@@ -86,10 +86,19 @@ def _blocks(study: ConfidenceStudy, total: FieldConfidence) -> Iterator[ReportBl
     yield _table(study)
 
 
-def _threshold_sentence(limit: ReviewThreshold, max_error: float) -> Text:
+def _threshold_sentence(limit: ReviewThreshold, max_error: float, bins: Sequence[Bin]) -> Text:
     if limit.threshold is None or limit.bound is None:
-        from pytest_jsonmatch.study.calibration import required_values
+        from pytest_jsonmatch.study.calibration import may_reach, required_values
 
+        if not may_reach(bins, max_error):
+            top = bins[-1]
+            return Text(
+                f"No threshold can keep the share of wrong values at {max_error:g} or below: of the "
+                f"{count(top.number, 'value')} with the highest confidence, {top.confidence:.3g} on average, "
+                f"{1 - top.right:.1%} are wrong. More values would not change that: allow more errors with "
+                "--max-error, or use other confidences.",
+                "bad",
+            )
         return Text(
             f"No threshold keeps the share of wrong values at {max_error:g} or below with 95 % confidence. "
             f"That takes at least {count(required_values(max_error))} values without an error in the "
@@ -112,13 +121,20 @@ def _table(study: ConfidenceStudy) -> Table:
         columns += [f"{study.max_error:g} from", "coverage"]
     fields = [(path, field) for path, field in study.fields.items() if field.values]
     fields.sort(key=lambda item: (-((item[1].ece and item[1].ece.low) or 0.0), item[0]))
-    rows = []
-    for path, values in fields:
-        cells = [path, count(values.values), score_text(values.accuracy), score_text(values.mean_confidence)]
-        cells += [*estimate_texts(values.auroc), *estimate_texts(values.ece), estimate_texts(values.brier)[0]]
-        if values.at_error is not None:
-            cells += [_threshold(values.at_error), _percent(values.at_error)]
-        rows.append(cells)
+    found = [field for _, field in fields]
+    cells = [
+        [path for path, _ in fields],
+        [count(field.values) for field in found],
+        score_texts([field.accuracy for field in found]),
+        score_texts([field.mean_confidence for field in found]),
+        *estimate_columns([field.auroc for field in found]),
+        *estimate_columns([field.ece for field in found]),
+        estimate_columns([field.brier for field in found])[0],
+    ]
+    limits = [field.at_error for field in found if field.at_error is not None]
+    if limits:
+        cells += [[_threshold(limit) for limit in limits], [_percent(limit) for limit in limits]]
+    rows = [list(row) for row in zip(*cells, strict=True)]
     title = "Fields, largest ECE first (by the lower end of its interval)"
     return Table(["field", *columns], rows, title, spare={"confidence": 1, INTERVAL: 3, "brier": 2})
 

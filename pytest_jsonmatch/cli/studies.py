@@ -80,9 +80,17 @@ def finish(
     return SUCCESS if all(check.passed for check in checks) else FAILURE
 
 
-def estimate_texts(estimate: Estimate | None) -> tuple[str, str]:
+def estimate_columns(estimates: Sequence[Estimate | None]) -> tuple[list[str], list[str]]:
+    """Return the columns of estimates and of their intervals, with the same decimals in all rows."""
+    texts = [estimate_texts(estimate) for estimate in estimates]
+    digits = max((len(value.partition(".")[2]) for value, _ in texts), default=2)
+    texts = [estimate_texts(estimate, max(digits, 2)) for estimate in estimates]
+    return [value for value, _ in texts], [interval for _, interval in texts]
+
+
+def estimate_texts(estimate: Estimate | None, min_decimals: int = 2) -> tuple[str, str]:
     """Return an estimate and its 95 % interval as text; a dash and an empty text without one."""
-    return (dash(True), "") if estimate is None else interval_texts(*estimate)
+    return (dash(True), "") if estimate is None else interval_texts(*estimate, min_decimals)
 
 
 def estimate_statistic(name: str, estimate: Estimate | None) -> Statistic:

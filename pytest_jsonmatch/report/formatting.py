@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 from pytest_jsonmatch.engine.value.text import count
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pytest_jsonmatch.results.totals import AnswerCounts
 
 _MAX_DIGITS: Final = 6
@@ -54,6 +56,16 @@ def score_text(score: float | None, min_decimals: int = 2, *, unicode: bool = Tr
         if _is_honest(score, text):
             return text
     return repr(score)
+
+
+def score_texts(scores: Sequence[float | None]) -> list[str]:
+    """Return the scores of a column, all with as many decimals as the one that needs most.
+
+    >>> score_texts([0.5, 0.9996, None])
+    ['0.5000', '0.9996', '–']
+    """
+    digits = max((len(score_text(score).partition(".")[2]) for score in scores), default=2)
+    return [score_text(score, max(digits, 2)) for score in scores]
 
 
 def interval_texts(

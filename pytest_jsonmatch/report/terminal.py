@@ -276,7 +276,13 @@ def chart_table(chart: Chart) -> Table:
     """Return the points of the first line of a chart as a table."""
     first = next((series.points for series in chart.series if not series.is_guide), ())
     digits = 2 if highest(chart) > _SMALL else 3
-    rows: list[list[AnyCell]] = [[place_text(x), score_text(y, digits)] for x, y in first if y is not None]
+    points = [(x, y) for x, y in first if y is not None]
+    places = [place_text(x) for x, _ in points]
+    decimals = max((len(text.partition(".")[2]) for text in places), default=0)
+    rows: list[list[AnyCell]] = [
+        [f"{x:.{decimals}f}" if decimals else text, score_text(y, digits)]
+        for text, (x, y) in zip(places, points, strict=True)
+    ]
     return Table((chart.x, chart.y), rows, chart.title, "point", _MAX_POINTS)
 
 

@@ -19,6 +19,8 @@ from scipy.special import betainc, expit, logit
 from scipy.stats import beta, t
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
@@ -341,6 +343,24 @@ def choose_threshold(tally: Tally, max_error: float) -> ReviewThreshold:
         int(checked.wrong[lowest]),
         checked.bound(lowest),
     )
+
+
+def may_reach(bins: Sequence[Bin], max_error: float) -> bool:
+    """Return whether at most a given share of values may be wrong above any threshold.
+
+    It may not if even the lower end of the share of wrong values, with 95 % confidence, is higher: in the bin
+    with the highest confidence, and in it with all next ones. Then no number of values would help.
+
+    >>> bins = [Bin(100, 0.8, 0.6), Bin(100, 0.99, 0.7)]
+    >>> may_reach(bins, 0.05), may_reach(bins, 0.3)
+    (False, True)
+    """
+    number = wrong = 0.0
+    for found in reversed(bins):
+        number, wrong = number + found.number, wrong + found.number * (1 - found.right)
+        if wrong < _NEAR or beta.ppf(1 - CONFIDENCE_LEVEL, wrong, number - wrong + 1) <= max_error:
+            return True
+    return not bins
 
 
 def required_values(max_error: float) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from itertools import takewhile
 
 import pytest
 
@@ -160,6 +162,42 @@ def test_the_command(corpus, command, folder):
     found = json.loads((folder / "c.json").read_text())
     assert (found["study"], found["version"], found["fields"]["total"]["values"]) == ("confidence", 1, 700)
     assert found["total"]["at_error"]["threshold"] == 0.8
+
+
+@pytest.mark.parametrize(("wrong", "can"), [(3, False), (50, True)])
+def test_more_values_do_not_help_if_the_surest_are_wrong(write, command, wrong, can):
+    gold = [{"n": at} for at in range(120)]
+    answers = [
+        {"n": {"value": -at if at % wrong == 1 else at, "confidence": 0.9 + at % 10 / 100}}
+        for at in range(120)
+    ]
+    write(answers_jsonl=answers, gold_jsonl=gold)
+    told = " ".join(command("study confidence answers.jsonl gold.jsonl --max-error 0.01").out.split())
+    assert ("collect more values" in told) == can
+    assert (
+        "No threshold can keep the share of wrong values at 0.01 or below: of the 12 values with the highest "
+        "confidence, 0.99 on average, 33.3% are wrong. More values would not change that:" in told
+    ) == (not can)
+
+
+def test_a_column_has_the_same_number_of_decimals(write, command):
+    gold = [{"n": at, "m": at} for at in range(400)]
+    answers = [
+        {
+            "n": {"value": -at if at % 250 == 1 else at, "confidence": 0.5 + (at % 13) / 26},
+            "m": {"value": -at if at % 2 else at, "confidence": 0.75},
+        }
+        for at in range(400)
+    ]
+    write(answers_jsonl=answers, gold_jsonl=gold)
+    lines = command("study confidence answers.jsonl gold.jsonl").out.splitlines()
+    for title in ("confidence ", "field "):
+        start = next(at for at, line in enumerate(lines) if line.startswith(title))
+        rows = list(takewhile(str.strip, lines[start + 1 :]))
+        rows = [re.sub(" to ", "–", row).split() for row in rows]
+        for column in zip(*(row for row in rows if row[0][0] != "…"), strict=True):
+            decimals = {len(text.partition(".")[2]) for text in column if re.fullmatch(r"[\d.]+", text)}
+            assert len(decimals) < 2, column
 
 
 def names(lines):

@@ -117,7 +117,7 @@ def test_a_terminal_shows_some_rows_and_a_page_all():
 
 def test_a_chart_in_a_terminal_is_a_table_of_twelve_points():
     lines = text(Chart("Rise", "x", "share", [Series("", [(at / 100, at / 100) for at in range(101)])]))
-    assert lines[2:5] == ["Rise", "x     share", "0      0.00"]
+    assert lines[2:5] == ["Rise", "x     share", "0.00   0.00"]
     assert lines[-1] == "  … 89 more points (-v)"
 
 
