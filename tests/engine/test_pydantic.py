@@ -143,8 +143,8 @@ class Login(pydantic.BaseModel, alias_generator=to_camel, populate_by_name=True)
     last_login: int
 
 
-class LoginByName(Login, serialize_by_alias=False):
-    pass
+class LoginByName(Login):
+    model_config = ConfigDict(serialize_by_alias=False)
 
 
 @pytest.mark.parametrize(
