@@ -11,6 +11,7 @@ from pytest_jsonmatch import defaults
 from pytest_jsonmatch.comparer import Comparer, check_judge, read_models
 from pytest_jsonmatch.engine.plan.options import EVALUATION_TYPES, OPTION_ALIASES, OPTION_NAMES
 from pytest_jsonmatch.engine.plan.unmatched import collect_patterns, format_unmatched
+from pytest_jsonmatch.engine.value.convert import copy_flat
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning, find_closest
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ def compare_json(
     0.9545
     """
     judge = options.pop("judge", None)
+    if type(expected) is dict and (flat := copy_flat(expected)) is not None:
+        return Comparer.of(metric, options).compare(actual, flat, judge)
     read = read_models(expected, actual)
     comparer = Comparer.of(metric, read.add_rules(options))
     comparer.warn_without_schema()

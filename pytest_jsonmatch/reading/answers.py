@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.value.convert import JSON_TYPES, MISSING, Matcher, json_type
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, JSON_TYPES, MISSING, Matcher, json_type
 from pytest_jsonmatch.engine.value.errors import JsonExtractionError, JsonParseError
 from pytest_jsonmatch.reading import strict
 from pytest_jsonmatch.reading.extract import decode_answer, extract_json, kind_of
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.reading.extract import Want
 
 _STRING: Final = "string"
+_NO_STRINGS: Final = frozenset[str]()
 
 
 @final
@@ -55,7 +56,9 @@ def read_text(
     Raises:
         JsonExtractionError: a string can't be right, and there is no JSON in the text.
     """
-    types = list_admitted_types(plan, expected)
+    root = plan.root
+    is_simple = plan.schema is None and not root.varies and root.rules.accept is None
+    types = _NO_STRINGS if is_simple and type(expected) in CONTAINERS else list_admitted_types(plan, expected)
     if _STRING not in types:
         want = kind_of(expected, plan.target)
         extraction = extract_json(text, want=want, repair=repair)
