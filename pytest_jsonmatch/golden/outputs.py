@@ -348,7 +348,7 @@ def _end_last_line(path: Path) -> None:
 
 
 @final
-class Recorder:
+class AnswerRecorder:
     """Writes each answer of this process once, as soon as a producer has returned it.
 
     Args:

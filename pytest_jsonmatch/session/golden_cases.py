@@ -33,7 +33,7 @@ _MAX_SOURCE: Final = 4000
 
 def open_recorder(session: Session) -> None:
     """Open the file for new answers, if they are saved."""
-    from pytest_jsonmatch.golden.outputs import OutputWriter, Recorder, WorkerWriter
+    from pytest_jsonmatch.golden.outputs import AnswerRecorder, OutputWriter, WorkerWriter
 
     config, settings = session.config, session.settings
     path, adds = settings.replay or (settings.record, False)
@@ -47,7 +47,7 @@ def open_recorder(session: Session) -> None:
         with usage_errors(option):
             writer = session.writer = OutputWriter(config.invocation_params.dir / path, option, adds=adds)
     config.pluginmanager.register(writer, "jsonmatch-record")
-    session.recorder = Recorder(writer.write, case_rules(session).outputs)
+    session.recorder = AnswerRecorder(writer.write, case_rules(session).outputs)
 
 
 def case_rules(session: Session) -> CaseRules:

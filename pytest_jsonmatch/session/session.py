@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.check import Check
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.golden.collector import CaseRules
-    from pytest_jsonmatch.golden.outputs import OutputWriter, Recorder
+    from pytest_jsonmatch.golden.outputs import AnswerRecorder, OutputWriter
     from pytest_jsonmatch.golden.update import FileUpdate
     from pytest_jsonmatch.report.blocks import Report
     from pytest_jsonmatch.report.styled import StyledLine
@@ -101,7 +101,7 @@ class Session:
         """The verdict on the run, once it has ended."""
         self.writer: OutputWriter | None = None
         """The file of new answers, if they are saved; None in workers of pytest-xdist."""
-        self.recorder: Recorder | None = None
+        self.recorder: AnswerRecorder | None = None
         """Saves the answers of golden cases to a file, if requested."""
         self._overriding: set[int] = set()
         """The ids of the plugins, modules and classes that override fixtures of golden cases."""
