@@ -11,6 +11,7 @@ from pytest_jsonmatch._version import __version__
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.repeats import repeats
 from pytest_jsonmatch.limits import SCORES
+from pytest_jsonmatch.report.acceptable import acceptable_blocks
 from pytest_jsonmatch.report.blocks import (
     Heading,
     Report,
@@ -119,6 +120,7 @@ def build(
         *_case_blocks(results, failed, page, link, is_judged=is_judged),
         *field_blocks(results, _scores_before(earlier)),
         *kind_blocks(results),
+        *acceptable_blocks(results),
         *_comparison_blocks(results, contests, by, confidence),
         *repeat_blocks(repeated),
         *statistics,

@@ -8,6 +8,7 @@ import random
 import pytest
 
 from pytest_jsonmatch import RunResult, compare_corpus, read_results
+from pytest_jsonmatch.report.acceptable import accept_kinds
 
 pytest_plugins = ["pytester"]
 
@@ -159,3 +160,52 @@ def test_the_difference_of_two_runs(tmp_path, capsys, monkeypatch):
     ]
     main(["diff", "before.run.jsonl", "after.run.jsonl", "before.run.jsonl"])
     assert "case or accents" in capsys.readouterr().out
+
+
+# -- if acceptable -----------------------------------------------------------------------------------------------
+
+GOLD = [
+    {"id": 1, "a": "Main St. 4", "b": "x y", "c": "12.50", "d": [1, 20, 30]},
+    {"id": 2, "a": "A-B", "b": "Zoë", "c": "2026-03-04", "d": [10]},
+]
+ANSWERS = [
+    {"id": 1, "a": "Main St 4", "b": "xy", "c": "12.5", "d": [20, 30, 1], "e": None},
+    {"id": 2, "a": "A-B", "b": "ZOE", "c": "4 March 2026", "d": [10], "e": "new"},
+]
+
+
+def test_scores_with_rules_that_accept_a_kind():
+    run = compare_corpus(ANSWERS, GOLD, id="id", keep="imperfect")
+    accepted = {each.kind: each for each in accept_kinds(run)}
+    # Nothing is offered for values that may be wrong.
+    assert set(accepted) == {
+        "null, empty or absent",
+        "white space",
+        "case or accents",
+        "amount in another form",
+        "date in another form",
+        "punctuation",
+        "order of elements",
+    }
+    mean = run.mean("score")
+    for kind in ("white space", "case or accents", "punctuation", "order of elements"):
+        # What a rule brings is what the kind costs.
+        assert accepted[kind].score - mean == pytest.approx(run.kinds[kind].cost), kind
+    assert accepted["null, empty or absent"].rule == "absent: [null, '', …]"
+
+
+def test_rules_are_for_the_fields_that_have_the_kind_and_add_to_those_that_exist():
+    gold = [{"a": "x  Y", "b": "pq"}]
+    rules = {"a": {"transform": ["lowercase"]}}
+    run = compare_corpus([{"a": "xy", "b": "PQ"}], gold, keep="all", fields=rules)
+    assert {each.kind: each.score for each in accept_kinds(run)} == {
+        "case or accents": 0.5,
+        "white space": 0.5,
+    }
+
+
+def test_nothing_is_tried_where_values_are_not_kept():
+    for keep in ("none", "worst"):
+        run = compare_corpus(ANSWERS * 8, GOLD * 8, keep=keep)
+        assert list(accept_kinds(run)) == []
+    assert list(accept_kinds(RunResult.of_cases())) == []

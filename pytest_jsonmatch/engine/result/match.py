@@ -70,6 +70,11 @@ class MatchResult:
         self._validity = validity
 
     @property
+    def plan(self) -> Plan:
+        """The metric with its options, compiled."""
+        return self._plan
+
+    @property
     def metric(self) -> str:
         """The metric's name."""
         return self._plan.metric

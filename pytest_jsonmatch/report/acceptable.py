@@ -1,0 +1,139 @@
+"""Compute the scores that a run would have if a kind of differences were acceptable."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
+
+from pytest_jsonmatch.comparer import Comparer
+from pytest_jsonmatch.engine.compare.kinds import (
+    AMOUNT,
+    CASE,
+    DATE,
+    NOTHING,
+    NUMBER_AS_TEXT,
+    ORDER,
+    PUNCTUATION,
+    SHIFTED,
+    TYPOGRAPHY,
+    WHITE_SPACE,
+)
+from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.errors import JsonMatchError
+from pytest_jsonmatch.report.blocks import Table, TableCell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pytest_jsonmatch.engine.result.match import MatchResult
+    from pytest_jsonmatch.report.blocks import AnyCell
+    from pytest_jsonmatch.results.run import RunResult
+
+_NO_SPACE: Final = {"replace": {"pattern": r"\s+", "with": ""}}
+_RULES: Final[Mapping[str, tuple[Mapping[str, Any], str]]] = {
+    NUMBER_AS_TEXT: ({"transform": [{"type_convert": {"to": "string"}}]}, "type_convert to string"),
+    WHITE_SPACE: ({"transform": [_NO_SPACE]}, "replace white space by nothing"),
+    TYPOGRAPHY: (
+        {"transform": [_NO_SPACE, "fold_punctuation", {"unicode": {"form": "NFKC"}}]},
+        "fold_punctuation, unicode NFKC",
+    ),
+    CASE: ({"transform": ["strip_accents", "casefold"]}, "strip_accents, casefold"),
+    PUNCTUATION: ({"transform": ["strip_punctuation", _NO_SPACE]}, "strip_punctuation"),
+    AMOUNT: ({"compare": "amount"}, "compare: amount"),
+    DATE: ({"compare": "date"}, "compare: date"),
+    ORDER: ({"align": "unordered"}, "align: unordered"),
+    SHIFTED: ({"align": "sequence"}, "align: sequence"),
+}
+"""The rules that accept a kind in the fields that have it, and their short forms."""
+_ABSENT: Final[list[Any]] = [None, "", "N/A", "n/a", "-", "none", "null", [], {}]
+_MIN_SHARE: Final = 0.02
+"""Kinds with a smaller share of the loss are not tried."""
+_MAX_RECORDS: Final = 1_000
+"""Nothing is tried for runs with more imperfect records, since each is compared again for each kind."""
+
+
+@final
+class Accepted(NamedTuple):
+    """The mean score of a run if a kind of differences were accepted by a rule."""
+
+    kind: str
+    score: float
+    rule: str
+
+
+def acceptable_blocks(results: RunResult) -> Iterator[Table]:
+    """Yield a table of the scores that rules would give; nothing if the values of a run are not kept."""
+    accepted, mean = list(accept_kinds(results)), results.mean("score")
+    if accepted and mean is not None:
+        rows: list[Sequence[AnyCell]] = [
+            [each.kind, TableCell(f"{mean:.3f} → {each.score:.3f}", value=each.score), each.rule]
+            for each in accepted
+        ]
+        title = "if acceptable, with a rule for the fields that have the kind"
+        yield Table(("kind", "score", "rule"), rows, title, "kind", text=("rule",), level="more")
+
+
+def accept_kinds(results: RunResult) -> Iterator[Accepted]:
+    """Yield the mean score of a run with each rule that accepts a kind of differences.
+
+    A rule is for the fields that have the kind only, since a rule for all fields would hide other mistakes.
+    Nothing is offered for kinds that may be mistakes, such as extra elements. All records with a score below
+    1 must be kept.
+    """
+    kept = [record.match for record in results.records if record.match is not None and not record.error]
+    imperfect = [match for match in kept if match.score is not None and match.score < 1.0]
+    broken = sum(bool(record.error) for record in results.records)
+    scored = results.totals.scored
+    missing = scored - results.totals.counts["perfect_records"] - len(imperfect) - broken
+    signature = results.signature
+    post_processed = signature is not None and '"post_process"' in signature.options
+    if missing or post_processed or not 0 < len(imperfect) <= _MAX_RECORDS:
+        return
+    mean, loss = results.mean("score") or 0.0, sum(kind.cost for kind in results.kinds.values())
+    for name, kind in results.kinds.items():
+        if kind.cost < _MIN_SHARE * loss or (name not in _RULES and name != NOTHING):
+            continue
+        having = [match for match in imperfect if name in match.kinds]
+        gain = _compute_gain(having, name, list(kind.fields))
+        if gain is not None:
+            rule = "absent: [null, '', …]" if name == NOTHING else _RULES[name][1]
+            yield Accepted(name, min(mean + gain / scored, 1.0), rule)
+
+
+def _compute_gain(matches: Sequence[MatchResult], kind: str, paths: Sequence[str]) -> float | None:
+    """Return by how much the scores of comparisons rise with a rule in total; None if that is unknown."""
+    gain = 0.0
+    for match in matches:
+        comparer = _make_comparer(match, kind, paths)
+        expected, actual = match.documents
+        if comparer is None or actual is MISSING:
+            return None
+        try:
+            gain += comparer.compare_value(actual, expected).score - match.score
+        except JsonMatchError:
+            return None
+    return gain
+
+
+def _make_comparer(match: MatchResult, kind: str, paths: Sequence[str]) -> Comparer | None:
+    """Return a comparer with a rule for some fields in addition; None if it can't be made or asks a judge."""
+    if match.plan.recipe is None or match.plan.has_batch:
+        return None
+    metric, options = match.plan.recipe.args
+    if kind == NOTHING:
+        changed = {**options, "absent": [*options.get("absent", ()), *_ABSENT]}
+    else:
+        fields = dict(options.get("fields") or {})
+        for path in paths:
+            known = fields.get(path, {})
+            given = known if isinstance(known, dict) else {"compare": known}
+            rule = dict(_RULES[kind][0])
+            if "transform" in rule:
+                earlier = given.get("transform", options.get("transform", ()))
+                listed = [earlier] if isinstance(earlier, (str, dict)) else [*earlier]
+                rule["transform"] = [*listed, *rule["transform"]]
+            fields[path] = {**given, **rule}
+        changed = {**options, "fields": fields}
+    try:
+        return Comparer.of(metric, changed)
+    except JsonMatchError:
+        return None
