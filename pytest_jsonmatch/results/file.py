@@ -16,7 +16,7 @@ from pytest_jsonmatch.atomic import write_file
 from pytest_jsonmatch.engine.plan.compile import Signature
 from pytest_jsonmatch.engine.result.aggregation import RATES, FieldAggregation, FieldSums
 from pytest_jsonmatch.engine.result.rows import RowCounts
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, hide_secrets
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.sums import Scores
 from pytest_jsonmatch.engine.value.text import count, shorten
@@ -25,6 +25,7 @@ from pytest_jsonmatch.results.comparison import Case
 from pytest_jsonmatch.results.kinds import KindTotals
 from pytest_jsonmatch.results.origin import with_origin
 from pytest_jsonmatch.results.plain import from_plain, to_plain
+from pytest_jsonmatch.results.record import RecordResult, RunError
 from pytest_jsonmatch.results.run import RunResult
 from pytest_jsonmatch.results.totals import Totals
 
@@ -90,11 +91,28 @@ def _head(results: RunResult) -> dict[str, Any]:
 
 def _corpus(results: RunResult) -> dict[str, Any]:
     by_tag = {tag: _totals(part) for tag, part in results.corpus_tags.items()}
+    kept = [record for record in results.records if record.match is not None or results.kept_cases]
+    kept.sort(key=lambda record: record.index)
+    lists = {
+        "records": [[record.record_id, record.index] for record in kept],
+        "worst": [kept.index(record) for record in results.worst if record in kept],
+        "errors": [_plain_error(error) for error in results.errors],
+        "warnings": [_plain_error(warning) for warning in results.warnings],
+        **{name: [*getattr(results, name)] for name in _UNMATCHED},
+    }
     return {
         "signature": str(results.signature),
         **_totals(results.totals),
         **({"by_tag": by_tag} if by_tag else {}),
+        **{name: entries for name, entries in lists.items() if entries},
     }
+
+
+_UNMATCHED: Final = ("unmatched_expected", "unmatched_actual", "unmatched_rules")
+
+
+def _plain_error(error: RunError) -> list[Any]:
+    return [error.record_id, error.path, error.comparator, hide_secrets(error.reason)]
 
 
 def _totals(totals: Totals) -> dict[str, Any]:
@@ -181,7 +199,42 @@ def _read(lines: Iterable[str], name: str) -> RunResult:
 def _read_corpus(corpus: Mapping[str, Any], cases: Iterable[Case], more: dict[str, Any]) -> RunResult:
     signature = corpus["signature"]
     by_tag = {tag: _read_totals(part, signature) for tag, part in corpus.get("by_tag", {}).items()}
-    return RunResult(tuple(cases), _read_totals(corpus, signature), by_tag, "record", **more)
+    listed = tuple(cases)
+    records = tuple(
+        _read_record(case, record_id, index)
+        for case, (record_id, index) in zip(listed, corpus.get("records", ()))
+    )
+    more |= {name: tuple(corpus.get(name, ())) for name in _UNMATCHED}
+    for name in ("errors", "warnings"):
+        more[name] = tuple(RunError(*entry) for entry in corpus.get(name, ()))
+    return RunResult(
+        listed,
+        _read_totals(corpus, signature),
+        by_tag,
+        "record",
+        records=records,
+        worst=tuple(records[at] for at in corpus.get("worst", ()) if at < len(records)),
+        **more,
+    )
+
+
+def _read_record(case: Case, record_id: str | int, index: int) -> RecordResult:
+    """Return a record of a corpus, without its comparison."""
+    (comparison,) = case.runs[0].comparisons[:1] or (None,)
+    if comparison is None:
+        return RecordResult(record_id, index, None, None, None, None, cluster=case.cluster, tags=case.tags)
+    scores = {name: getattr(comparison, name) if comparison.has_figures else None for name in SCORES}
+    return RecordResult(
+        record_id,
+        index,
+        **scores,
+        counts=comparison.counts,
+        error=next(iter(comparison.errors), None),
+        warnings=comparison.warnings,
+        violations=comparison.violations,
+        cluster=case.cluster,
+        tags=case.tags,
+    )
 
 
 def _read_totals(found: Mapping[str, Any], signature: str) -> Totals:

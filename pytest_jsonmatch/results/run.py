@@ -541,6 +541,7 @@ class RunResult:
         if not (self.is_of_records and other.is_of_records) or self.signature != other.signature:
             message = f"merging needs equal signatures, got {self.signature} and {other.signature}"
             raise ConfigurationError(message)
+        self._refuse_common_records(other)
         totals = Totals()
         totals.merge(self.totals)
         totals.merge(other.totals)
@@ -561,6 +562,17 @@ class RunResult:
             unmatched_actual=self.unmatched_actual + other.unmatched_actual,
             unmatched_rules=tuple(rule for rule in self.unmatched_rules if rule in other.unmatched_rules),
         )
+
+    def _refuse_common_records(self, other: RunResult) -> None:
+        """Raise an error if a record is in both runs, as far as they keep records."""
+        ids = [{record.record_id: record for record in run.records + run.worst} for run in (self, other)]
+        are_positions = all(
+            record.record_id == record.index + 1 for records in ids for record in records.values()
+        )
+        common = sorted(ids[0].keys() & ids[1].keys(), key=str)
+        if common and (not are_positions or (self.created and self == other)):
+            message = f"merging needs runs without common records, but both have {common[0]!r}"
+            raise ConfigurationError(message)
 
     def _merge_cases(self, other: RunResult) -> RunResult:
         if common := {case.id for case in self.cases} & {case.id for case in other.cases}:
@@ -616,9 +628,9 @@ class RunResult:
             ConfigurationError: `by` has another value, or no such library is installed.
         """
         is_read = self.kept_cases is not None
-        records, leaves = self._case_frames() if is_read else self._record_frames()
+        leaves = self._leaf_rows() if is_read else self._field_result_rows()
         rows = {
-            "record": records,
+            "record": map(_record_row, self.records) if self.records else map(_case_row, self.cases),
             "field": iter_field_rows(self.per_field),
             "leaf": leaves,
             "rows": iter_row_counts(self.rows),
@@ -628,47 +640,30 @@ class RunResult:
                 for path, numbers in kind.fields.items()
             ),
         }
-        names = ("id", "run", "path", "status", *Difference._fields) if is_read else ()
+        names = ("id", "run", "path", "status", *Difference._fields) if is_read and by == "leaf" else ()
         return make_data_frame(rows, by, library, names)
 
-    def _record_frames(self) -> tuple[_Rows, _Rows]:
-        names = ("record_id", "index", "score", "precision", "recall", "f1", "error", "cluster")
+    def _field_result_rows(self) -> _Rows:
         return (
-            ({**record.tags, **{name: getattr(record, name) for name in names}} for record in self.records),
-            (
-                {"record_id": record.record_id, **leaf.to_dict()}
-                for record in self.records
-                for leaf in record.field_results
-            ),
+            {"id": str(record.record_id), **leaf.to_dict()}
+            for record in self.records
+            for leaf in record.field_results
         )
 
-    def _case_frames(self) -> tuple[_Rows, _Rows]:
+    def _leaf_rows(self) -> _Rows:
         return (
-            (
-                {
-                    **case.tags,
-                    "id": case.id,
-                    "passed": case.passed,
-                    **{name: case.mean(name) if case.has_figures else None for name in SCORES},
-                    "pass_rate": case.pass_rate,
-                    "cluster": case.cluster,
-                }
-                for case in self.cases
-            ),
-            (
-                {
-                    "id": case.id,
-                    "run": run.number,
-                    "path": path,
-                    "status": difference.status,
-                    **difference._asdict(),
-                }
-                for case in self.cases
-                for run in case.runs
-                for comparison in run.comparisons
-                for path, differences in comparison.differences.items()
-                for difference in differences
-            ),
+            {
+                "id": case.id,
+                "run": run.number,
+                "path": path,
+                "status": difference.status,
+                **difference._asdict(),
+            }
+            for case in self.cases
+            for run in case.runs
+            for comparison in run.comparisons
+            for path, differences in comparison.differences.items()
+            for difference in differences
         )
 
     def interval(self, name: str, fields: str | None = None, confidence: float = 0.95) -> Interval:
@@ -731,6 +726,33 @@ class RunResult:
         mean = self.mean_f1
         f1 = "no scores" if mean is None else f"mean F1 {format_score(mean)}"
         return f"{self.metric}: {size}, {f1}{left_out}"
+
+
+def _case_row(case: Case) -> dict[str, Any]:
+    """Return the row of a case in a data frame."""
+    return {
+        **case.tags,
+        "id": case.id,
+        "passed": case.passed,
+        **{name: case.mean(name) if case.has_figures else None for name in SCORES},
+        "pass_rate": case.pass_rate,
+        "cluster": case.cluster,
+        "error": next((run.error for run in case.runs if run.error), None),
+    }
+
+
+def _record_row(record: RecordResult) -> dict[str, Any]:
+    """Return the row of a record in a data frame, with the columns of a case."""
+    passed = record.score is not None and record.score >= 1.0
+    return {
+        **record.tags,
+        "id": str(record.record_id),
+        "passed": passed,
+        **{name: getattr(record, name) for name in SCORES},
+        "pass_rate": float(passed),
+        "cluster": record.cluster,
+        "error": record.error,
+    }
 
 
 def _select(cases: Iterable[Case], tag: str) -> tuple[Case, ...]:

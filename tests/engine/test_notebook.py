@@ -50,11 +50,13 @@ def test_fields_of_a_corpus_as_a_data_frame(library):
 def test_records_and_leaves_of_a_corpus_as_a_data_frame(library):
     pytest.importorskip(library, reason=f"{library} is not installed")
     records = RUN.to_dataframe("record", library)
-    assert list(records["record_id"]) == [1, 2]
+    assert list(records["id"]) == ["1", "2"]
     assert list(records["score"]) == [each.score for each in RUN.records]
     leaves = RUN.to_dataframe("leaf", library)
-    assert list(zip(leaves["record_id"], leaves["path"], leaves["score"], strict=True)) == [
-        (record.record_id, leaf.path, leaf.score) for record in RUN.records for leaf in record.field_results
+    assert list(zip(leaves["id"], leaves["path"], leaves["score"], strict=True)) == [
+        (str(record.record_id), leaf.path, leaf.score)
+        for record in RUN.records
+        for leaf in record.field_results
     ]
     tagged = compare_corpus([{"n": 1}], [{"n": 1, "kind": "scan"}], tags={"source": "kind"})
     assert list(tagged.to_dataframe("record", library)["source"]) == ["scan"]

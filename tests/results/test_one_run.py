@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_jsonmatch import JsonMatchWarning, compare_corpus, read_results
+from pytest_jsonmatch import ConfigurationError, JsonMatchWarning, compare_corpus, read_results
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
 from pytest_jsonmatch.report.blocks import Text
@@ -159,3 +159,33 @@ def test_several_tags_select_the_cases_that_have_all_of_them() -> None:
         assert checked(text, found)[0] is True
         assert checked('tags["x=1"].tags["y=1"].fields["n"].score == 1', found)[0] is True
         assert checked('tags["x=2"].tags["y=2"].score >= 0', found)[0] is False
+
+
+def test_a_file_of_a_corpus_has_its_lists_and_data_frames() -> None:
+    pandas = pytest.importorskip("pandas")
+    answers = [{"id": 1, "a": 1}, {"id": 2, "a": 2, "x": "no"}, {"id": 9}]
+    gold = [{"id": number, "a": 1} for number in (1, 2, 3)]
+    with pytest.warns(JsonMatchWarning):
+        corpus = compare_corpus(answers, gold, id="id", fields={"zz": {"weight": 2}}, tags={"a": "a"})
+    read = from_text(to_text(corpus), "run.jsonl")
+    assert [each.record_id for each in read.worst] == [each.record_id for each in corpus.worst] == [2, 3, 1]
+    assert read.worst == corpus.worst
+    for name in ("unmatched_rules", "unmatched_expected", "unmatched_actual", "errors", "warnings"):
+        assert getattr(read, name) == getattr(corpus, name), name
+    assert (read.unmatched_rules, read.unmatched_expected) == (("zz",), (3,))
+    for by in ("record", "field", "rows"):
+        pandas.testing.assert_frame_equal(read.to_dataframe(by, "pandas"), corpus.to_dataframe(by, "pandas"))
+
+
+def test_a_record_in_two_files_is_an_error() -> None:
+    gold = [{"id": name, "a": 1} for name in "pqr"]
+    one, other = (compare_corpus(part, part, id="id", keep="worst") for part in (gold[:2], gold[1:]))
+    for first, second in ((one, other), (read_back(one), read_back(other)), (one, one)):
+        with pytest.raises(ConfigurationError, match="without common records, but both have "):
+            first.merge(second)
+    shards = [compare_corpus([{"a": 1}], [{"a": 1}]) for _ in range(2)]
+    assert shards[0].merge(shards[1]).total_records == 2
+
+
+def read_back(run: RunResult) -> RunResult:
+    return from_text(to_text(run), "run.jsonl")

@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from pytest_jsonmatch import compare_corpus, register_comparator
+from pytest_jsonmatch import JsonMatchWarning, compare_corpus, register_comparator
 from pytest_jsonmatch.answer import Spent
 from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
 from pytest_jsonmatch.engine.result.rows import RowCounts
@@ -185,7 +185,12 @@ def named_in(schema: Any) -> set[str]:
 
 def test_we_write_all_that_it_says() -> None:
     ignoring = to_text(compare_corpus([{"a": 1}], [{"a": 1}], extra="ignore", keep="none"))
-    assert named_in(SCHEMA) - keys_in([HEAD, CASE, json.loads(ignoring)]) == set()
+    rules: dict[str, Any] = {"metric": "json_similarity", "fields": {"x": {"weight": 2}}, "id": "id"}
+    answers = ['{"id": 1, "a": 1, "a": 1}', {"id": 3}]
+    with pytest.warns(JsonMatchWarning):
+        run = compare_corpus(answers, [{"id": 1}, {"id": 2, "b": 1}], **rules)
+    corpus, *_ = to_text(run).splitlines()
+    assert named_in(SCHEMA) - keys_in([HEAD, CASE, *map(json.loads, (ignoring, corpus))]) == set()
 
 
 def test_it_names_every_sum_and_every_member_of_a_comparison() -> None:
