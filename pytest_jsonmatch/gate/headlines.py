@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import partial
+from math import fsum
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.gate.baseline import compare_runs
@@ -48,12 +49,18 @@ def headlines(results: RunResult, confidence: float = 0.95) -> list[Headline]:
 @final
 @dataclass(frozen=True, slots=True)
 class RunChange:
-    """The change of a run from its baseline: of the mean score, the pass rate, each field, and each tag."""
+    """The change of a run from its baseline: of the mean score, the pass rate, each field, and each tag.
+
+    The levels of a field are its means over the cases that have it, so they do not depend on the other run;
+    in the difference, a case without the field counts as 1 if the other run has it there.
+    """
 
     scores: Change
     outcomes: Change
     fields: Mapping[str, Change]
     tags: Mapping[str, Change] = field(default_factory=dict)
+    with_field: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """By field, the number of cases in both runs that have it, before and after."""
 
 
 class Contest(NamedTuple):
@@ -153,8 +160,18 @@ def change_of_runs(
     )
     outcomes = changes.pop("pass rate")
     tags = {tag: changes.pop(f"tag {tag}") for tag in of_tags}
-    fields = {name.removeprefix("field "): change for name, change in changes.items()}
-    return RunChange(scores, outcomes, fields, tags)
+    fields, with_field = {}, {}
+    common = {case.id for case in before.cases} & {case.id for case in after.cases}
+    for name, change in changes.items():
+        path = name.removeprefix("field ")
+        own = [
+            [fsum(scores) / len(scores) for case, scores in side.get(path, {}).items() if case in common]
+            for side in (then, now)
+        ]
+        levels = [fsum(means) / len(means) if means else None for means in own]
+        fields[path] = replace(change, baseline=levels[0], current=levels[1])
+        with_field[path] = len(own[0]), len(own[1])
+    return RunChange(scores, outcomes, fields, tags, with_field)
 
 
 def clusters_of(*runs: RunResult) -> dict[str, str]:

@@ -256,13 +256,23 @@ def _statistic_table(contest: Contest) -> Table:
     for name, _, change in (next(changes), *(named for named in changes if named.change.delta)):
         tone = _TONES.get(change.kind, "")
         cells = (TableCell(text, tone) for text in (*change.signed, change.verdict))
-        rows.append([name, score_text(change.baseline), score_text(change.current), *cells])
+        label = name + _coverage(run_change.with_field.get(name), run_change.scores.cases)
+        rows.append([label, score_text(change.baseline), score_text(change.current), *cells])
     note = _CORRECTED if len(rows) > 1 else ""
     verdicts = {"verdict"}
     spare = {columns[4]: 1}
     return Table(
         columns, rows, title, "statistic", names=names, text=verdicts, uncut=verdicts, spare=spare, note=note
     )
+
+
+def _coverage(with_field: tuple[int, int] | None, cases: int) -> str:
+    """Return of how many cases a field's levels are the means; empty if all have it."""
+    if with_field is None or with_field == (cases, cases):
+        return ""
+    before, after = with_field
+    number = count(after, "case") if before == after else f"{count(before)} and {count(after, 'case')}"
+    return f" (mean of {number} that {'has' if before == after == 1 else 'have'} it)"
 
 
 # -- cases that changed ------------------------------------------------------------------------------------

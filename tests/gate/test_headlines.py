@@ -85,7 +85,7 @@ def test_an_invented_field_is_worse():
     )
     verdict = change_of_runs(before, after)
     note = verdict.fields["note"]
-    assert (note.kind, note.cases, note.baseline, note.current) == ("worse", 30, 1.0, 0.0)
+    assert (note.kind, note.cases, note.baseline, note.current) == ("worse", 30, None, 0.0)
     assert change_of_runs(after, before).fields["note"].kind == "better"
     failed = Case("f.yaml::c000", (CaseRun(1, passed=False, error="failed before comparing"),))
     verdict = change_of_runs(before.with_cases((failed, *before.cases[1:])), after)

@@ -305,3 +305,15 @@ def test_how_many_cases_are_in_both_runs():
     )
     made = contest(*zip(("main", "b"), runs, strict=True))
     assert verdict(made).quoting().endswith("could go undetected; 8 of 40 cases are in both")
+
+
+def test_the_level_of_a_field_is_the_mean_of_the_cases_that_have_it():
+    """It does not depend on the other run; in the difference, a case without the field counts as 1."""
+    gold = {"n": 1}
+    with_tip = [{"n": 1, "tip": 2}] * 4
+    before, after = run(*with_tip, *[gold] * 6, expected=gold), run(*[gold] * 9, with_tip[0], expected=gold)
+    (row,) = (line for line in shown(before, after, width=200) if line.startswith("tip ("))
+    cells = re.split(r" {2,}", row)
+    assert cells[:4] == ["tip (mean of 4 and 1 case that have it)", "0.00", "0.00", "+0.300"]
+    same = shown(before, before, width=200)
+    assert not any("that have it" in line for line in same)
