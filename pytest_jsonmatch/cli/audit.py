@@ -52,7 +52,13 @@ def run(options: Namespace) -> int:
     about = (
         f"{name_of(options.gold)}: {count(audit.records, 'record')}, answers of {len(audit.systems)} systems"
     )
-    code = finish(options, audit, _gold_sheet(audit, about), gates, on=count(audit.records, "record"))
+    code = finish(
+        options,
+        audit,
+        _gold_sheet(audit, about, shows_all=bool(options.verbose)),
+        gates,
+        on=count(audit.records, "record"),
+    )
     if options.review:
         _review_suspects(audit.found, options)
     return code
@@ -76,27 +82,43 @@ def _run_audit(options: Namespace) -> GoldAudit:
 # -- for people --------------------------------------------------------------------------------------------
 
 
-def _gold_sheet(audit: GoldAudit, about: str) -> Report:
-    """Return the report of an audit of gold records."""
-    columns = "record", "place", "gold", "answers", "votes", "wrong gold", "who"
-    text = {"place", "gold", "answers", "who"}
-    rows = [
-        (
-            TableCell(suspect.record, "strong"),
-            suspect.path,
-            *_value_texts(suspect),
-            f"{len(suspect.systems)} to {len(suspect.backing)}",
-            f"{min(suspect.probability * 100, 99):.0f} %",
-            ", ".join(suspect.systems),
+def _gold_sheet(audit: GoldAudit, about: str, *, shows_all: bool) -> Report:
+    """Return the report of an audit of gold records: a line for each group of places, or for each place."""
+    groups = [[suspect] for suspect in audit.found] if shows_all else audit.groups
+    has_estimate = audit.expected is not None
+    columns = "record", "place", "gold", "answers", "votes", *(["wrong gold"] if has_estimate else []), "who"
+    rows = []
+    for first, *others in groups:
+        also = f" and {count(len(others))} more" if others else ""
+        place = f"{first.field}: {first.change}" if others else first.path
+        chance = "enum" if first.is_outside_schema else f"{min(first.probability * 100, 99):.0f} %"
+        rows.append(
+            (
+                TableCell(f"{first.record}{also}", "strong"),
+                place,
+                *_value_texts(first),
+                f"{len(first.systems)} to {len(first.backing)}",
+                *([chance] if has_estimate else []),
+                ", ".join(first.systems),
+            )
         )
-        for suspect in audit.found
-    ]
-    summary = (
-        f"{count(len(rows), 'place')} where systems agree against the gold, the strongest evidence first. "
-        f"Expect about {audit.expected:.0f} of these gold values to be wrong, assuming that one gold value "
-        "in fifty is wrong and that systems err independently."
-    )
-    table = Table(columns, rows, noun="place", text=text, spare={"who": 1})
+    number = count(len(audit.found), "place")
+    summary = f"{number} where systems agree against the gold, the strongest evidence first."
+    if len(groups) < len(audit.found):
+        summary += f" Places that differ in the same way are one line (-v: all), {count(len(groups))} in all."
+    if audit.expected is None:
+        summary += (
+            " Two systems do not show how often they make the same mistake: add a third to estimate how many "
+            "of these gold values are wrong."
+        )
+    else:
+        summary += (
+            f" Expect about {audit.expected:.0f} of these gold values to be wrong, assuming that one gold "
+            "value in fifty is wrong and that no mistake is shared by all systems."
+        )
+    if any(suspect.is_outside_schema for suspect in audit.found):
+        summary += " The schema's enum does not have the gold values of the first ones."
+    table = Table(columns, rows, noun="place", text={"place", "gold", "answers", "who"}, spare={"who": 1})
     return Report("jsonmatch study audit", about, [Text(summary), table, notes_table(audit.notes)])
 
 

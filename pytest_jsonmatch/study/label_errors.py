@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from math import fsum, log2
+from math import fsum, log2, log10
 from operator import eq
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch import defaults
 from pytest_jsonmatch.engine.score.field import MATCH, OMISSION, UNCOUNTED
 from pytest_jsonmatch.engine.value.convert import MISSING, get_value, replace_value
+from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 from pytest_jsonmatch.engine.value.paths import format_path, parse_path
 from pytest_jsonmatch.engine.value.text import count, render
@@ -22,6 +23,7 @@ from pytest_jsonmatch.study.words import describe_study
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.study.answers import Answered, ComparedAnswer
@@ -35,6 +37,11 @@ _PRIOR: Final = log2(1 / 49)
 """The prior log-odds, in bits, that a gold value is wrong: one in fifty."""
 _AGREE: Final = 2
 """At least this many systems must agree with each other."""
+_MIN_SYSTEMS: Final = 3
+"""Fewer systems do not show how often two of them make the same mistake."""
+_NEAR: Final = 1e-9
+_PSEUDO: Final = 2.0
+"""The weight of independence, in mistakes, in the estimate of shared mistakes."""
 
 
 @final
@@ -64,11 +71,20 @@ class Suspect:
     """The keys and indices of the path in the gold record."""
     evidence: float = 0.0
     """The evidence against the gold value, in bits: one more bit is twice as strong."""
+    is_outside_schema: bool = False
+    """Whether the schema's `enum` does not have the gold value: then it is wrong, whatever systems return."""
 
     @property
     def probability(self) -> float:
         """The probability of an error, if one gold value in fifty is wrong and systems err independently."""
+        if self.is_outside_schema:
+            return 1.0
         return 1 / (1 + 2 ** min(-self.evidence - _PRIOR, 1000.0))
+
+    @property
+    def change(self) -> str:
+        """How the value of the systems differs from the gold value, such as "factor 0.01"; else empty."""
+        return describe_change(self.gold, self.answer) if self.kind == "change" else ""
 
     @property
     def replacement(self) -> JsonValue:
@@ -95,16 +111,37 @@ class GoldAudit:
     def statistics(self) -> Mapping[str, float | None]:
         """`suspects`, the number of gold values with a probability above 0.5, and `suspect_records`.
 
-        The latter is the share of the records that have suspects.
+        The latter is the share of the records that have suspects. None for two systems, which may share
+        mistakes without anyone knowing how often.
         """
+        if len(self.systems) < _MIN_SYSTEMS:
+            return {"suspects": None, "suspect_records": None}
         likely = [suspect.position for suspect in self.found if suspect.probability > 0.5]
         share = len(set(likely)) / self.records if self.records else None
         return {"suspects": len(likely), "suspect_records": share}
 
     @property
-    def expected(self) -> float:
-        """The expected number of errors among the values found: the sum of their probabilities."""
+    def expected(self) -> float | None:
+        """The expected number of errors among the values found: the sum of their probabilities.
+
+        None for two systems.
+        """
+        if len(self.systems) < _MIN_SYSTEMS:
+            return None
         return fsum(suspect.probability for suspect in self.found)
+
+    @property
+    def groups(self) -> list[list[Suspect]]:
+        """The values found, with those of a field that differ in the same way together.
+
+        Such a group may be one systematic mistake: of the systems, or of the gold.
+        """
+        groups: dict[object, list[Suspect]] = {}
+        for number, suspect in enumerate(self.found):
+            change = suspect.change
+            key = (suspect.field, change) if change else number
+            groups.setdefault(key, []).append(suspect)
+        return list(groups.values())
 
 
 def audit_gold(
@@ -120,10 +157,11 @@ def audit_gold(
     Two systems agree on a value if the answer of one matches the gold record with the value of the other, by
     the metric, schema and rules that score answers.
 
-    Suspects are ranked by the log-odds, in bits, of a naive Bayes model of independent annotators (after
-    Dawid and Skene 1979), in which each wrong value is as frequent as in the gold records; docs/audit.md has
-    the formula. The prior that one gold value in fifty is wrong gives a probability, which is too high if
-    systems share mistakes.
+    Gold values outside the `enum` of the schema come first. Others are ranked by the log-odds, in bits, of a
+    naive Bayes model of annotators (after Dawid and Skene 1979), in which each wrong value is as frequent as
+    in the gold records, or, with three or more systems, as often shared as where another system agrees with
+    the gold; docs/audit.md has the formula. The prior that one gold value in fifty is wrong gives a
+    probability, which is too high if all systems share mistakes.
 
     Args:
         gold: the gold records, read once for each system: a list, the path of a file, or a mapping
@@ -146,7 +184,8 @@ def audit_gold(
     >>> [(each.record, each.path, each.gold, each.answer, each.systems) for each in found]
     [('r3', 'total', 9, 90, ('a', 'b', 'c'))]
     """
-    auditor, compare, notes = Auditor(tuple(answers)), RecordComparer(metric, options), list[str]()
+    compare, notes = RecordComparer(metric, options), list[str]()
+    auditor = Auditor(tuple(answers), compare.how.plan.schema)
     for chunk in split_chunks(pair_answers(gold, answers, id, compare, notes), len(answers)):
         auditor.add(chunk, compare)
     compare.warn()
@@ -166,6 +205,10 @@ class _FieldCounts:
     """The number of wrong values that are missing."""
     gold_values: Counter[int] = field(default_factory=Counter)
     """The frequencies of gold values by their hashes."""
+    mistakes: int = 0
+    """How often a system made a mistake that a second one could share, while a third agreed with the gold."""
+    shared: int = 0
+    """How often the second system shared it."""
 
     @property
     def missing_rate(self) -> float:
@@ -207,13 +250,13 @@ class _Dispute:
 class Auditor:
     """Collects gold records with their answers, and finds gold values that are likely wrong."""
 
-    def __init__(self, systems: tuple[str, ...]) -> None:
+    def __init__(self, systems: tuple[str, ...], schema: SchemaNode | None = None) -> None:
         if len(systems) < _AGREE:
             raise ConfigurationError(
                 f"an audit needs at least {_AGREE} systems, got {len(systems)}: gold is suspicious where "
                 "systems agree against it"
             )
-        self._systems = systems
+        self._systems, self._schema = systems, schema
         self._records = 0
         self._missing: Counter[str] = Counter()
         self._seen: defaultdict[str, _FieldCounts] = defaultdict(_FieldCounts)
@@ -246,8 +289,10 @@ class Auditor:
             for segments, value in iter_nodes(record.gold):
                 self._seen[format_cached(segments)].gold_values[hash(render(value))] += 1
             for steps, votes in Counter(steps for places in wrong.values() for steps in places).items():
+                groups = _groups(wrong, steps)
+                self._count_shared(format_schema_path(steps), wrong, groups)
                 if votes >= _AGREE:
-                    disputes.append(_Dispute(record, wrong, steps, _groups(wrong, steps)))
+                    disputes.append(_Dispute(record, wrong, steps, groups))
         self._settle(disputes, compare)
 
     def _count(self, system: str, result: MatchResult) -> dict[Steps, list[JsonValue]]:
@@ -259,6 +304,18 @@ class Auditor:
                 (seen.right if leaf.status == MATCH else seen.wrong)[system] += 1
                 seen.missing += leaf.status == OMISSION
         return {} if all(leaf.status == MATCH for leaf in leaves) else find_disagreements(result)
+
+    def _count_shared(self, path: str, wrong: _Wrong, groups: Sequence[Mapping[str, JsonValue]]) -> None:
+        """Count how often a second system shares a mistake at a path where a third agrees with the gold."""
+        mistaken = {name for group in groups for name in group}
+        right = len(wrong) - len(mistaken)
+        for group in groups:
+            for name in group:
+                for other in wrong:
+                    if other != name and right - (other not in mistaken) > 0:
+                        for seen in (self._seen[path], self._seen["$"]):
+                            seen.mistakes += 1
+                            seen.shared += other in group
 
     def _settle(self, disputes: list[_Dispute], compare: RecordComparer) -> None:
         """Add the systems that agree with the largest group at each path; repeat with the other groups."""
@@ -296,24 +353,55 @@ class Auditor:
         seen, overall = self._seen[suspect.field], self._seen["$"]
         chance = seen.chance_agreement
 
-        def skill(name: str, *, was_right: bool) -> float:
+        def accuracy(name: str, *, was_right: bool) -> float:
             # Add two pseudo-answers with the accuracy of the system over all fields; leave out this value.
             general = (overall.right[name] + 1) / (overall.right[name] + overall.wrong[name] + 2)
             right = max(seen.right[name] - was_right, 0)
             wrong = max(seen.wrong[name] - (not was_right), 0)
-            share = (right + 2 * general) / (right + wrong + 2)
-            return log2(share / (1 - share))
+            return (right + 2 * general) / (right + wrong + 2)
 
-        chance_agreement = seen.missing_rate if suspect.kind == "remove" else chance
-        against = fsum(skill(name, was_right=False) for name in suspect.systems)
-        against -= (len(suspect.systems) - 1) * log2(chance_agreement)
-        return against - fsum(skill(name, was_right=True) - log2(chance) for name in suspect.backing)
+        # This place counts as a shared mistake itself if another system agrees with the gold: leave it out.
+        together, right = len(suspect.systems), len(suspect.backing)
+        own_shared = together * (together - 1) if right else 0
+        own_mistakes = own_shared + (together * right if right > 1 else 0)
+
+        def same_mistake(share: float) -> float:
+            """Return the probability that a system makes the same mistake as another one."""
+            probability = (1 - share) * (seen.missing_rate if suspect.kind == "remove" else chance)
+            independent = probability
+            for counts in (overall, seen):
+                shared, mistakes = max(counts.shared - own_shared, 0), max(counts.mistakes - own_mistakes, 0)
+                probability = (shared + _PSEUDO * probability) / (mistakes + _PSEUDO)
+            return max(probability, independent)
+
+        first, *others = (accuracy(name, was_right=False) for name in suspect.systems)
+        against = log2(first / (1 - first)) + fsum(log2(share / same_mistake(share)) for share in others)
+        backing = [accuracy(name, was_right=True) for name in suspect.backing]
+        return against - fsum(log2(share / (1 - share)) - log2(chance) for share in backing)
+
+    def _is_outside_schema(self, suspect: Suspect) -> bool:
+        """Return whether the schema lists the values at a place, and the gold value is not among them."""
+        node = self._schema
+        for step in suspect.steps:
+            if node is None:
+                return False
+            node = node.items if type(step) is int else (node.properties or {}).get(str(step))
+        if node is None or node.enum is None or suspect.kind == "add":
+            return False
+        return not any(json_equal(value, suspect.gold) for value in node.enum)
 
     def result(self, notes: Iterable[str] = ()) -> GoldAudit:
         """Return the audit of all records."""
-        weighed = (replace(suspect, evidence=self._evidence(suspect)) for suspect in self._suspects)
-        against = [suspect for suspect in weighed if suspect.evidence > 0]
-        against.sort(key=lambda suspect: (-suspect.evidence, suspect.position))
+        weighed = (
+            replace(
+                suspect,
+                evidence=self._evidence(suspect),
+                is_outside_schema=self._is_outside_schema(suspect),
+            )
+            for suspect in self._suspects
+        )
+        against = [suspect for suspect in weighed if suspect.evidence > 0 or suspect.is_outside_schema]
+        against.sort(key=lambda each: (not each.is_outside_schema, -each.evidence, each.position))
         silent = [
             f"{name}: missing or not comparable: {count(missing)} of {count(self._records, 'answer')}; "
             "not counted there"
@@ -351,6 +439,32 @@ def _suspect(dispute: _Dispute, leading: Iterable[str], answer: JsonValue) -> Su
         tuple(backing),
         steps,
     )
+
+
+def describe_change(gold: JsonValue, answer: JsonValue) -> str:
+    """Return in which way an answer differs from a gold value, the same for values changed alike; else "".
+
+    >>> describe_change(1250, 12.5), describe_change("Acme Corp", "Acme"), describe_change("Acme", "ACME")
+    ('factor 0.01', 'cut off', 'case')
+    >>> describe_change(3, 4), describe_change("Ann", "Bob")
+    ('', '')
+    """
+    if type(gold) in {int, float} and type(answer) in {int, float}:
+        factor = answer / gold if gold else 0.0
+        power = log10(abs(factor)) if factor else 0.5
+        is_simple = abs(power - round(power)) < _NEAR or abs(factor - round(factor, 2)) < _NEAR
+        return f"factor {factor:.6g}" if factor and is_simple and abs(answer - gold) > 1 else ""
+    if type(gold) is not str or type(answer) is not str:
+        return ""
+    if gold.casefold() == answer.casefold():
+        return "case"
+    if [*filter(str.isalnum, gold.casefold())] == [*filter(str.isalnum, answer.casefold())]:
+        return "punctuation"
+    if answer and (gold.startswith(answer) or gold.endswith(answer)):
+        return "cut off"
+    if gold and (answer.startswith(gold) or answer.endswith(gold)):
+        return "longer"
+    return ""
 
 
 def _agrees(steps: Steps, compared: ComparedAnswer) -> bool:

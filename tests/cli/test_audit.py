@@ -16,8 +16,8 @@ TABLE = """\
 gold.jsonl: 6 records, answers of 3 systems
 
 2 places where systems agree against the gold, the strongest evidence first. Expect about 2 of these
-gold values to be wrong, assuming that one gold value in fifty is wrong and that systems err
-independently.
+gold values to be wrong, assuming that one gold value in fifty is wrong and that no mistake is
+shared by all systems.
 
 record  place   gold        answers   votes  wrong gold  who
 r2      total   20          21       3 to 0        99 %  a, b, c
@@ -361,3 +361,18 @@ def test_judged_fields_are_left_out(folder, suite, command):
     )
     out = command("study audit --mutate golden").out
     assert "a: a judge compares it, but none is asked" in out
+
+
+def test_places_that_differ_in_the_same_way_are_one_line(write, command):
+    gold = [{"id": f"r{at}", "total": 100 * at + 50, "vendor": f"vendor {at}"} for at in range(40)]
+    said = [{**each, "total": each["total"] / 100} if at % 4 == 1 else each for at, each in enumerate(gold)]
+    write(gold_jsonl=gold, a_jsonl=said, b_jsonl=said)
+    ran = command("study audit gold.jsonl --answers a.jsonl b.jsonl --id id")
+    assert ran.out.splitlines()[-1].split() == [
+        *("r1", "and", "9", "more", "total:", "factor", "0.01", "150", "1.5", "2", "to", "0", "a,", "b"),
+    ]
+    told = " ".join(ran.out.split())
+    assert "10 places where systems agree against the gold" in told
+    assert "Two systems do not show how often they make the same mistake: add a third" in told
+    assert "wrong gold" not in told
+    assert command("study audit gold.jsonl --answers a.jsonl b.jsonl --id id -v").out.count("2 to 0") == 10

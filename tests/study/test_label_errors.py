@@ -164,8 +164,44 @@ def test_the_expected_number_is_near_the_true_one(share, wrong):
     real = [each for each in audited.found if each.gold == 99]
     assert len(real) == pytest.approx(wrong, abs=3)
     assert audited.expected == pytest.approx(len(real), abs=3)
-    # Without a prior all places found were called likely.
-    assert audited.statistics["suspects"] <= len(real) + 2 < len(audited.found) - 2
+    assert audited.statistics["suspects"] == pytest.approx(len(real), abs=2)
+
+
+def test_systems_that_share_mistakes_are_not_believed():
+    """Two systems cut off the same names; the third does not, and the gold has few errors of its own."""
+    names = random.Random(2)
+    gold = [{"name": f"{names.randrange(10**6)} Main Street", "total": at * 100 + 50} for at in range(300)]
+    similar = [{**each, "name": each["name"][:-7]} if at % 3 else each for at, each in enumerate(gold)]
+    other = [{**each, "total": each["total"] / 100} if at % 20 == 1 else each for at, each in enumerate(gold)]
+    gold[7] = {**gold[7], "total": 3}
+    audited = audit_gold(gold, {"a": similar, "b": similar, "c": other})
+    assert [(each.record, each.path) for each in audited.found] == [("8", "total")]
+    assert audited.expected == pytest.approx(1, abs=0.1)
+    two = audit_gold(gold, {"a": similar, "b": similar})
+    assert (two.expected, two.statistics) == (None, {"suspects": None, "suspect_records": None})
+    assert sorted((len(group), group[0].change) for group in two.groups)[1:] == [(200, "cut off")]
+
+
+def test_one_factor_for_many_values_is_one_group():
+    gold = [{"total": 100 * at + 50, "tax": 7 * at + 9} for at in range(40)]
+    answers = [
+        {**each, "total": each["total"] / 100} if at % 4 == 1 else each for at, each in enumerate(gold)
+    ]
+    answers[0] = {**answers[0], "tax": 3}
+    audited = audit_gold(gold, {"a": answers, "b": answers})
+    groups = {(group[0].field, group[0].change): len(group) for group in audited.groups}
+    assert groups == {("total", "factor 0.01"): 10, ("tax", ""): 1}
+
+
+def test_gold_outside_its_own_enum_comes_first_and_is_certain():
+    schema = {"properties": {"kind": {"enum": ["bill", "receipt"]}, "n": {}, "id": {}}}
+    gold = [{"id": f"r{at}", "kind": "bill", "n": at} for at in range(9)]
+    gold[5]["kind"] = "recipt"
+    answers = [{**each, "kind": "bill" if each["id"] != "r5" else "receipt"} for each in gold]
+    answers[2] = {**answers[2], "n": 77}
+    first, second = audit_gold(gold, dict.fromkeys("abc", answers), id="id", schema=schema).found
+    assert (first.record, first.is_outside_schema, first.probability) == ("r5", True, 1)
+    assert (second.record, second.is_outside_schema) == ("r2", False)
 
 
 def test_text_without_json_takes_no_side_and_is_told():
