@@ -155,7 +155,7 @@ def compare_corpus(
             list; it has `record_id` (without `id`, the record's number from 1) and `path`.
 
     Issues a JsonMatchWarning for each pattern of `fields` or `accept` that matches nothing in any record or
-    in the schema.
+    in the schema, and if ids of both sides differ only in type or Unicode form, as 7 and "7" do.
 
     >>> actual = [{"n": 1, "s": "a"}, 'Sure: {"n": 3}']
     >>> run = compare_corpus(actual, [{"n": 1, "s": "a"}, {"n": 2, "s": "b"}])
@@ -166,7 +166,7 @@ def compare_corpus(
     from pytest_jsonmatch.corpus.scorer import Task, check_processors
     from pytest_jsonmatch.corpus.tagger import Tagger
     from pytest_jsonmatch.reading.frames import to_rows, warn_about_nulls
-    from pytest_jsonmatch.records.pairing import Reading
+    from pytest_jsonmatch.records.pairing import Reading, find_similar_ids
 
     if options.keys().isdisjoint({"nulls", "absent"}):
         warn_about_nulls(answers, gold)
@@ -193,6 +193,8 @@ def compare_corpus(
         cluster=cluster,
     )
     run = evaluate_corpus(answers, gold, task, comparer.plan, executor, progress)
+    if (text := find_similar_ids(run.unmatched_expected, run.unmatched_actual)) is not None:
+        warnings.warn(text, JsonMatchWarning, stacklevel=2)
     for pattern in run.unmatched_rules:
         text = format_unmatched(collect_patterns(options)[pattern], pattern, run.nearest_path(pattern))
         warnings.warn(text, JsonMatchWarning, stacklevel=2)

@@ -7,13 +7,14 @@ kept in memory; the others are kept as offsets.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
 from operator import attrgetter
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
+from unicodedata import normalize
 
 from pytest_jsonmatch.answer import Answer, Spent
 from pytest_jsonmatch.comparer import TEXT, read_expected_text
@@ -24,7 +25,7 @@ from pytest_jsonmatch.engine.value.errors import (
     JsonMatchError,
     JsonParseError,
 )
-from pytest_jsonmatch.engine.value.text import render
+from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.reading.extract import extract_json
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.records.columns import (
@@ -399,6 +400,26 @@ def _duplicate_error(gold: _NamedRecord, name: str) -> GoldValidationError:
     location = f"at {gold.where}" if gold.where else f"record {gold.position + 1}"
     message = f"gold {location} has the same {name} as an earlier record: {gold.record_id!r}"
     return GoldValidationError(message, gold.record_id, name)
+
+
+def find_similar_ids(expected: Sequence[_Id], actual: Sequence[_Id]) -> str | None:
+    """Return a message about unpaired ids that differ only in type or Unicode form; None without any.
+
+    >>> find_similar_ids([7, 8], ["x", "7"])
+    "1 id differs only in type or Unicode form, such as 7 and '7': write ids alike on both sides"
+    """
+    if not expected or not actual:
+        return None
+    by_form = {normalize("NFC", str(name)): name for name in actual}
+    pairs = [(name, by_form.get(normalize("NFC", str(name)))) for name in expected]
+    similar = [(one, other) for one, other in pairs if other is not None]
+    if not similar:
+        return None
+    differ = "differs" if len(similar) == 1 else "differ"
+    return (
+        f"{count(len(similar), 'id')} {differ} only in type or Unicode form, such as {similar[0][0]!r} and "
+        f"{similar[0][1]!r}: write ids alike on both sides"
+    )
 
 
 def _stem(name: str) -> str:

@@ -159,3 +159,20 @@ def test_a_pipe_is_read_once(tmp_path):
     run = compare_corpus(tmp_path / "pipe", tmp_path / "gold.jsonl", executor=Away(), chunk_size=5)
     writer.join()
     assert run.total_records == 50
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_worker_without_the_files_gets_the_lines(tmp_path, monkeypatch, seed):
+    from pytest_jsonmatch.records.sources import FilePart
+
+    rng = random.Random(seed)
+    gold, extracted = corpus(rng, 60)
+    list(HARM.values())[seed](rng, extracted)
+    sides = write(tmp_path / "gold.jsonl", gold), write(tmp_path / "extracted.jsonl", extracted)
+    here, executor = told(*sides, id="id"), Away()
+    assert told(*sides, id="id", executor=executor, chunk_size=16) == here
+    assert not any(
+        chunk.expected.text or chunk.actual.text for chunk in executor.sent if isinstance(chunk, LineChunk)
+    )
+    monkeypatch.setattr(FilePart, "is_readable", lambda part: part.text is not None)
+    assert told(*sides, id="id", executor=Away(), chunk_size=16) == here

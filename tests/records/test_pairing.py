@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_jsonmatch import GoldValidationError, compare_corpus
+from pytest_jsonmatch import GoldValidationError, JsonMatchWarning, compare_corpus
 from pytest_jsonmatch.records import pairing
 from pytest_jsonmatch.records.pairing import Reading, open_pairing
 
@@ -153,3 +153,14 @@ def test_files_are_closed_whatever_happens(tmp_path):
     with pytest.raises(ValueError, match="more answers than expected"):
         compare_corpus(gold, [{"a": 1}])
     assert compare_corpus(gold, str(gold)).mean_f1 == 1.0
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer", "shown"),
+    [(7, "7", "7 and '7'"), ("caf\u00e9", "cafe\u0301", "'caf\u00e9' and 'cafe\u0301'")],
+)
+def test_ids_that_differ_only_in_form(gold, answer, shown):
+    told = f"1 id differs only in type or Unicode form, such as {shown}: write ids alike on both sides"
+    with pytest.warns(JsonMatchWarning) as caught:
+        compare_corpus([{"id": answer, "v": 1}, {"id": 1}], [{"id": gold, "v": 1}, {"id": 1}], id="id")
+    assert [str(warning.message) for warning in caught] == [told]
