@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
+from pytest_jsonmatch.engine.value.text import suggest_share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -61,7 +62,9 @@ def read_limits(threshold: object, what: str = "threshold") -> Limits:
 def _check_number(what: str, value: object, alternative: str = "") -> float:
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1:
         return float(value)
-    raise ConfigurationError(f"{what} must be a number from 0 to 1{alternative}, got {value!r}")
+    raise ConfigurationError(
+        f"{what} must be a number from 0 to 1{alternative}, got {value!r}{suggest_share(value)}"
+    )
 
 
 def reaches(value: float, limit: float) -> bool:

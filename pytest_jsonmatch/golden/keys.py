@@ -11,7 +11,7 @@ from pytest_jsonmatch.engine.result.validity import VALIDATE
 from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_pattern
-from pytest_jsonmatch.engine.value.text import add_article, render
+from pytest_jsonmatch.engine.value.text import add_article, render, suggest_share
 from pytest_jsonmatch.golden.errors import InvalidValueError
 from pytest_jsonmatch.golden.marks import marks_of
 from pytest_jsonmatch.golden.matchers import with_matchers
@@ -120,7 +120,9 @@ def _id(value: JsonValue) -> None:
 
 def _unit(value: JsonValue) -> None:
     if not (isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1):
-        raise InvalidValueError(f"must be a number from 0 to 1, got {render(value, 40)}")
+        raise InvalidValueError(
+            f"must be a number from 0 to 1, got {render(value, 40)}{suggest_share(value)}"
+        )
 
 
 def is_repeat(value: JsonValue) -> bool:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.atomic import open_file
+from pytest_jsonmatch.engine.plan.options import FIELD_WORDS
 from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, did_you_mean
 from pytest_jsonmatch.engine.value.text import add_article
@@ -313,6 +314,8 @@ class _Reader:
     def _unknown(self, key: str, where: Steps, keys: frozenset[str]) -> None:
         if key in CASE_KEYS:
             reason = f"`{key}` belongs to a case and is not allowed next to `cases`"
+        elif key in FIELD_WORDS:
+            reason = f"unknown key {key!r}; write fields: {{ PATTERN: {{ {key}: ... }} }}"
         elif key in SEVERAL:
             reason = f"`{key}` is not allowed inside a case"
         else:

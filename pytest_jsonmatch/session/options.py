@@ -34,7 +34,9 @@ def _threshold(raw: Any) -> float:
     number = math.nan if isinstance(raw, bool) else float(raw)
     if 0 <= number <= 1:
         return number
-    raise ValueError(f"got {raw!r}")
+    from pytest_jsonmatch.engine.value.text import suggest_share
+
+    raise ValueError(f"got {raw!r}{suggest_share(raw)}")
 
 
 def _text(raw: object) -> str:

@@ -175,3 +175,9 @@ def test_a_kind_of_identifier_imports_its_own_module_only():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "True []\n"
+
+
+def test_of_many_names_some_are_listed():
+    with pytest.raises(ConfigurationError, match=r"'Germany'; known: AC, AD, .*, \d{3} more$") as caught:
+        compare_json({"v": "a"}, {"v": "b"}, fields={"v": {"compare": {"phone": {"region": "Germany"}}}})
+    assert len(str(caught.value)) < 300

@@ -9,7 +9,7 @@ import pathlib
 import re
 import uuid
 from decimal import Decimal
-from unittest.mock import ANY
+from unittest.mock import ANY, MagicMock, Mock
 
 import pytest
 
@@ -291,3 +291,15 @@ def test_an_exponent_that_no_decimal_can_have_is_an_error(literal):
         ValueError, match=r"^a number with an exponent of more than 18 digits; give it as a string$"
     ):
         parse_number(literal)
+
+
+def test_a_mock_has_no_json_form():
+    for value in (MagicMock(), Mock()):
+        with pytest.raises(UnsupportedValueError, match=r"has an? (Magic)?Mock at a, which has no JSON form"):
+            to_json_value({"a": value})
+
+
+def test_the_path_of_a_value_that_is_too_deep_is_cut():
+    with pytest.raises(UnsupportedValueError) as caught:
+        to_json_value(nested(200))
+    assert f"at {'[0]' * 10}…{'[0]' * 10}; compare" in str(caught.value)

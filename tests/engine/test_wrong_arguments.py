@@ -8,6 +8,7 @@ from pytest_jsonmatch import (
     ConfigurationError,
     JsonParseError,
     UnsupportedValueError,
+    assert_json_match,
     compare_corpus,
     compare_json,
 )
@@ -37,3 +38,21 @@ def test_a_key_that_is_no_string_is_of_one_side(side, sides):
 def test_arguments_of_compare_corpus_are_meant(wrong, meant):
     with pytest.raises(ConfigurationError, match=f"^unknown argument '{wrong}'; did you mean '{meant}'\\?$"):
         compare_corpus([{"a": 1}], [{"a": 1}], **{wrong: "a"})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"threshold": 90}, "got 90 (for 90 % write 0.9)"),
+        (
+            {"threshold": {"fields": {"a": 99.5}}},
+            "threshold['fields']['a'] must be a number from 0 to 1, got 99.5 (for 99.5 % write 0.995)",
+        ),
+        ({"leaf_threshold": 80}, "leaf_threshold must be a number from 0 to 1, got 80 (for 80 % write 0.8)"),
+        ({"threshold": 1.5}, "got 1.5"),
+    ],
+)
+def test_a_percentage_where_a_share_is_required(options, message):
+    with pytest.raises(ConfigurationError) as caught:
+        assert_json_match({"a": 1}, {"a": 1}, **options)
+    assert str(caught.value).endswith(message)

@@ -15,6 +15,7 @@ from pytest_jsonmatch.engine.plan.accept import read_accept
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, find_closest
 from pytest_jsonmatch.engine.value.paths import parse_pattern
+from pytest_jsonmatch.engine.value.text import suggest_share
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,7 +151,8 @@ def read_weight(where: str, value: Any) -> float:
 def _read_number(where: str, value: Any, largest: float) -> float:
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= largest:
         return float(value)
-    raise ConfigurationError(f"{where} must be a number from 0 to {largest:,.0f}, got {value!r}")
+    hint = suggest_share(value) if largest == 1 else ""
+    raise ConfigurationError(f"{where} must be a number from 0 to {largest:,.0f}, got {value!r}{hint}")
 
 
 def read_alignment(where: str, value: Any) -> Alignment:

@@ -52,6 +52,9 @@ TOO_DEEP: Final = f"more than {MAX_DEPTH} levels of arrays and objects"
 """The text of errors about the first limit; they add the place and a hint."""
 TOO_LONG: Final = f"an integer of more than {MAX_DIGITS:,} digits; give it as a string"
 """The text of errors about the second limit."""
+_LONG_PATH: Final = 80
+_SHOWN_PATH: Final = 30
+"""The number of characters of a long path that are shown at each end."""
 _FEW_BITS: Final = 3 * MAX_DIGITS
 """An integer of this many bits has fewer digits than the limit, since a digit takes more than three bits."""
 
@@ -298,7 +301,7 @@ def convert_by(value: Any, rules: ConversionRules, where: Where = ()) -> JsonVal
         return unwrapped
     if len(where) >= MAX_DEPTH:
         raise UnsupportedValueError(
-            f"{rules.side} has {TOO_DEEP} at {format_path(where)}; compare its parts one by one "
+            f"{rules.side} has {TOO_DEEP} at {_shorten_path(where)}; compare its parts one by one "
             "(an object that contains itself has no JSON form)"
         )
     if kind is dict:
@@ -312,6 +315,11 @@ def convert_by(value: Any, rules: ConversionRules, where: Where = ()) -> JsonVal
         is_text = kind is str or kind is bool or item is None
         array.append(item if is_text else convert_by(item, rules, (*where, at)))
     return array
+
+
+def _shorten_path(where: Where) -> str:
+    path = format_path(where)
+    return path if len(path) <= _LONG_PATH else f"{path[:_SHOWN_PATH]}…{path[-_SHOWN_PATH:]}"
 
 
 def _convert_object(value: dict[Any, Any], rules: ConversionRules, where: Where) -> dict[str, JsonValue]:
@@ -416,8 +424,8 @@ def _get_members(item: Any) -> Any:
     """Return the members of a dataclass or attrs instance, or what `model_dump` returns; None without one."""
     if isinstance(item, type):
         return None
-    if callable(dump := getattr(item, "model_dump", None)):
-        return dump()
+    if callable(getattr(type(item), "model_dump", None)):  # a mock itself has any attribute
+        return item.model_dump()
     if dataclasses.is_dataclass(item):
         return {field.name: getattr(item, field.name) for field in dataclasses.fields(item)}
     attributes = getattr(type(item), "__attrs_attrs__", None)

@@ -14,6 +14,8 @@ _SECRET_NAMES: Final = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 _MIN_SECRET: Final = 6
 """Shorter values of environment variables are not hidden: they may be part of any word."""
 _LONGEST_MESSAGE: Final = 500
+_MOST_KNOWN: Final = 40
+"""The maximum number of known names to list in a hint."""
 
 
 class JsonMatchError(Exception):
@@ -168,7 +170,10 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str:
     found = find_closest(word, names)
     if found is not None:
         return f"; did you mean {found!r}?"
-    return f"; known: {', '.join(names)}" if names else ""
+    if not names:
+        return ""
+    more = [f"{len(names) - _MOST_KNOWN + 1} more"] if len(names) > _MOST_KNOWN else []
+    return f"; known: {', '.join([*names[: _MOST_KNOWN - len(more)], *more])}"
 
 
 # Tracebacks show the names under which users import these.

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # The group of both patterns is the fraction and exponent; it is empty for integers.
 _LITERAL: Final = re.compile(r"-?(?:0|[1-9]\d*)((?:\.\d+)?(?:[eE][+-]?\d+)?)", re.ASCII)
 _NUMERAL: Final = re.compile(r"[+-]?(?=\.?\d)\d*((?:\.\d*)?(?:[eE][+-]?\d+)?)", re.ASCII)
+_LOWEST_PERCENTAGE: Final = 10
 # The longest integer with a sign and some white space; longer text is not read as a number.
 _LONGEST_NUMERAL: Final = MAX_DIGITS + 10
 # Programs may limit str(int) and int(str) in Python to 640 digits. Decimal has no such limit.
@@ -186,6 +187,18 @@ def count(number: int, noun: str | None = None, plural: str | None = None) -> st
     if noun is None:
         return text
     return f"{text} {noun if number == 1 else plural or noun + 's'}"
+
+
+def suggest_share(value: object) -> str:
+    """Return a hint if a number that must be from 0 to 1 seems to be a percentage, else "".
+
+    >>> suggest_share(90), suggest_share("85 %"), suggest_share(1.5)
+    (' (for 90 % write 0.9)', ' (for 85 % write 0.85)', '')
+    """
+    number = to_number(value.strip().removesuffix("%") if isinstance(value, str) else value)
+    if number is None or not _LOWEST_PERCENTAGE <= number <= 100:
+        return ""
+    return f" (for {number:g} % write {number / 100:g})"
 
 
 def add_article(kind: str) -> str:
