@@ -14,7 +14,7 @@ from pytest_jsonmatch.report.blocks import AnyCell, ReportBlock, Table, TableCel
 from pytest_jsonmatch.report.formatting import amount_text, change_text, commit_text, dash, score_text
 from pytest_jsonmatch.report.kinds import kind_changes
 from pytest_jsonmatch.report.tables import grouped_cost_blocks
-from pytest_jsonmatch.results.comparison import MAX_KEPT, iter_comparisons
+from pytest_jsonmatch.results.comparison import MAX_KEPT, iter_comparisons, mean_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -208,7 +208,19 @@ def verdict(contest: Contest) -> Text:
     else:
         text += f"; {scope}"
     tone = _TONES[kinds[0]] if len(kinds) == 1 else "open" if kinds else ""
-    return Text(text, tone, names)
+    return Text(text + _unanswered_part(contest.diff), tone, names)
+
+
+def _unanswered_part(diff: BaselineDiff) -> str:
+    """Return the numbers of unanswered cases and the change of the others, if the two runs differ in them."""
+    now, before = diff.after.total_unanswered, diff.before.total_unanswered
+    if now == before:
+        return ""
+    unanswered = {case.id for run in (diff.before, diff.after) for case in run.cases if case.answered < 1}
+    changes = [delta.change for delta in diff.cases if delta.name not in unanswered]
+    text = f"; {count(now)} unanswered now, {count(before)} before"
+    mean = mean_of(changes)
+    return text if mean is None else f"{text}; the other {count(len(changes))}: {change_text(mean)}"
 
 
 def _partial_note(diff: BaselineDiff) -> Text:

@@ -11,6 +11,8 @@ import pytest
 from pytest_jsonmatch import ConfigurationError, JsonMatchWarning, compare_corpus, read_results
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
+from pytest_jsonmatch.gate.headlines import contest
+from pytest_jsonmatch.report.baseline_report import verdict
 from pytest_jsonmatch.report.blocks import Text
 from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.results.file import from_text, to_text
@@ -189,3 +191,11 @@ def test_a_record_in_two_files_is_an_error() -> None:
 
 def read_back(run: RunResult) -> RunResult:
     return from_text(to_text(run), "run.jsonl")
+
+
+def test_a_comparison_of_runs_says_what_unanswered_cases_did() -> None:
+    gold = [{"id": number, "a": 1} for number in range(12)]
+    before, after = (compare_corpus(answers, gold, id="id") for answers in (gold, gold[:4]))
+    text = verdict(contest(("main", before), ("new", after))).text
+    assert text.endswith("; 8 unanswered now, 0 before; the other 4: 0.00")
+    assert "unanswered" not in verdict(contest(("main", before), ("new", before))).text
