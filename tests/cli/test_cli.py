@@ -157,6 +157,7 @@ def test_help_imports_arguments_and_nothing_that_runs(tmp_path, line):
     assert {name for name in modules if name.startswith("pytest_jsonmatch.")} == {
         "pytest_jsonmatch._lazy",
         "pytest_jsonmatch._version",
+        "pytest_jsonmatch.atomic",
         "pytest_jsonmatch.cli",
         "pytest_jsonmatch.cli.arguments",
         "pytest_jsonmatch.cli.commands",

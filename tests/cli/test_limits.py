@@ -92,7 +92,7 @@ def test_a_schema_that_is_too_deep(told, refused, line):
     assert DEEP in refused(line)
 
 
-@pytest.mark.parametrize("line", ["report bad.json", "diff good.json bad.json", "plan bad.json"])
+@pytest.mark.parametrize("line", ["report bad.json", "diff good.json bad.json", "plan good.json bad.json"])
 def test_a_result_file(told, command, refused, folder, line):
     command("evaluate one.jsonl one.jsonl --json good.json")
     head, *cases = (folder / "good.json").read_text().splitlines()

@@ -213,9 +213,9 @@ def test_places_in_an_expected_file(tmp_path):
     (by_file, with_halves) = load_cases(
         b"cases:\n- expected_file: e.json\n- expected_file: t.json\n", tmp_path / "x.yaml", "golden/x.yaml"
     ).by_id.values()
-    assert by_file.locate_expected(["a", 0]) == ((2, 3), "golden/e.json:3")
+    assert by_file.locate_expected(["a", 0])[:2] == ((2, 3), "golden/e.json:3")
     # YAML has no surrogate pairs.
-    assert with_halves.locate_expected(["a"]) == ((3, 3), "golden/t.json:1")
+    assert with_halves.locate_expected(["a"])[:2] == ((3, 3), "golden/t.json:1")
     assert with_halves.expected == {"a": "😀"}
 
 

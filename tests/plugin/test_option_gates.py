@@ -354,7 +354,7 @@ def test_batch_errors_fail_a_gated_run(pytester, batch_errors, workers):
         f1 >= 0.9 *passed*
         batch_errors == 0 *failed*
           a batch comparator failed; the gate 'batch_errors <= 1' would allow it
-        r.golden.yaml::one nothing but batch errors *
+        r.golden.yaml::one  nothing but batch errors  *
         1 result left out of the statistics: the batch comparator failed; 1 case without
         any score""")
 

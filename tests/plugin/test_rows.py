@@ -84,7 +84,7 @@ def test_a_row_has_a_weight_if_one_of_its_fields_has():
 
 
 def test_rows_in_a_missing_array_or_row_belong_to_the_outermost_row():
-    found = message({}, {"orders": [{"no": 1, "lines": ITEMS}, {"no": 2, "lines": ITEMS}]})
+    found = message({"note": 1}, {"orders": [{"no": 1, "lines": ITEMS}, {"no": 2, "lines": ITEMS}]})
     assert [line.split()[1] for line in found if "row" in line] == ["orders[0]", "orders[1]"]
 
 

@@ -58,7 +58,7 @@ def test_verdict_failing_cases_fields_and_statistics_in_this_order() -> None:
             "pass_rate &gt;= 0.75 failed 0.50 0.75 -0.25 1 of 2 cases",
             "Cases: 1 of 2 failed",
             "failed b 0.90 &lt; 1.00 n 0.90",
-            "mismatch 0.90 1 edit &#34;completed&#34; → &#34;complet t ed&#34;",
+            "mismatch 0.90 few characters differ &#34;completed&#34; → &#34;complet t ed&#34;",
             "Fields of 2 cases by json_similarity",
             "the change from main is not tested",
             "Mean over cases, with 95 % confidence intervals",
