@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.sums import ExactSum
@@ -77,22 +78,22 @@ class KindTotals:  # noqa: PLW1641 - its numbers change, so it has no hash
     __slots__ = ("_fields", "_kinds")
 
     def __init__(self) -> None:
-        self._kinds: dict[str, _Sums] = {}
-        self._fields: dict[tuple[str, str], _Sums] = {}
+        self._kinds: defaultdict[str, _Sums] = defaultdict(_Sums)
+        self._fields: defaultdict[tuple[str, str], _Sums] = defaultdict(_Sums)
 
     def add_case(self, kinds: Mapping[str, KindCounts]) -> None:
         """Add the differences of one case."""
         for kind, (n, cost, fields) in kinds.items():
-            self._kinds.setdefault(kind, _Sums()).add(n, 1, (cost,))
+            self._kinds[kind].add(n, 1, (cost,))
             for path, (number, part) in fields.items():
-                self._fields.setdefault((kind, path), _Sums()).add(number, 1, (part,))
+                self._fields[kind, path].add(number, 1, (part,))
 
     def merge(self, other: KindTotals) -> None:
         """Add the differences of other cases."""
         for kind, sums in other._kinds.items():
-            self._kinds.setdefault(kind, _Sums()).merge(sums)
+            self._kinds[kind].merge(sums)
         for key, sums in other._fields.items():
-            self._fields.setdefault(key, _Sums()).merge(sums)
+            self._fields[key].merge(sums)
 
     def count(self, kind: str) -> int:
         """Return the number of differences of a kind."""
@@ -140,9 +141,9 @@ class KindTotals:  # noqa: PLW1641 - its numbers change, so it has no hash
         """Return the sums from the result of `to_plain`."""
         made = cls()
         for kind, numbers in plain.items():
-            made._kinds.setdefault(kind, _Sums()).add(numbers["n"], numbers["cases"], (numbers["cost"],))
+            made._kinds[kind].add(numbers["n"], numbers["cases"], (numbers["cost"],))
             for path, (n, cases, cost) in numbers["fields"].items():
-                made._fields.setdefault((kind, path), _Sums()).add(n, cases, (cost,))
+                made._fields[kind, path].add(n, cases, (cost,))
         return made
 
     def __eq__(self, other: object) -> bool:

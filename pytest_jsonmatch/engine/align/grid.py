@@ -195,7 +195,7 @@ def keep_pairings(parts: Iterable[GridPart], row: int, column: int) -> None:
 class NestedArrays:
     """The arrays at one path in the elements of both sides, which are paired by contents or by key."""
 
-    __slots__ = ("_aligner", "_node", "_total_scores", "inner", "left", "right")
+    __slots__ = ("_aligner", "_node", "_total_scores", "inner", "is_in_order", "is_keyed", "left", "right")
 
     def __init__(
         self,
@@ -212,16 +212,11 @@ class NestedArrays:
         self.left: FlatArrays = sides[0]
         self.right: FlatArrays = sides[1]
         self._total_scores: dict[tuple[int, int], float] = {}
-
-    @property
-    def is_keyed(self) -> bool:
-        """Whether the elements are paired by a member or by position, not by their contents."""
-        return self._node.rules.align != "unordered" and not self.is_in_order
-
-    @property
-    def is_in_order(self) -> bool:
+        align = node.rules.align
+        self.is_in_order: bool = align == "sequence"
         """Whether the elements are paired by their contents, but no two pairs may cross."""
-        return self._node.rules.align == "sequence"
+        self.is_keyed: bool = align != "unordered" and not self.is_in_order
+        """Whether the elements are paired by a member or by position, not by their contents."""
 
     @property
     def keys(self) -> list[list[Hashable]]:

@@ -278,6 +278,8 @@ def _find_around(leaf: FieldResult) -> _Around:
     """Return the containers around a leaf."""
     parent = leaf.parent_place
     is_element = type(leaf.place.key) is int
+    if parent is not None and parent.parent is None and not is_element:
+        return _Around(parent, None, None)  # a member of the root, as most leaves are
     row = element = None
     place: Place = leaf.place
     node: PlanNode = leaf.node
