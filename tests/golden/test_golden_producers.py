@@ -307,7 +307,7 @@ def is_failed(n):  # as by pytest-timeout, whose handler of a signal fails the t
 @pytest.mark.parametrize(
     ("name", "error"),
     [
-        ("waits", "TimeoutError*"),
+        ("waits", "*TimeoutError*"),
         ("parses", "json.decoder.JSONDecodeError: Expecting *"),
         ("calls_back", "LookupError: refused"),
         ("is_failed", "Failed: Timeout *"),
