@@ -242,8 +242,8 @@ def compare(
     >>> verdict.verdict, verdict.difference
     ('no significant change', '-0.056 (90 % interval -0.337 to +0.252)')
     >>> print(compare(now, before, DropGate(0.02, mode="non-inferiority")).gate_text)
-    fails: a drop of 0.02 is not ruled out: with 9 cases, drops up to 0.34 could go undetected; even without a
-    change it takes 149 cases
+    fails: a drop of 0.02 is not ruled out: with 9 cases, drops up to 0.337 could go undetected; even
+    without a change it takes 149 cases
     """
     return compare_several({"": (current, baseline)}, gate, clusters=clusters)[""]
 

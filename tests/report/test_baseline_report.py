@@ -314,6 +314,6 @@ def test_the_level_of_a_field_is_the_mean_of_the_cases_that_have_it():
     before, after = run(*with_tip, *[gold] * 6, expected=gold), run(*[gold] * 9, with_tip[0], expected=gold)
     (row,) = (line for line in shown(before, after, width=200) if line.startswith("tip ("))
     cells = re.split(r" {2,}", row)
-    assert cells[:4] == ["tip (mean of 4 and 1 case that have it)", "0.00", "0.00", "+0.300"]
+    assert cells[:4] == ["tip (mean of 4 and 1 case that have it)", "0.00", "0.00", "+0.600"]
     same = shown(before, before, width=200)
     assert not any("that have it" in line for line in same)
