@@ -199,3 +199,12 @@ def test_a_comparison_of_runs_says_what_unanswered_cases_did() -> None:
     text = verdict(contest(("main", before), ("new", after))).text
     assert text.endswith("; 8 unanswered now, 0 before; the other 4: 0.00")
     assert "unanswered" not in verdict(contest(("main", before), ("new", before))).text
+
+
+def test_the_cost_of_a_kind_is_at_most_1_in_spite_of_rounding() -> None:
+    gold = [{"id": 1, **dict.fromkeys("abcdefghijk"[:size], 1)} for size in range(2, 12)]
+    for record in gold:
+        record["id"] = len(record)
+    corpus = compare_corpus([{"id": 0}], gold, id="id", fields={"b": {"weight": 0.1}})
+    assert all(kind.cost <= 1 for case in corpus.cases for kind in case.runs[0].comparisons[0].kinds.values())
+    assert read_back(corpus).total_records == 10

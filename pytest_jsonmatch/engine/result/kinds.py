@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
+from math import fsum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.align.grid import ROUNDING
@@ -148,8 +149,8 @@ def count_kinds(differences: Iterable[LeafDifference]) -> dict[str, KindCounts]:
     counts = {
         kind: KindCounts(
             sum(groups[kind].values()),
-            sum(by_path.values()),
-            {path: (groups[kind][path], cost) for path, cost in by_path.items()},
+            min(fsum(by_path.values()), 1.0),  # rounding may exceed 1
+            {path: (groups[kind][path], min(cost, 1.0)) for path, cost in by_path.items()},
         )
         for kind, by_path in costs.items()
     }
