@@ -62,7 +62,7 @@ def test_a_request_has_all_defaults():
     assert (request.metric, request.limits, request.options) == (
         "leaf_f1",
         {"score": 0.5},
-        {"validate": "report"},
+        {"validate": "off"},
     )
     assert request.judge == "ours"
 

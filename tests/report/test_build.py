@@ -283,7 +283,13 @@ def shown(*cases, width=80, **more):
         at for at, block in enumerate(report.blocks) if getattr(block, "title", "").startswith("fields of")
     )
     blocks = report.blocks[start + 1 :]
-    rest = [each for each in blocks if not isinstance(each, Statistics) and "rows found" not in str(each)]
+    rest = [
+        each
+        for each in blocks
+        if not isinstance(each, Statistics)
+        and "rows found" not in str(each)
+        and not str(getattr(each, "title", "")).startswith("kinds of differences")
+    ]
     return texts(rest, width=width)
 
 

@@ -33,7 +33,7 @@ class Rules(Protocol):
         """Applies the transforms to a scalar."""
 
 
-class Node(Protocol):
+class RuledNode(Protocol):
     """A node of the plan's tree, with what matters here."""
 
     children: Any
@@ -60,7 +60,7 @@ class AbsentValues:
         self._keys: dict[Any, frozenset[Hashable]] = {}
         """The equality keys of the values, by the transforms that were applied to them."""
 
-    def remove(self, node: Node, members: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    def remove(self, node: RuledNode, members: dict[str, JsonValue]) -> dict[str, JsonValue]:
         """Return an object without absent members; the object itself if it has none."""
         if self._is_only_null:
             if None not in members.values():
@@ -70,11 +70,11 @@ class AbsentValues:
         kept = {key: item for key, item in members.items() if not self.is_absent(children[key], item)}
         return members if len(kept) == len(members) else kept
 
-    def remove_from(self, node: Node, value: JsonValue) -> JsonValue:
+    def remove_from(self, node: RuledNode, value: JsonValue) -> JsonValue:
         """Return an object without absent members; anything else unchanged."""
         return self.remove(node, value) if type(value) is dict else value
 
-    def is_absent(self, node: Node, value: JsonValue) -> bool:
+    def is_absent(self, node: RuledNode, value: JsonValue) -> bool:
         """Return whether the value of a member means that it is absent; a container without its own ones."""
         if value is None or self._is_only_null:
             return value is None and self._covers(node.rules, value)
@@ -84,7 +84,7 @@ class AbsentValues:
             node = node.choose(value, MISSING)
         return self._covers(node.rules, self._strip(node, value))
 
-    def _strip(self, node: Node, value: JsonValue) -> JsonValue:
+    def _strip(self, node: RuledNode, value: JsonValue) -> JsonValue:
         """Return a value without absent members at any depth."""
         if type(value) not in CONTAINERS:
             return value
