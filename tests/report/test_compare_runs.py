@@ -43,7 +43,8 @@ def test_frames_and_pages(tmp_path):
     assert "significantly" in compared._repr_html_()
 
 
-def test_the_text_is_that_of_the_command(tmp_path, capsys):
+def test_the_text_is_that_of_the_command(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")  # the width of the text, as of output to a file
     from pytest_jsonmatch.cli.main import main
 
     run(0).save(tmp_path / "main.jsonl")

@@ -213,7 +213,7 @@ def test_sort(browser: Browser) -> None:
     sort(browser, "case")
     assert cases(browser) == [*more, "right", "spelling", "wrong"]
     # What was added up stays below the rows.
-    assert browser.texts("tfoot th") == ["all fields"]
+    assert browser.texts("tfoot th") == ["all fields", "all"]
 
 
 def test_search_and_filter(browser: Browser) -> None:
@@ -322,6 +322,7 @@ def test_what_a_screen_reader_is_told(browser: Browser) -> None:
         "Gates, on 11 cases",
         "Cases: 9 of 11 failed",
         "Fields of 11 cases by json_similarity",
+        "Kinds of differences by cost, their part of 1 - mean score",
         "Mean over cases, with 95 % confidence intervals (11 cases)",
         "All fields, with 95 % confidence intervals (11 cases)",
         "Scores of cases",

@@ -144,7 +144,8 @@ def test_many_rows_and_cases_are_capped_and_the_worst_of_them_shown():
     assert at == 2 + 20
     assert [line.split()[0] for line in table[at + 4 : at + 7]] == ["bad1", "bad2", "good0"]
     assert table[at + 4 + 30] == "  … 972 more fields (-v)"
-    assert len(shown(session, mode="all")) == (2 + 30) + (1 + 2 + 1002 + 2) + (2 + 2) + (1 + 2)
+    kinds = 1 + 6
+    assert len(shown(session, mode="all")) == (2 + 30) + (1 + 2 + 1002 + 2) + (2 + 2) + kinds + (1 + 2)
     assert len(shown(session, mode="failed")) == (2 + 20 + 1) + (1 + 2 + 2 + 2) + (2 + 2) + (1 + 2)
 
 
@@ -158,9 +159,10 @@ def test_notes_stand_below():
             errors=("a: comparator 'x' raised ValueError: \x1b[31m", "b: comparator 'y'"),
         ),
     ]
-    assert shown(session, width=60)[-6:] == lines(r"""
+    assert shown(session, width=60)[-7:] == lines(r"""
 2 results left out of the statistics: the batch comparator
 failed
+1 case compares nothing: broken
 2 comparator errors, the first: a: comparator 'x' raised
 ValueError: \x1b[31m (broken)
 1 warning: line 1: the key 'a' occurs twice in one object;
