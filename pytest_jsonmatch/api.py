@@ -110,7 +110,7 @@ def compare_corpus(
         answers: a list or an iterator of Python values with a JSON form or of text, a data frame (each row is
             a record; missing cells are null), a function that returns one of these; or the path of a file:
             JSON Lines and CSV are read row by row, a JSON array as a whole. The path of a folder, or a glob
-            such as "out/**/*.json", makes each file an answer. Text is model output, from which JSON is
+            such as `out/**/*.json`, makes each file an answer. Text is model output, from which JSON is
             extracted; a string if gold is a string.
         gold: the gold records, given in the same ways, or as a mapping of ids to records; text is strict
             JSON if it begins with `{` or `[`, otherwise a string. The lines of a file are strict JSON. Files
