@@ -44,7 +44,7 @@ def test_brief_and_all(saved, command):
     saved("a", GOLD, "--keep", "all")
     saved("b", [{**each, "a": -1} for each in GOLD], "--keep", "all")
     brief, everything = command("diff a.json b.json").out, command("diff a.json b.json -v").out
-    assert brief.endswith("  … 40 more rows (-v)\n")
+    assert "  … 40 more rows (-v)\n\nkinds of differences, a → b\n" in brief
     assert (everything.count("\nr"), "more" in everything) == (30, False)
 
 
@@ -150,6 +150,10 @@ def test_a_single_case(write, command):
         "case  change  expected  gold  wrong",
         "1      -1.00            1.00  0.00",
         "  n           1         1     2",
+        "",
+        "kinds of differences, gold → wrong",
+        "kind               n           cost  change  fields",
+        "value differs  0 → 1  0.000 → 1.000  +1.000  n",
     ]
 
 

@@ -60,6 +60,15 @@ differences, expected → actual:
      3 → 4
   … 2 more fields (-v)
 
+kinds of differences by cost, their part of 1 - mean score
+kind           n  cases   cost  share  fields
+no answer      1      1  0.333   62 %  $
+value differs  1      1  0.133   25 %  a
+extra value    1      1  0.067   12 %  c
+─────────────────────────────────────────────
+all            3         0.533  100 %
+75 % one side, 25 % other value
+
 mean over records: score 0.47, precision 0.44, recall 0.50, pass rate 0.33
 all fields: score 0.43, precision 0.60, recall 0.50, F1 0.55
 

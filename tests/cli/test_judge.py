@@ -50,7 +50,7 @@ def test_evaluate_does_and_asks_equal_questions_once(plugin, command):
     plugin()
     ran = command(f"evaluate answers.jsonl gold.jsonl {JUDGED}")
     assert (ran.code, ran.err) == (0, "judge: 2 calls, 2 items\n")
-    assert ran.out.splitlines()[1].endswith(": 2 of 3 records with score 1")
+    assert ran.out.splitlines()[2].endswith(": 2 of 3 records with score 1")
 
 
 def test_verdicts_of_a_function_are_kept_under_its_name(plugin, own, command):
@@ -90,7 +90,7 @@ def test_a_failed_judge_is_no_success(plugin, command):
     assert (ran.code, corpus.code) == (1, 1)
     assert "3 results left out of the statistics: the batch comparator failed" in corpus.out
     assert any(each.startswith("failed batch_errors == 0: 3") for each in gates_in(corpus.out.splitlines()))
-    assert corpus.out.splitlines()[1] == "failed: 1 of 1 gate failed; 0 of 3 records with score 1; 3 errors"
+    assert corpus.out.splitlines()[2] == "failed: 1 of 1 gate failed; 0 of 3 records with score 1; 3 errors"
 
 
 def test_cached_takes_recorded_verdicts_alone(plugin, write, command):

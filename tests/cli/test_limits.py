@@ -28,6 +28,7 @@ def told(request, write, folder):
         array_json=f'[{{"a": 1}}, {value}]',
         gold_json=[{"a": 1}] * 2,
         schema_json=schema,
+        object_json={"type": "object"},
         rules_json=f'{{"fields": {value}}}',
     )
     for name, text in (("gold/x.json", '{"a": 1}'), ("gold/y.json", '{"a": 1}'), ("answers/x.json", value)):
@@ -46,14 +47,13 @@ def test_what_is_within_passes(told, command):
 @pytest.mark.parametrize(
     ("line", "place"),
     [
-        ("compare beyond.json one.json", "beyond.json:1:"),
         ("compare one.json beyond.json", "beyond.json:1:"),
         ("compare one.json one.json --config rules.json", "rules.json:1:"),
         ("evaluate one.jsonl beyond.jsonl", "beyond.jsonl:2:"),
         ("evaluate gold.json array.json", "array.json:1:"),
         ("evaluate gold answers", "answers/x.json:1:"),
         ("schema infer beyond.jsonl", "beyond.jsonl:2:"),
-        ("schema validate one.json --gold beyond.jsonl", "beyond.jsonl:2:"),
+        ("schema validate object.json --gold beyond.jsonl", "beyond.jsonl:2:"),
         ("study agreement one.jsonl beyond.jsonl", "beyond.jsonl:2:"),
     ],
 )
@@ -61,6 +61,13 @@ def test_it_is_refused_with_its_place(told, refused, line, place):
     shown = refused(line)
     assert f": {place}" in shown
     assert told in shown
+
+
+def test_an_answer_to_compare_is_a_failure_with_its_place(told, command):
+    ran = command("compare beyond.json one.json")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (1, "", 1)
+    assert ran.err.startswith("jsonmatch compare: beyond.json:1:")
+    assert told in ran.err
 
 
 @pytest.mark.parametrize(
