@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.tagger import TagSource
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.result.match import MatchResult
+    from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.records.columns import ColumnSelection
     from pytest_jsonmatch.results.run import RunResult
     from pytest_jsonmatch.schema.documents import SchemaSource
@@ -75,12 +76,13 @@ def compare_json(
     0.9545
     """
     judge = options.pop("judge", None)
-    if type(expected) is dict and (flat := copy_flat(expected)) is not None:
-        return Comparer.of(metric, options).compare(actual, flat, judge)
-    read = read_models(expected, actual)
-    comparer = Comparer.of(metric, read.add_rules(options))
+    value: JsonValue = copy_flat(expected) if type(expected) is dict else None
+    if value is None:
+        read = read_models(expected, actual)
+        value, options = read.value, dict(read.add_rules(options))
+    comparer = Comparer.of(metric, options)
     comparer.warn_without_schema()
-    return comparer.compare(actual, read.value, judge)
+    return comparer.compare(actual, value, judge)
 
 
 def compare_corpus(

@@ -128,8 +128,8 @@ def test_neither_is_installed(monkeypatch):
     ("result", "allowed"),
     [
         (RESULT, "leaf, field, rows, kind"),
-        (RUN, "record, field, leaf, rows"),
-        (RunResult.of_cases(), "record, field, leaf, rows"),
+        (RUN, "record, field, leaf, rows, kind"),
+        (RunResult.of_cases(), "record, field, leaf, rows, kind"),
     ],
 )
 def test_by_something_else(result, allowed):

@@ -83,6 +83,13 @@ def test_a_corpus_adds_them_whatever_it_keeps():
         # The tenth record has no answer: its rows are missing.
         assert run.rows == {"items": (40, 27, 27)}
         assert run.by_tag["of=b"].rows == {"items": (20, 12, 12)}
-        assert run.merge(run).rows == {"items": (80, 54, 54)}
+        other = compare_corpus(
+            [{**each, "id": each["id"] + 10} for each in answers],
+            [{**each, "id": each["id"] + 10} for each in gold],
+            id="id",
+            arrays={"key": "n"},
+            keep=keep,
+        )
+        assert run.merge(other).rows == {"items": (80, 54, 54)}
         assert run.to_dict()["rows"]["items"]["recall"] == 0.675
         assert run.to_dataframe(by="rows", library="pandas").to_dict("records")[0]["found"] == 27

@@ -195,7 +195,10 @@ def test_a_reference_from_a_dict_to_elsewhere(reference: str) -> None:
         (int, "a schema must be a dict, the path of a JSON file or a pydantic model class, got type"),
         (
             '{"type": "string"}',
-            'a schema given as text is the path of a file; parse this JSON first: \'{"type": "string"}\'',
+            (
+                "a schema given as text is the path of a file, or a pydantic model as module:Model; parse this "
+                'JSON first: \'{"type": "string"}\''
+            ),
         ),
         ({"properties": {1: {}}}, "the schema has the key 1 (int); the keys of a schema are strings"),
     ],

@@ -51,6 +51,7 @@ from pytest_jsonmatch import (
     RecordResult,
     Registry,
     RootTypeError,
+    RunComparison,
     RunError,
     RunResult,
     Signature,
@@ -62,6 +63,7 @@ from pytest_jsonmatch import (
     assert_json_match,
     compare_corpus,
     compare_json,
+    compare_runs,
     extract_json,
     golden_cases,
     propagate_batch_errors,
@@ -297,7 +299,9 @@ def sample_evaluate() -> None:
     assert_type(run.worst, tuple[RecordResult, ...])
     assert_type(run.errors, tuple[RunError, ...])
     assert_type(run.unmatched_expected, tuple["str | int", ...])
-    assert_type(run.merge(run), RunResult)
+    other = [{**record, "id": f"{record['id']}2"} for record in GOLD]
+    assert_type(run.merge(compare_corpus(other, other, schema=SCHEMA, id="id")), RunResult)
+    assert_type(compare_runs(run, run), RunComparison)
     # Without any record there are no figures: typed code says what it then wants.
     assert run.mean_f1 is not None
     assert run.mean_f1 >= 0.9
