@@ -24,7 +24,7 @@ import zlib
 from functools import reduce
 from itertools import count, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import docubench
 import numpy as np
@@ -44,7 +44,7 @@ from pytest_jsonmatch.results.run import RunResult
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pytest_jsonmatch.gate.intervals import Interval
+    from pytest_jsonmatch.results.statistics import Interval
 
 
 SIZES = (10, 30, 100, 300)
@@ -388,11 +388,11 @@ def repeated(runs: int) -> None:
                 for _ in range(runs):
                     for at in range(2):
                         now, before = comparison(kind, n, random, repeats=5, drop=at * drop)
-                        sides = (
+                        sides = [
                             {case: scores[:number] for case, scores in side.items()}
                             for side, number in ((now, number_now), (before, number_before))
-                        )
-                        found[at] += compare(*sides).kind == "worse"
+                        ]
+                        found[at] += compare(sides[0], sides[1]).kind == "worse"
                 row.append(" / ".join(share(each, runs) for each in found))
             rows.append([*row, ""])
     print(tables.render(["scores", *(f"n = {n}" for n in (10, 30, 100)), ""], rows))
@@ -422,6 +422,7 @@ def beside(runs: int) -> None:
             for _ in range(runs):
                 now, before = draw(n, 0.2, random)
                 change = compare(as_run(now[None]), as_run(before[None]))
+                assert change.interval is not None
                 holds = change.interval.low - 1e-9 <= truth <= change.interval.high + 1e-9
                 is_significant = change.kind in {"worse", "better"}
                 covers, significant = covers + holds, significant + is_significant
@@ -456,7 +457,8 @@ def merges(runs: int) -> None:
     for kind in ("graded", "binary") if FULL else ("graded",):
         for n in (30, 100) if FULL else (30,):
             random = source("merges", kind, n)
-            never, first = [0, 0], ([], [])
+            never = [0, 0]
+            first: tuple[list[int], list[int]] = ([], [])
             for _ in range(runs):
                 quality = qualities(kind, n, random)
                 saved = [as_run(scores(kind, quality, random)[None])]
@@ -675,7 +677,7 @@ def rates(_: int) -> None:
         row = [f"pass rate {rate}"]
         for n in sizes:
             found = [mean_interval([1.0] * passed + [0.0] * (n - passed)) for passed in range(n + 1)]
-            chances = binom.pmf(range(n + 1), n, rate)
+            chances: Any = binom.pmf(range(n + 1), n, rate)
             covers = math.fsum(chances[[each.low <= rate <= each.high for each in found]])
             above = math.fsum(chances[[each.low > rate for each in found]])
             row.append(f"{100 * covers:.1f} / {100 * above:.1f}")

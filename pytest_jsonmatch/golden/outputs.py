@@ -123,7 +123,7 @@ class AnswerLog:
         self._file = path.open("ab", buffering=0)
         self._lock = Lock()
         self.path = path
-        self.problem = ""
+        self.problem: str = ""
         """The reason why a line could not be written; empty if all were."""
 
     def write(self, line: str) -> None:
@@ -403,7 +403,8 @@ class Outputs:
         Raises:
             ConfigurationError: the file can't be read, or has a line that was not recorded.
         """
-        self.path, self.adds_missing = path, adds_missing
+        self.path: Path = path
+        self.adds_missing: bool = adds_missing
         try:
             data = read_file(path) if path.exists() or not adds_missing else b""
         except OSError as error:

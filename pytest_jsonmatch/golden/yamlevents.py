@@ -353,8 +353,8 @@ class _Builder:
             is_json = is_json_file(self.name)
             self.unusual |= loader is yaml.SafeLoader and not is_json
             parser: Any = jsonevents.JsonParser(self.text) if is_json else loader(self.text)
-            self.get_event = parser.get_event
-            self.events = jsonevents if is_json else yaml.events
+            self.get_event: Callable[[], Any] = parser.get_event
+            self.events: Any = jsonevents if is_json else yaml.events
             try:
                 value = self._document()
             except (GoldenFileError, UnicodeEncodeError):

@@ -129,7 +129,7 @@ class RecordSource:
         """The ids of the records, if they are files or given as a mapping."""
         self.path: Path | None = None
         self.file: Any = None
-        self.name = ""
+        self.name: str = ""
         """The display name of the file."""
         self.start: FileOffset = FileOffset()
         """The offset at which iteration starts."""
@@ -153,7 +153,8 @@ class RecordSource:
             self.is_held = False
         elif isinstance(records, BufferedIOBase):
             given = getattr(records, "name", None)
-            self.file, self.name = records, given if isinstance(given, str) else "<stdin>"
+            self.file = records
+            self.name = given if isinstance(given, str) else "<stdin>"
         elif isinstance(records, Mapping) and side != "actual":
             self.names, self._records = tuple(records), records.values()
         elif isinstance(records, (bytes, bytearray, Mapping)) or not isinstance(records, Iterable):

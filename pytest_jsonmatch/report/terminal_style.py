@@ -212,7 +212,7 @@ class Layout:
                 )
         self._style, self._texts, self._whole = style, texts, whole
         self._has_header, self._indent = has_header, indent
-        self.columns = list(self._cells)
+        self.columns: list[int] = list(self._cells)
         """The columns that are shown."""
 
     @property

@@ -257,7 +257,7 @@ class Comparison:
         )
 
 
-VALIDITY: Final = {True: "valid", False: "invalid", None: "not validated"}
+VALIDITY: Final[Mapping[bool | None, str]] = {True: "valid", False: "invalid", None: "not validated"}
 
 # -- cases -------------------------------------------------------------------------------------------------
 

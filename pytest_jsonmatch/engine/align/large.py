@@ -49,7 +49,7 @@ class ArrayGrid:
 
     def __init__(self, aligner: PairingContext, rows: int, columns: int) -> None:
         self.aligner = aligner
-        self.threshold = aligner.threshold
+        self.threshold: float = aligner.threshold
         self.shape: tuple[int, int] = rows, columns
         self.total_scores: Matrix = np.zeros(self.shape)
         self.needs_walk: bool = False

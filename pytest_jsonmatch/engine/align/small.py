@@ -41,7 +41,7 @@ class ListGrid:
 
     def __init__(self, aligner: PairingContext, rows: int, columns: int) -> None:
         self.aligner = aligner
-        self.threshold = aligner.threshold
+        self.threshold: float = aligner.threshold
         self.shape: tuple[int, int] = rows, columns
         self.total_scores: list[list[float]] = [[0.0] * columns for _ in range(rows)]
         self.needs_walk: bool = False
