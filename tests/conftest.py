@@ -19,7 +19,8 @@ import pytest_jsonmatch
 from pytest_jsonmatch.api import compare_corpus, compare_json
 from pytest_jsonmatch.engine.plan.registry import register_comparator
 from pytest_jsonmatch.gate.intervals import ratio_interval
-from pytest_jsonmatch.gate.samples import Row
+from pytest_jsonmatch.gate.paired import PairedTest, paired_test
+from pytest_jsonmatch.gate.samples import Row, pair_cases
 from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.cases_page import PageExtra
 from pytest_jsonmatch.report.details import details_of
@@ -239,3 +240,9 @@ def page_of(answers: Mapping[str, tuple[object, object]], **more: Any) -> str:
     asked = {name: more.pop(name) for name in ("limit", "metric", "options") if name in more}
     results, extra = run_of(answers, **asked)
     return html_page(build(results, page=extra, **more))
+
+
+def sign_flip(deltas: Iterable[float]) -> PairedTest:
+    """The test of one run each, whose scores differ by these."""
+    sides = ({str(at): [max(0.0, sign * delta)] for at, delta in enumerate(deltas)} for sign in (1, -1))
+    return paired_test(pair_cases(*sides))

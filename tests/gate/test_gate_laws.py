@@ -14,8 +14,7 @@ from pytest_jsonmatch.gate.intervals import lower_end, ratio_interval
 from pytest_jsonmatch.gate.paired import holm
 from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.gate.verdict import DropGate, compare, compare_several
-from tests.conftest import mean_interval
-from tests.gate.test_paired import sign_flip
+from tests.conftest import mean_interval, sign_flip
 
 PATTERNS = 5_000 if "FULL" in os.environ else 150
 """Of each kind, in each mode."""

@@ -13,12 +13,7 @@ from scipy.stats import binom, permutation_test
 
 from pytest_jsonmatch.gate.paired import holm, paired_test
 from pytest_jsonmatch.gate.samples import pair_cases
-
-
-def sign_flip(deltas):
-    """The test of one run each, whose scores differ by these."""
-    sides = ({str(at): [max(0.0, sign * delta)] for at, delta in enumerate(deltas)} for sign in (1, -1))
-    return paired_test(pair_cases(*sides))
+from tests.conftest import sign_flip
 
 
 def count_by_hand(changes):

@@ -17,7 +17,7 @@ from pytest_jsonmatch.gate.power import (
 )
 from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.gate.verdict import DropGate, compare
-from tests.gate.test_paired import sign_flip
+from tests.conftest import sign_flip
 
 
 def run(scores):

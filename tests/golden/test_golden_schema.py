@@ -59,14 +59,14 @@ MODELS = "import pydantic\nclass Receipt(pydantic.BaseModel):\n    total: float 
 
 
 def test_a_pydantic_model(pytester, write):
-    write("src/shop_models.py", MODELS)
+    write("src/golden_models.py", MODELS)
     pytester.makeini("[pytest]\npythonpath = src\n")
     case = "expected: {total: 1}\n  actual: {total: 1}\n"
     write(
         "golden/a.golden.yaml",
-        f"schema: shop_models:Receipt\nvalidate: require\ncases:\n- id: good\n  {case}"
+        f"schema: golden_models:Receipt\nvalidate: require\ncases:\n- id: good\n  {case}"
         "- {id: wrong, expected: {total: -1}, actual: {total: -1}}\n"
-        f"- id: other\n  schema: shop_models:Recept\n  {case}"
+        f"- id: other\n  schema: golden_models:Recept\n  {case}"
         f"- id: nowhere\n  schema: shopmodels:Receipt\n  {case}"
         f"- id: list\n  schema: json:loads\n  {case}",
     )
@@ -75,7 +75,7 @@ def test_a_pydantic_model(pytester, write):
     told = "\n".join(outcome.outlines)
     for message in (
         "not valid by the schema: total: -1 is less than the minimum of 0",
-        "a.golden.yaml:9:3: schema: 'shop_models:Recept': 'shop_models' has no 'Recept'; did you mean 'Receipt'?",
+        "a.golden.yaml:9:3: schema: 'golden_models:Recept': 'golden_models' has no 'Recept'; did you mean 'Receipt'?",
         "a.golden.yaml:13:3: schema: 'shopmodels:Receipt' can't be imported: ModuleNotFoundError: No module",
         "named 'shopmodels'; add the folder that holds it to pytest's ini option `pythonpath`, or install it",
         "a.golden.yaml:17:3: schema: a schema must be a dict, the path of a JSON file or a pydantic model class, got",
