@@ -20,8 +20,8 @@ if TYPE_CHECKING:
         reclassify_nulls as reclassify_nulls,
     )
     from pytest_jsonmatch.engine.ask.compound import CompoundComparator as CompoundComparator
-    from pytest_jsonmatch.engine.compare.base import ComparatorResult as ComparatorResult
-    from pytest_jsonmatch.engine.compare.base import BatchItem as BatchItem
+    from pytest_jsonmatch.engine.comparators.base import ComparatorResult as ComparatorResult
+    from pytest_jsonmatch.engine.comparators.base import BatchItem as BatchItem
     from pytest_jsonmatch.engine.plan.compile import Signature as Signature
     from pytest_jsonmatch.engine.plan.registry import (
         Registry as Registry,
@@ -80,7 +80,7 @@ _HOMES = {
     "answer": ("Answer", "Spent"),
     "assertions": ("assert_json_match",),
     "api": ("compare_corpus", "compare_json"),
-    "engine.compare.base": ("BatchItem", "ComparatorResult"),
+    "engine.comparators.base": ("BatchItem", "ComparatorResult"),
     "engine.ask.compound": ("CompoundComparator",),
     "engine.result.containers": ("ArrayAlignment", "ContainerResult"),
     "engine.value.errors": (

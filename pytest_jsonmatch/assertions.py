@@ -357,7 +357,7 @@ def _suggest_changes(request: ComparisonRequest, result: MatchResult) -> Iterato
     if not request.suggests or current_run() is None or result.errors:
         return
     from pytest_jsonmatch.comparer import Comparer
-    from pytest_jsonmatch.engine.compare import BUILTIN
+    from pytest_jsonmatch.engine.comparators import BUILTIN
     from pytest_jsonmatch.engine.score.field import MATCHER
 
     if {field.comparator for field in result.field_results} - BUILTIN.keys() - {None, MATCHER}:

@@ -33,7 +33,7 @@ LATE = {
     "engine/align/large.py",
     "engine/align/membership.py",
     "engine/align/related.py",
-    "engine/compare/scoretables.py",
+    "engine/comparators/scoretables.py",
     "study/agreement.py",
     "study/calibration.py",
     "study/confidence.py",

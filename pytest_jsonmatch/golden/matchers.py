@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.align.arrays import check_compared_by_members
 from pytest_jsonmatch.engine.align.keys import find_key, read_key_value
-from pytest_jsonmatch.engine.compare.parameters import check_names, format_value, get_required, read_number
+from pytest_jsonmatch.engine.comparators.parameters import (
+    check_names,
+    format_value,
+    get_required,
+    read_number,
+)
 from pytest_jsonmatch.engine.plan.accept import READERS
 from pytest_jsonmatch.engine.plan.node import refuse_matchers
 from pytest_jsonmatch.engine.plan.options import ByMembers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.compare.kinds import NOTHING
+from pytest_jsonmatch.engine.comparators.kinds import NOTHING
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.text import render
 

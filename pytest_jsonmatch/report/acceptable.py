@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.comparer import Comparer
-from pytest_jsonmatch.engine.compare.kinds import (
+from pytest_jsonmatch.engine.comparators.kinds import (
     AMOUNT,
     CASE,
     DATE,

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.compare.transforms import map_scalars
+from pytest_jsonmatch.engine.comparators.transforms import map_scalars
 from pytest_jsonmatch.engine.result.rows import collapse_rows
 from pytest_jsonmatch.engine.value.convert import MISSING, JsonValue, to_file_form
 from pytest_jsonmatch.engine.value.text import render

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.compare.kinds import FAMILIES
+from pytest_jsonmatch.engine.comparators.kinds import FAMILIES
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.blocks import Table, TableCell
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.record import RecordResult as RecordResult
     from pytest_jsonmatch.results.run import RunResult as RunResult
     from pytest_jsonmatch.engine.ask.compound import CompoundComparator as CompoundComparator
-    from pytest_jsonmatch.engine.compare.base import ComparatorResult as ComparatorResult
-    from pytest_jsonmatch.engine.compare.base import BatchItem as BatchItem
+    from pytest_jsonmatch.engine.comparators.base import ComparatorResult as ComparatorResult
+    from pytest_jsonmatch.engine.comparators.base import BatchItem as BatchItem
     from pytest_jsonmatch.engine.plan.registry import (
         register as register,
         register_comparator as register_comparator,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "api": ("evaluate",),
-    "engine.compare.base": ("BatchItem", "ComparatorResult"),
+    "engine.comparators.base": ("BatchItem", "ComparatorResult"),
     "engine.ask.compound": ("CompoundComparator",),
     "engine.value.errors": ("GoldValidationError",),
     "corpus.postprocess": ("NullHandling", "propagate_batch_errors", "reclassify_nulls"),

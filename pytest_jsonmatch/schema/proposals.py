@@ -7,9 +7,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 from unicodedata import category
 
-from pytest_jsonmatch.engine.compare.amounts import make_amount_reader
-from pytest_jsonmatch.engine.compare.codes import make_identifier_reader, make_phone_reader
-from pytest_jsonmatch.engine.compare.dates import make_date_reader
+from pytest_jsonmatch.engine.comparators.amounts import make_amount_reader
+from pytest_jsonmatch.engine.comparators.codes import make_identifier_reader, make_phone_reader
+from pytest_jsonmatch.engine.comparators.dates import make_date_reader
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.schema.keywords import COMPARATORS
 

@@ -8,8 +8,8 @@ from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast, final
 
-from pytest_jsonmatch.engine.compare.base import BatchItem, ComparatorResult, batch_comparator
-from pytest_jsonmatch.engine.compare.parameters import check_names
+from pytest_jsonmatch.engine.comparators.base import BatchItem, ComparatorResult, batch_comparator
+from pytest_jsonmatch.engine.comparators.parameters import check_names
 from pytest_jsonmatch.engine.plan.registry import get_active_registry
 from pytest_jsonmatch.engine.value.equality import make_json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, format_error

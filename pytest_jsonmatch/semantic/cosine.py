@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
-from pytest_jsonmatch.engine.compare.equality import score_equality
-from pytest_jsonmatch.engine.compare.parameters import check_names
+from pytest_jsonmatch.engine.comparators.base import Comparator, Scoring
+from pytest_jsonmatch.engine.comparators.equality import score_equality
+from pytest_jsonmatch.engine.comparators.parameters import check_names
 from pytest_jsonmatch.engine.value.convert import JsonValue
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.semantic.encoders import DEFAULT_MODEL, find_vectors
 from pytest_jsonmatch.semantic.vectors import ONE, Vectors
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.engine.compare.base import Matrix, Params
+    from pytest_jsonmatch.engine.comparators.base import Matrix, Params
 
 _NAME: Final = "comparator 'cosine'"
 # The seventh digit of a model's vector depends on the other strings that are encoded in the same call.
@@ -54,7 +54,7 @@ def _bind(params: Params) -> Scoring:
         return float(_to_scores(vectors.product(expected, actual)))
 
     def block(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
-        from pytest_jsonmatch.engine.compare.scoretables import make_equality_table
+        from pytest_jsonmatch.engine.comparators.scoretables import make_equality_table
 
         # Equal strings match even if they have no vectors.
         scores: Matrix = _to_scores(vectors.products(expected, actual))
@@ -62,7 +62,7 @@ def _bind(params: Params) -> Scoring:
         return scores
 
     def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-        from pytest_jsonmatch.engine.compare.scoretables import make_string_table
+        from pytest_jsonmatch.engine.comparators.scoretables import make_string_table
 
         return make_string_table(expected, actual, block)
 

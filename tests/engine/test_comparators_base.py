@@ -10,8 +10,8 @@ from fractions import Fraction
 import pytest
 
 from pytest_jsonmatch import compare_json
-from pytest_jsonmatch.engine.compare import BUILTIN
-from pytest_jsonmatch.engine.compare.base import Comparator, ComparatorResult, make_user_comparator
+from pytest_jsonmatch.engine.comparators import BUILTIN
+from pytest_jsonmatch.engine.comparators.base import Comparator, ComparatorResult, make_user_comparator
 from pytest_jsonmatch.engine.plan.registry import session_registry
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
@@ -31,7 +31,7 @@ def test_equal_values_may_score_less_than_one_only_under_oneof_and_regex():
 def test_importing_and_listing_comparators_imports_nothing_heavy():
     code = (
         "import sys\n"
-        "from pytest_jsonmatch.engine import compare\nfrom pytest_jsonmatch.engine.compare import explain, transforms\n"
+        "from pytest_jsonmatch.engine import compare\nfrom pytest_jsonmatch.engine.comparators import explain, transforms\n"
         "compare.BUILTIN['relative'].bind({}).score(1, 2)\n"
         "compare.BUILTIN['regex'].bind({})\n"
         "explain.explain('relative', {}, 1, 2)\n"

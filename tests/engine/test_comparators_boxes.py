@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import compare_json
-from pytest_jsonmatch.engine.compare import BUILTIN
+from pytest_jsonmatch.engine.comparators import BUILTIN
 
 
 def field(expected, actual, **rule):

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from pytest_jsonmatch.engine.compare.explain import explain, explain_match
+from pytest_jsonmatch.engine.comparators.explain import explain, explain_match
 from pytest_jsonmatch.engine.value.convert import MISSING
 
 NAN, INF = float("nan"), float("inf")

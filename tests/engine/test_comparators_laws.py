@@ -11,9 +11,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from pytest_jsonmatch.engine.compare import BUILTIN, text
-from pytest_jsonmatch.engine.compare.explain import explain, explain_match
-from pytest_jsonmatch.engine.compare.kinds import OTHER_VALUE, find_kind
+from pytest_jsonmatch.engine.comparators import BUILTIN, text
+from pytest_jsonmatch.engine.comparators.explain import explain, explain_match
+from pytest_jsonmatch.engine.comparators.kinds import OTHER_VALUE, find_kind
 from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.equality import json_equal
 

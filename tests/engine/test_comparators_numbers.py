@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from pytest_jsonmatch.engine.compare import BUILTIN
+from pytest_jsonmatch.engine.comparators import BUILTIN
 from pytest_jsonmatch.engine.value.text import to_number
 
 INF, NAN = float("inf"), float("nan")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_jsonmatch import compare_json
-from pytest_jsonmatch.engine.compare import BUILTIN, text
+from pytest_jsonmatch.engine.comparators import BUILTIN, text
 from pytest_jsonmatch.engine.value import matchers
 
 NAN = float("nan")

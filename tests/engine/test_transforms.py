@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import compare_json
-from pytest_jsonmatch.engine.compare.transforms import (
+from pytest_jsonmatch.engine.comparators.transforms import (
     BUILTIN,
     make_user_transform,
     normalize_text,

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema_rs import Draft7Validator, Draft202012Validator
 
-from pytest_jsonmatch.engine.compare import BUILTIN, OPTIONAL
-from pytest_jsonmatch.engine.compare.transforms import BUILTIN as TRANSFORMS
+from pytest_jsonmatch.engine.comparators import BUILTIN, OPTIONAL
+from pytest_jsonmatch.engine.comparators.transforms import BUILTIN as TRANSFORMS
 from pytest_jsonmatch.engine.plan.accept import ACCEPT_WORDS
 from pytest_jsonmatch.engine.plan.options import (
     CHOICES,

@@ -7,7 +7,7 @@ from decimal import Decimal
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.compare.base import score_or_zero
+from pytest_jsonmatch.engine.comparators.base import score_or_zero
 from pytest_jsonmatch.engine.value.convert import MISSING, NO_SCALARS, NUMBERS, Matcher
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from pytest_jsonmatch.engine.align.keys import EqualityKeys
-    from pytest_jsonmatch.engine.compare.base import BoundComparator
+    from pytest_jsonmatch.engine.comparators.base import BoundComparator
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.plan.valuerules import Thresholds
     from pytest_jsonmatch.engine.value.convert import JsonValue

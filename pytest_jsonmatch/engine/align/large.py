@@ -19,7 +19,7 @@ from pytest_jsonmatch.engine.align.grid import (
 from pytest_jsonmatch.engine.align.membership import Membership
 from pytest_jsonmatch.engine.align.related import RelatedGrid
 from pytest_jsonmatch.engine.align.solve import assign_matrix, assign_matrix_in_order
-from pytest_jsonmatch.engine.compare.scoretables import split_rows
+from pytest_jsonmatch.engine.comparators.scoretables import split_rows
 from pytest_jsonmatch.engine.value.convert import MISSING
 
 if TYPE_CHECKING:

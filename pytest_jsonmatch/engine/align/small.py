@@ -17,7 +17,7 @@ from pytest_jsonmatch.engine.align.grid import (
     pair_by_bounds,
 )
 from pytest_jsonmatch.engine.align.solve import assign_lists, assign_lists_in_order
-from pytest_jsonmatch.engine.compare.base import score_rows
+from pytest_jsonmatch.engine.comparators.base import score_rows
 from pytest_jsonmatch.engine.plan.valuerules import NO_THRESHOLDS
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.align.column import Column
     from pytest_jsonmatch.engine.align.context import IndexPairs, LeafCounts, Measure, PairingContext
     from pytest_jsonmatch.engine.align.grid import Grid, GridPart, NestedArrays
-    from pytest_jsonmatch.engine.compare.base import BoundComparator
+    from pytest_jsonmatch.engine.comparators.base import BoundComparator
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
 

@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, final
 
-from pytest_jsonmatch.engine.compare.base import ComparatorResult
-from pytest_jsonmatch.engine.compare.parameters import get_required
+from pytest_jsonmatch.engine.comparators.base import ComparatorResult
+from pytest_jsonmatch.engine.comparators.parameters import get_required
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_jsonmatch.engine.compare.base import BatchItem
+    from pytest_jsonmatch.engine.comparators.base import BatchItem
 
 Parts: TypeAlias = dict[str, Any]
 CompoundFunction: TypeAlias = Callable[[Parts, Parts, Mapping[str, Any]], "float | ComparatorResult"]

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 from pytest_jsonmatch.engine.ask.prepare import prepare
-from pytest_jsonmatch.engine.compare.base import BatchItem, ComparatorResult
+from pytest_jsonmatch.engine.comparators.base import BatchItem, ComparatorResult
 from pytest_jsonmatch.engine.score.documents import score
 from pytest_jsonmatch.engine.score.field import format_instance_path
 from pytest_jsonmatch.engine.score.placescorer import read_score
@@ -22,7 +22,7 @@ from pytest_jsonmatch.engine.value.text import count
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_jsonmatch.engine.compare.base import Batch
+    from pytest_jsonmatch.engine.comparators.base import Batch
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.score.field import Place
     from pytest_jsonmatch.engine.score.walkstate import BatchAnswer, OpenQuestion, Outcome

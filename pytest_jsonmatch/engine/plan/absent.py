@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol, final
 
-from pytest_jsonmatch.engine.compare.transforms import map_scalars
+from pytest_jsonmatch.engine.comparators.transforms import map_scalars
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, Matcher
 from pytest_jsonmatch.engine.value.equality import make_json_key
 from pytest_jsonmatch.engine.value.paths import ELEMENT
@@ -12,7 +12,7 @@ from pytest_jsonmatch.engine.value.paths import ELEMENT
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
-    from pytest_jsonmatch.engine.compare.base import CompiledTransform
+    from pytest_jsonmatch.engine.comparators.base import CompiledTransform
     from pytest_jsonmatch.engine.plan.options import Options
     from pytest_jsonmatch.engine.value.convert import JsonValue
 

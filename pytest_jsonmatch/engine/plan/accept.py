@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.compare.base import score_or_zero
-from pytest_jsonmatch.engine.compare.parameters import read_flag, read_json_list
+from pytest_jsonmatch.engine.comparators.base import score_or_zero
+from pytest_jsonmatch.engine.comparators.parameters import read_flag, read_json_list
 from pytest_jsonmatch.engine.value.convert import (
     CONTAINERS,
     JSON_TYPES,

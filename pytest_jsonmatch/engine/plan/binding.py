@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias, final
 
-from pytest_jsonmatch.engine.compare.transforms import read_as_json
+from pytest_jsonmatch.engine.comparators.transforms import read_as_json
 from pytest_jsonmatch.engine.plan.options import COMPARED_TYPES, read_spec, read_transforms
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, NUMBERS, is_integral, json_type
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning
@@ -15,7 +15,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWa
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from pytest_jsonmatch.engine.compare.base import BoundComparator
+    from pytest_jsonmatch.engine.comparators.base import BoundComparator
     from pytest_jsonmatch.engine.plan.registry import Registry
     from pytest_jsonmatch.engine.value.convert import JsonValue
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.engine.compare.transforms import read_as_json
+from pytest_jsonmatch.engine.comparators.transforms import read_as_json
 from pytest_jsonmatch.engine.plan.absent import make_absent_values
 from pytest_jsonmatch.engine.plan.accept import read_accept
 from pytest_jsonmatch.engine.plan.binding import TypeTable, bind_comparator, bind_transforms

@@ -20,7 +20,7 @@ from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_jsonmatch.engine.compare.base import BoundComparator
+    from pytest_jsonmatch.engine.comparators.base import BoundComparator
     from pytest_jsonmatch.engine.plan.fieldrules import OpenRules, PlanBase, ValueKind
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.plan.valuerules import ValueRules

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.engine.compare.numbers import read_tolerance
-from pytest_jsonmatch.engine.compare.parameters import read_flag, read_json_list
+from pytest_jsonmatch.engine.comparators.numbers import read_tolerance
+from pytest_jsonmatch.engine.comparators.parameters import read_flag, read_json_list
 from pytest_jsonmatch.engine.plan.accept import read_accept
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, find_closest

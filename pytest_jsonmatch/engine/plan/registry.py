@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol, SupportsFloat, TypeAlias, cast, final
 
-from pytest_jsonmatch.engine.compare import BUILTIN, OPTIONAL
-from pytest_jsonmatch.engine.compare.base import batch_comparator, is_batch, make_user_comparator
-from pytest_jsonmatch.engine.compare.transforms import BUILTIN as BUILTIN_TRANSFORMS
-from pytest_jsonmatch.engine.compare.transforms import make_user_transform
+from pytest_jsonmatch.engine.comparators import BUILTIN, OPTIONAL
+from pytest_jsonmatch.engine.comparators.base import batch_comparator, is_batch, make_user_comparator
+from pytest_jsonmatch.engine.comparators.transforms import BUILTIN as BUILTIN_TRANSFORMS
+from pytest_jsonmatch.engine.comparators.transforms import make_user_transform
 from pytest_jsonmatch.engine.plan.options import ALIASES, PRESETS, SKIP, Options, merge_options
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.value.named import import_object
@@ -19,8 +19,8 @@ from pytest_jsonmatch.engine.value.named import import_object
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pytest_jsonmatch.engine.compare.base import BatchItem, Comparator, ComparatorResult
-    from pytest_jsonmatch.engine.compare.transforms import Transform
+    from pytest_jsonmatch.engine.comparators.base import BatchItem, Comparator, ComparatorResult
+    from pytest_jsonmatch.engine.comparators.transforms import Transform
 
 # `Any`: only the function knows the types of its fields' values.
 ScalarFunction: TypeAlias = "Callable[[Any, Any, dict[str, Any]], SupportsFloat | ComparatorResult]"

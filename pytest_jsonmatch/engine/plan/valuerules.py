@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, final
 
-from pytest_jsonmatch.engine.compare.transforms import UserFunction, map_scalars
+from pytest_jsonmatch.engine.comparators.transforms import UserFunction, map_scalars
 from pytest_jsonmatch.engine.plan.accept import Acceptance
 from pytest_jsonmatch.engine.value.convert import MISSING, Matcher
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_jsonmatch.engine.compare.base import BoundComparator, CompiledTransform
+    from pytest_jsonmatch.engine.comparators.base import BoundComparator, CompiledTransform
     from pytest_jsonmatch.engine.plan.absent import AbsentValues
     from pytest_jsonmatch.engine.plan.accept import Accept
     from pytest_jsonmatch.engine.plan.binding import Transforms, TypeTable, UserScore

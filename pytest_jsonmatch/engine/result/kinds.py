@@ -1,7 +1,7 @@
 """Give each differing leaf of a comparison its kind and its cost.
 
-The kinds that two values prove are in `engine.compare.kinds`. Here are those that the surroundings prove: a
-value that is somewhere else in the same object or array, and an element that only one side has.
+The kinds that two values prove are in `engine.comparators.kinds`. Here are those that the surroundings prove:
+a value that is somewhere else in the same object or array, and an element that only one side has.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.align.grid import ROUNDING
 from pytest_jsonmatch.engine.align.solve import assign_lists_in_order
-from pytest_jsonmatch.engine.compare.kinds import (
+from pytest_jsonmatch.engine.comparators.kinds import (
     EXTRA_ELEMENT,
     MISSING_ELEMENT,
     NO_ANSWER,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.compare.explain import explain, explain_match
-from pytest_jsonmatch.engine.compare.kinds import NOTHING, is_nothing
-from pytest_jsonmatch.engine.compare.transforms import map_scalars
+from pytest_jsonmatch.engine.comparators.explain import explain, explain_match
+from pytest_jsonmatch.engine.comparators.kinds import NOTHING, is_nothing
+from pytest_jsonmatch.engine.comparators.transforms import map_scalars
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, Matcher, json_type, to_file_form
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.sums import Sums

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pytest_jsonmatch.engine.align.keys import find_key
-from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
+from pytest_jsonmatch.engine.comparators.base import ComparatorResult, Question
 from pytest_jsonmatch.engine.plan.node import LeafCount, count_leaves, get_weight_between, refuse_matchers
 from pytest_jsonmatch.engine.plan.options import ByKey
 from pytest_jsonmatch.engine.score.field import (

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.align.arrays import Aligner
     from pytest_jsonmatch.engine.align.context import IndexPairs
-    from pytest_jsonmatch.engine.compare.base import ComparatorResult, Question
+    from pytest_jsonmatch.engine.comparators.base import ComparatorResult, Question
     from pytest_jsonmatch.engine.plan.accept import BestValue
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.node import LeafCache, PlanNode

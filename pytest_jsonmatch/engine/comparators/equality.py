@@ -6,16 +6,16 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
-from pytest_jsonmatch.engine.compare.parameters import read_flag, read_json_list
-from pytest_jsonmatch.engine.compare.transforms import map_scalars
+from pytest_jsonmatch.engine.comparators.base import Comparator, Scoring
+from pytest_jsonmatch.engine.comparators.parameters import read_flag, read_json_list
+from pytest_jsonmatch.engine.comparators.transforms import map_scalars
 from pytest_jsonmatch.engine.value.equality import json_equal, make_json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
-    from pytest_jsonmatch.engine.compare.base import Formula, Matrix, Params
+    from pytest_jsonmatch.engine.comparators.base import Formula, Matrix, Params
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 Form = TypeVar("Form")
@@ -47,7 +47,7 @@ def make_equality(make_key: Callable[[JsonValue], Hashable]) -> Scoring:
         return 1.0 if make_key(expected) == make_key(actual) else 0.0
 
     def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-        from pytest_jsonmatch.engine.compare.scoretables import make_equality_table
+        from pytest_jsonmatch.engine.comparators.scoretables import make_equality_table
 
         return make_equality_table(expected, actual, make_key)
 
@@ -76,7 +76,7 @@ def make_set_scoring(members: Callable[[JsonValue], frozenset[Hashable]], formul
     def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
         import numpy as np
 
-        from pytest_jsonmatch.engine.compare.scoretables import count_shared_members, split_rows
+        from pytest_jsonmatch.engine.comparators.scoretables import count_shared_members, split_rows
 
         left, right = list(map(members, expected)), list(map(members, actual))
         shared = count_shared_members(left, right)
@@ -86,7 +86,7 @@ def make_set_scoring(members: Callable[[JsonValue], frozenset[Hashable]], formul
         return shared
 
     def related(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Any:
-        from pytest_jsonmatch.engine.compare.scoretables import score_overlaps
+        from pytest_jsonmatch.engine.comparators.scoretables import score_overlaps
 
         return score_overlaps(list(map(members, expected)), list(map(members, actual)), formula)
 
@@ -132,7 +132,7 @@ def make_string_scoring(
         return score_equality(expected, actual)
 
     def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-        from pytest_jsonmatch.engine.compare.scoretables import make_string_table
+        from pytest_jsonmatch.engine.comparators.scoretables import make_string_table
 
         return make_string_table(expected, actual, score_block)
 

@@ -6,17 +6,17 @@ import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
-from pytest_jsonmatch.engine.compare.equality import make_text_reader
-from pytest_jsonmatch.engine.compare.numbers import make_tolerance_scoring, read_tolerance
-from pytest_jsonmatch.engine.compare.parameters import format_value
+from pytest_jsonmatch.engine.comparators.base import Comparator, Scoring
+from pytest_jsonmatch.engine.comparators.equality import make_text_reader
+from pytest_jsonmatch.engine.comparators.numbers import make_tolerance_scoring, read_tolerance
+from pytest_jsonmatch.engine.comparators.parameters import format_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import to_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.compare.base import Matrix, Params
+    from pytest_jsonmatch.engine.comparators.base import Matrix, Params
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _OWNER: Final = "comparator 'amount'"
@@ -213,7 +213,7 @@ def _make_amount(params: Params) -> Scoring:
     def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
         import numpy as np
 
-        from pytest_jsonmatch.engine.compare.scoretables import make_equality_table
+        from pytest_jsonmatch.engine.comparators.scoretables import make_equality_table
 
         one, other = (list(map(currency, values)) for values in (expected, actual))
         agree = make_equality_table(one, other)

@@ -7,14 +7,14 @@ import string
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
-from pytest_jsonmatch.engine.compare.equality import NO_TOKEN, make_set_scoring, make_string_scoring
+from pytest_jsonmatch.engine.comparators.base import Comparator, Scoring
+from pytest_jsonmatch.engine.comparators.equality import NO_TOKEN, make_set_scoring, make_string_scoring
 from pytest_jsonmatch.engine.value.equality import make_json_key
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-    from pytest_jsonmatch.engine.compare.base import Matrix, Params
+    from pytest_jsonmatch.engine.comparators.base import Matrix, Params
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _DROPPED: Final = str.maketrans("", "", string.punctuation)
@@ -56,7 +56,7 @@ def _make_rapidfuzz(name: str) -> Comparator:
             import numpy as np
             from rapidfuzz.process import cdist
 
-            from pytest_jsonmatch.engine.compare.scoretables import make_equality_table
+            from pytest_jsonmatch.engine.comparators.scoretables import make_equality_table
 
             scores: Matrix = cdist(expected, actual, scorer=ratio, dtype=np.float64) / 100
             return np.maximum(scores, make_equality_table(expected, actual))

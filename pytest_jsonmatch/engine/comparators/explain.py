@@ -1,6 +1,6 @@
 """Explain in a few words why two values do not match, for reports; scoring does not use this.
 
-A reason begins with the kind of difference (`engine.compare.kinds`), the words of the tables of kinds.
+A reason begins with the kind of difference (`engine.comparators.kinds`), the words of the tables of kinds.
 """
 
 from __future__ import annotations
@@ -9,22 +9,22 @@ import math
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.compare.amounts import make_amount_reader, units_agree
-from pytest_jsonmatch.engine.compare.boxes import intersection_over_union, read_box
-from pytest_jsonmatch.engine.compare.codes import make_identifier_reader, make_phone_reader
-from pytest_jsonmatch.engine.compare.dates import make_date_reader
-from pytest_jsonmatch.engine.compare.kinds import (
+from pytest_jsonmatch.engine.comparators.amounts import make_amount_reader, units_agree
+from pytest_jsonmatch.engine.comparators.boxes import intersection_over_union, read_box
+from pytest_jsonmatch.engine.comparators.codes import make_identifier_reader, make_phone_reader
+from pytest_jsonmatch.engine.comparators.dates import make_date_reader
+from pytest_jsonmatch.engine.comparators.kinds import (
     FEW_CHARACTERS,
     OTHER_VALUE,
     find_kind,
 )
-from pytest_jsonmatch.engine.compare.numbers import (
+from pytest_jsonmatch.engine.comparators.numbers import (
     compute_difference,
     compute_percent_difference,
     read_tolerance,
 )
-from pytest_jsonmatch.engine.compare.text import split_tokens
-from pytest_jsonmatch.engine.compare.transforms import normalize_text
+from pytest_jsonmatch.engine.comparators.text import split_tokens
+from pytest_jsonmatch.engine.comparators.transforms import normalize_text
 from pytest_jsonmatch.engine.value.convert import MISSING, json_type
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Callable, Mapping
 
-    from pytest_jsonmatch.engine.compare.amounts import Amount
-    from pytest_jsonmatch.engine.compare.base import Params
+    from pytest_jsonmatch.engine.comparators.amounts import Amount
+    from pytest_jsonmatch.engine.comparators.base import Params
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 # With more pairs of characters than this, comparing two texts would delay a report.

@@ -9,8 +9,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
-from pytest_jsonmatch.engine.compare.equality import (
+from pytest_jsonmatch.engine.comparators.base import Comparator, Scoring
+from pytest_jsonmatch.engine.comparators.equality import (
     NO_TOKEN,
     compute_jaccard,
     make_equality,
@@ -18,7 +18,7 @@ from pytest_jsonmatch.engine.compare.equality import (
     make_string_scoring,
     score_equality,
 )
-from pytest_jsonmatch.engine.compare.transforms import map_scalars, normalize_text
+from pytest_jsonmatch.engine.comparators.transforms import map_scalars, normalize_text
 from pytest_jsonmatch.engine.value.convert import CONTAINERS
 from pytest_jsonmatch.engine.value.equality import make_json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
@@ -27,7 +27,7 @@ from pytest_jsonmatch.engine.value.matchers import compile_pattern, matches_full
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-    from pytest_jsonmatch.engine.compare.base import Matrix, Params
+    from pytest_jsonmatch.engine.comparators.base import Matrix, Params
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 # Below this many pairs of short strings, threads cost more than they save (500 × 500, measured).
@@ -55,7 +55,7 @@ def _make_levenshtein(_params: Params) -> Scoring:
         return normalized_similarity(expected, actual)
 
     def block(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
-        from pytest_jsonmatch.engine.compare.scoretables import make_score_table
+        from pytest_jsonmatch.engine.comparators.scoretables import make_score_table
 
         too_long = _find_longest(expected) * _find_longest(actual) > _MAX_EDIT_CELLS
         return (
@@ -97,7 +97,7 @@ def _bound_levenshtein(expected: Sequence[JsonValue], actual: Sequence[JsonValue
     )
     if rows * columns <= _FEW_PAIRS or _find_longest(expected) * _find_longest(actual) > _MAX_EDIT_CELLS:
         return None
-    from pytest_jsonmatch.engine.compare.scoretables import make_string_table
+    from pytest_jsonmatch.engine.comparators.scoretables import make_string_table
 
     return make_string_table(expected, actual, _bound_long)
 
@@ -108,7 +108,7 @@ def _bound_long(expected: Sequence[str], actual: Sequence[str]) -> Matrix:
     from rapidfuzz.process import cdist
     from scipy.optimize import linear_sum_assignment
 
-    from pytest_jsonmatch.engine.compare.scoretables import count_shared_members
+    from pytest_jsonmatch.engine.comparators.scoretables import count_shared_members
 
     words = [[split_tokens(text) for text in side] for side in (expected, actual)]
     rows, columns = linear_sum_assignment(count_shared_members(*words), maximize=True)
@@ -206,7 +206,7 @@ def _score_contains(expected: JsonValue, actual: JsonValue) -> float:
 
 
 def _make_contains_table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-    from pytest_jsonmatch.engine.compare.scoretables import make_score_table
+    from pytest_jsonmatch.engine.comparators.scoretables import make_score_table
 
     return make_score_table(expected, actual, _score_contains)
 

@@ -11,7 +11,7 @@ from decimal import Decimal
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.compare.parameters import (
+from pytest_jsonmatch.engine.comparators.parameters import (
     accepts,
     check_names,
     format_value,
@@ -26,7 +26,7 @@ from pytest_jsonmatch.engine.value.text import format_number, to_number
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from pytest_jsonmatch.engine.compare.base import CompiledTransform, Params
+    from pytest_jsonmatch.engine.comparators.base import CompiledTransform, Params
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 

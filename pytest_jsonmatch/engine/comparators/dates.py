@@ -8,15 +8,15 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.engine.compare.base import Comparator
-from pytest_jsonmatch.engine.compare.equality import compare_forms, make_text_reader
-from pytest_jsonmatch.engine.compare.parameters import make_missing_extra_error, read_choice
+from pytest_jsonmatch.engine.comparators.base import Comparator
+from pytest_jsonmatch.engine.comparators.equality import compare_forms, make_text_reader
+from pytest_jsonmatch.engine.comparators.parameters import make_missing_extra_error, read_choice
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
 
-    from pytest_jsonmatch.engine.compare.base import Params, Scoring
+    from pytest_jsonmatch.engine.comparators.base import Params, Scoring
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _NAMED_MONTH_FORMATS: Final = (

@@ -201,14 +201,14 @@ def _find_kind_of_number_and_text(value: Any, text: str) -> str:
 
 @cache
 def _get_amount_readers() -> list[Callable[[JsonValue], Any]]:
-    from pytest_jsonmatch.engine.compare.amounts import make_amount_reader
+    from pytest_jsonmatch.engine.comparators.amounts import make_amount_reader
 
     return [make_amount_reader({"decimal": mark}) for mark in (".", ",")]
 
 
 @cache
 def _get_date_readers() -> list[Callable[[JsonValue], Any]]:
-    from pytest_jsonmatch.engine.compare.dates import make_date_reader
+    from pytest_jsonmatch.engine.comparators.dates import make_date_reader
 
     return [make_date_reader({"order": order, "precision": "day"}) for order in ("ymd", "dmy", "mdy")]
 
@@ -223,7 +223,7 @@ def _strip_digits(value: JsonValue) -> str:
 
 def _is_same_amount(expected: JsonValue, actual: JsonValue) -> bool:
     """Return whether two values are the same amount if both are read in one way; "007" is not 7."""
-    from pytest_jsonmatch.engine.compare.amounts import units_agree
+    from pytest_jsonmatch.engine.comparators.amounts import units_agree
 
     left, right = _strip_digits(expected), _strip_digits(actual)
     if left != right and left and right:

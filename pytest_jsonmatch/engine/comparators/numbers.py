@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
-from pytest_jsonmatch.engine.compare.equality import make_equality, score_equality
-from pytest_jsonmatch.engine.compare.parameters import check_names, get_required, read_number
+from pytest_jsonmatch.engine.comparators.base import Comparator, Scoring
+from pytest_jsonmatch.engine.comparators.equality import make_equality, score_equality
+from pytest_jsonmatch.engine.comparators.parameters import check_names, get_required, read_number
 from pytest_jsonmatch.engine.value.equality import make_json_key
 from pytest_jsonmatch.engine.value.text import to_number
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pytest_jsonmatch.engine.compare.base import Matrix, Params
+    from pytest_jsonmatch.engine.comparators.base import Matrix, Params
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
     Doubles: TypeAlias = NDArray[np.float64]
@@ -97,7 +97,7 @@ def _make_number_scoring(
         return score_equality(expected, actual) if left is None or right is None else score_pair(left, right)
 
     def table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-        from pytest_jsonmatch.engine.compare.scoretables import make_number_table
+        from pytest_jsonmatch.engine.comparators.scoretables import make_number_table
 
         return make_number_table(_read_all(expected), _read_all(actual), score_block, score)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.compare.base import Comparator, Scoring
-from pytest_jsonmatch.engine.compare.equality import score_equality
+from pytest_jsonmatch.engine.comparators.base import Comparator, Scoring
+from pytest_jsonmatch.engine.comparators.equality import score_equality
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_jsonmatch.engine.compare.base import Matrix
+    from pytest_jsonmatch.engine.comparators.base import Matrix
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 # Areas of larger boxes would overflow a double.
@@ -55,7 +55,7 @@ def _score_block(expected: Sequence[list[float]], actual: Sequence[list[float]])
     """Return the scores of all pairs of boxes, computed in the same order as `intersection_over_union`."""
     import numpy as np
 
-    from pytest_jsonmatch.engine.compare.scoretables import split_rows
+    from pytest_jsonmatch.engine.comparators.scoretables import split_rows
 
     left, right = (np.array(boxes, dtype=np.float64) for boxes in (expected, actual))
     areas, others = ((side[:, 2] - side[:, 0]) * (side[:, 3] - side[:, 1]) for side in (left, right))
@@ -71,7 +71,7 @@ def _score_block(expected: Sequence[list[float]], actual: Sequence[list[float]])
 
 
 def _make_table(expected: Sequence[JsonValue], actual: Sequence[JsonValue]) -> Matrix:
-    from pytest_jsonmatch.engine.compare.scoretables import add_equality
+    from pytest_jsonmatch.engine.comparators.scoretables import add_equality
 
     places = [[at for at, value in enumerate(side) if read_box(value)] for side in (expected, actual)]
     return add_equality(expected, actual, places, _score_block)

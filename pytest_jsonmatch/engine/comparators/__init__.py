@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.compare import amounts, boxes, codes, dates, equality, numbers, text, words
+from pytest_jsonmatch.engine.comparators import amounts, boxes, codes, dates, equality, numbers, text, words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_jsonmatch.engine.compare.base import Comparator
+    from pytest_jsonmatch.engine.comparators.base import Comparator
 
 BUILTIN: Final[Mapping[str, Comparator]] = {
     comparator.name: comparator

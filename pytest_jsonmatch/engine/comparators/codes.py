@@ -7,15 +7,15 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.compare.base import Comparator
-from pytest_jsonmatch.engine.compare.equality import compare_forms, make_text_reader
-from pytest_jsonmatch.engine.compare.parameters import get_required, make_missing_extra_error
+from pytest_jsonmatch.engine.comparators.base import Comparator
+from pytest_jsonmatch.engine.comparators.equality import compare_forms, make_text_reader
+from pytest_jsonmatch.engine.comparators.parameters import get_required, make_missing_extra_error
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_jsonmatch.engine.compare.base import Params
+    from pytest_jsonmatch.engine.comparators.base import Params
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _PHONE: Final = "comparator 'phone'"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeAlias, final
 
-from pytest_jsonmatch.engine.compare.parameters import accepts, check_names
+from pytest_jsonmatch.engine.comparators.parameters import accepts, check_names
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 
@@ -139,7 +139,7 @@ class Comparator:
         batch: for a comparator that scores many fields in one call: its registration. Its `score` returns a
             `Question` for a pair that must be scored in such a call.
 
-    >>> from pytest_jsonmatch.engine.compare import BUILTIN
+    >>> from pytest_jsonmatch.engine.comparators import BUILTIN
     >>> relative = BUILTIN["relative"].bind({})
     >>> relative.score(100, 98), relative.table([100, 50], [98]).tolist()
     (0.98, [[0.98], [0.040000000000000036]])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from pytest_jsonmatch.engine.compare.base import score_or_zero
+from pytest_jsonmatch.engine.comparators.base import score_or_zero
 from pytest_jsonmatch.engine.value.equality import make_json_key
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_jsonmatch.engine.compare.base import Formula, Matrix, ScoreFunction
+    from pytest_jsonmatch.engine.comparators.base import Formula, Matrix, ScoreFunction
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 # Integers up to this size, and their differences, are exact as doubles.
@@ -200,7 +200,7 @@ def score_overlaps(
 ) -> Any:
     """Return the scores of pairs of sets that share members, as a sparse matrix (scipy's COO).
 
-    >>> from pytest_jsonmatch.engine.compare.equality import compute_jaccard
+    >>> from pytest_jsonmatch.engine.comparators.equality import compute_jaccard
     >>> scores = score_overlaps([{"a", "b"}, {"x"}], [{"b", "c"}, {"a", "b"}], compute_jaccard)
     >>> scores.toarray().round(2).tolist()
     [[0.33, 1.0], [0.0, 0.0]]
