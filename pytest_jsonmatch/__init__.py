@@ -11,7 +11,7 @@ from pytest_jsonmatch._lazy import make_lazy_names
 from pytest_jsonmatch._version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.answer import Answer as Answer, Spent as Spent
+    from pytest_jsonmatch.results.answer import Answer as Answer, Spent as Spent
     from pytest_jsonmatch.api import compare_corpus as compare_corpus, compare_json as compare_json
     from pytest_jsonmatch.assertions import assert_json_match as assert_json_match
     from pytest_jsonmatch.corpus.postprocess import (
@@ -77,7 +77,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "_version": ("__version__",),
-    "answer": ("Answer", "Spent"),
+    "results.answer": ("Answer", "Spent"),
     "assertions": ("assert_json_match",),
     "api": ("compare_corpus", "compare_json"),
     "engine.comparators.base": ("BatchItem", "ComparatorResult"),

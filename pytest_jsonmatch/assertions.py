@@ -14,7 +14,7 @@ from pytest_jsonmatch.engine.value.errors import (
     JsonMatchError,
     did_you_mean,
 )
-from pytest_jsonmatch.limits import check_scores
+from pytest_jsonmatch.results.limits import check_scores
 from pytest_jsonmatch.running import WrittenRule, current_run
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.golden.cases import GoldenCase
-    from pytest_jsonmatch.limits import Limits, ScoreCheck, Threshold
     from pytest_jsonmatch.request import ComparisonRequest
     from pytest_jsonmatch.results.comparison import Comparison
+    from pytest_jsonmatch.results.limits import Limits, ScoreCheck, Threshold
     from pytest_jsonmatch.running import RunningTest
 
 Locate: TypeAlias = "Callable[[FieldResult], str | None]"

@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.answer import Answer, unwrap_answer
 from pytest_jsonmatch.comparer import Comparer
 from pytest_jsonmatch.defaults import METRIC, THRESHOLD
 from pytest_jsonmatch.engine.plan.options import Options
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, find_closest
-from pytest_jsonmatch.limits import read_limits
+from pytest_jsonmatch.results.answer import Answer, unwrap_answer
+from pytest_jsonmatch.results.limits import read_limits
 from pytest_jsonmatch.running import current_run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_jsonmatch.answer import Spent
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.limits import Limits
+    from pytest_jsonmatch.results.answer import Spent
+    from pytest_jsonmatch.results.limits import Limits
     from pytest_jsonmatch.results.tags import Tags
     from pytest_jsonmatch.running import Run, WrittenRule
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, final
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from pytest_jsonmatch.answer import Spent
     from pytest_jsonmatch.engine.result.match import MatchResult
+    from pytest_jsonmatch.results.answer import Spent
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.tags import Tags
     from pytest_jsonmatch.semantic.bench import Bench

@@ -35,7 +35,6 @@ from pytest_jsonmatch.engine.value.errors import (
 )
 from pytest_jsonmatch.engine.value.sums import compute_scores
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.limits import ScoreCheck
 from pytest_jsonmatch.reading.answers import list_admitted_types, read_text
 from pytest_jsonmatch.reading.extract import kind_of
 from pytest_jsonmatch.reading.nested import parse_nested_texts
@@ -48,6 +47,7 @@ from pytest_jsonmatch.report.styled import StyledLine
 from pytest_jsonmatch.report.terminal import joined_blocks
 from pytest_jsonmatch.report.terminal_style import TerminalStyle
 from pytest_jsonmatch.results.comparison import Case, Comparison
+from pytest_jsonmatch.results.limits import ScoreCheck
 from pytest_jsonmatch.results.run import RunResult
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.answer import STATISTICS as COST_STATISTICS
 from pytest_jsonmatch.cli.arguments import FAILURE, SUCCESS, CommandError
 from pytest_jsonmatch.cli.inputs import STDIN, gold_records, name_of, records_of, refuse_two_stdins
 from pytest_jsonmatch.cli.output import as_text, make_style, write_files, write_output
@@ -34,6 +33,7 @@ from pytest_jsonmatch.report.corpora import details_of_records
 from pytest_jsonmatch.report.formatting import score_text
 from pytest_jsonmatch.report.styled import StyledLine
 from pytest_jsonmatch.report.terminal import report_lines
+from pytest_jsonmatch.results.answer import STATISTICS as COST_STATISTICS
 from pytest_jsonmatch.results.origin import with_origin
 from pytest_jsonmatch.results.record import NO_ANSWER
 from pytest_jsonmatch.results.run import RunResult

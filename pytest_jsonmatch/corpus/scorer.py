@@ -59,7 +59,6 @@ from pytest_jsonmatch.results.tags import tag_text
 from pytest_jsonmatch.results.totals import Totals
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.answer import Spent
     from pytest_jsonmatch.corpus.tagger import Tagger
     from pytest_jsonmatch.engine.plan.compile import Plan, Signature
     from pytest_jsonmatch.engine.plan.node import PlanNode
@@ -71,6 +70,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.sums import Sums
     from pytest_jsonmatch.reading.answers import TextAnswer
     from pytest_jsonmatch.records.pairing import Pair, Reading
+    from pytest_jsonmatch.results.answer import Spent
     from pytest_jsonmatch.results.tags import Tags
 
 Keep: TypeAlias = Literal["all", "imperfect", "worst", "none"]

@@ -13,12 +13,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, final
 
-from pytest_jsonmatch.answer import STATISTICS as COST_AND_LATENCY
 from pytest_jsonmatch.engine.comparators.kinds import KINDS
 from pytest_jsonmatch.engine.result.rows import RATES_OF_ROWS
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, find_closest
 from pytest_jsonmatch.engine.value.paths import parse_pattern
-from pytest_jsonmatch.limits import SCORES
+from pytest_jsonmatch.results.answer import STATISTICS as COST_AND_LATENCY
+from pytest_jsonmatch.results.limits import SCORES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping

@@ -8,8 +8,6 @@ from functools import partial
 from math import fsum
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.answer import STATISTICS as COST_AND_LATENCY
-from pytest_jsonmatch.answer import compute_statistic
 from pytest_jsonmatch.engine.result.rows import format_rows, sum_rows
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, find_closest
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
@@ -26,6 +24,8 @@ from pytest_jsonmatch.gate.expressions import (
 from pytest_jsonmatch.gate.intervals import cases_to_rule_out, ratio_interval
 from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.gate.statistics import rows_of
+from pytest_jsonmatch.results.answer import STATISTICS as COST_AND_LATENCY
+from pytest_jsonmatch.results.answer import compute_statistic
 from pytest_jsonmatch.results.parts import describe_missing_tag, find_variants, join_names
 from pytest_jsonmatch.results.statistics import OF_CASES, STATUSES, kind_terms, leaf_terms, row_terms
 

@@ -12,7 +12,7 @@ from pytest_jsonmatch.gate.check import Check
 from pytest_jsonmatch.gate.intervals import ratio_interval
 from pytest_jsonmatch.gate.statistics import rows_of
 from pytest_jsonmatch.gate.verdict import ANY_DROP, DropGate, compare_several
-from pytest_jsonmatch.limits import SCORES
+from pytest_jsonmatch.results.limits import SCORES
 from pytest_jsonmatch.results.parts import select_variant
 from pytest_jsonmatch.results.renaming import find_renaming
 from pytest_jsonmatch.results.run import MICRO

@@ -11,7 +11,6 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, final
 
-from pytest_jsonmatch.answer import Answer
 from pytest_jsonmatch.atomic import read_file
 from pytest_jsonmatch.engine.value.convert import MISSING, get_value, to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, UnsupportedValueError
@@ -22,6 +21,7 @@ from pytest_jsonmatch.golden.files import outside, read_limited
 from pytest_jsonmatch.golden.marks import marks_of
 from pytest_jsonmatch.golden.matchers import check_matcher_places, iter_matchers, with_matchers
 from pytest_jsonmatch.golden.yamlevents import load, parse, parse_json_text
+from pytest_jsonmatch.results.answer import Answer
 from pytest_jsonmatch.results.tags import read_tags
 from pytest_jsonmatch.running import WrittenRule
 

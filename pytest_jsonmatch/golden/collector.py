@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, final
 
 import pytest
 
-from pytest_jsonmatch.answer import unwrap_answer
 from pytest_jsonmatch.engine.score.field import get_instance_keys
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import (
@@ -33,6 +32,7 @@ from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.files import display_name, read_limited, relative
 from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.golden.producers import find_producer
+from pytest_jsonmatch.results.answer import unwrap_answer
 from pytest_jsonmatch.running import Repetition, plain_nodeid
 
 if TYPE_CHECKING:

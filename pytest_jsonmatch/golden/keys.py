@@ -15,7 +15,7 @@ from pytest_jsonmatch.engine.value.text import add_article, render, suggest_shar
 from pytest_jsonmatch.golden.errors import InvalidValueError
 from pytest_jsonmatch.golden.marks import marks_of
 from pytest_jsonmatch.golden.matchers import with_matchers
-from pytest_jsonmatch.limits import read_limits
+from pytest_jsonmatch.results.limits import read_limits
 from pytest_jsonmatch.results.tags import find_tag_error
 
 if TYPE_CHECKING:

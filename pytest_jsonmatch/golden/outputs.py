@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 import pytest
 
-from pytest_jsonmatch.answer import Answer, Spent, make_answer, unwrap_answer
 from pytest_jsonmatch.atomic import read_file, rename, write_file
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
@@ -28,6 +27,7 @@ from pytest_jsonmatch.engine.value.errors import (
 )
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.extract import extract_json
+from pytest_jsonmatch.results.answer import Answer, Spent, make_answer, unwrap_answer
 from pytest_jsonmatch.results.renaming import find_renaming
 from pytest_jsonmatch.running import OTHER_INPUT
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_jsonmatch.answer import Answer
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, format_error
 from pytest_jsonmatch.engine.value.named import PATH_HINT, import_object
 from pytest_jsonmatch.golden.errors import GoldenFileError
+from pytest_jsonmatch.results.answer import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, final
 
-from pytest_jsonmatch.answer import Spent, make_answer
 from pytest_jsonmatch.engine.value.convert import JsonValue
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 from pytest_jsonmatch.records.columns import ColumnError, find_column, get_column
 from pytest_jsonmatch.records.pairing import read_gold
 from pytest_jsonmatch.records.sources import RecordSource
+from pytest_jsonmatch.results.answer import Spent, make_answer
 
 SPENT: Final = "spent"
 """The member, next to an answer, with its model, time, tokens and cost, as `--jsonmatch-record` writes it."""

@@ -16,7 +16,6 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 from unicodedata import normalize
 
-from pytest_jsonmatch.answer import Answer, Spent
 from pytest_jsonmatch.comparer import TEXT, read_expected_text
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
@@ -38,6 +37,7 @@ from pytest_jsonmatch.records.columns import (
 )
 from pytest_jsonmatch.records.csvrows import CsvRow
 from pytest_jsonmatch.records.sources import RecordSource, as_gold_text
+from pytest_jsonmatch.results.answer import Answer, Spent
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pytest_jsonmatch._version import __version__
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.repeats import repeats
-from pytest_jsonmatch.limits import SCORES
 from pytest_jsonmatch.report.acceptable import acceptable_blocks
 from pytest_jsonmatch.report.blocks import (
     Heading,
@@ -38,6 +37,7 @@ from pytest_jsonmatch.report.formatting import (
     score_text,
 )
 from pytest_jsonmatch.report.kinds import kind_blocks
+from pytest_jsonmatch.results.limits import SCORES
 from pytest_jsonmatch.results.parts import find_variants, join_names
 from pytest_jsonmatch.results.run import MICRO, RunResult
 

@@ -10,7 +10,6 @@ from urllib.parse import quote
 
 from pytest_jsonmatch.engine.value.text import count, natural_key
 from pytest_jsonmatch.gate.repeats import Repeats, check
-from pytest_jsonmatch.limits import ScoreCheck, check_scores
 from pytest_jsonmatch.report.blocks import (
     AnyCell,
     Failure,
@@ -29,6 +28,7 @@ from pytest_jsonmatch.results.comparison import (
     CaseRun,
     Comparison,
 )
+from pytest_jsonmatch.results.limits import ScoreCheck, check_scores
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.check import Check

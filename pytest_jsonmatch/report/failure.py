@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.limits import ScoreCheck
+    from pytest_jsonmatch.results.limits import ScoreCheck
 
 _QUIET: Final = frozenset({"match", "skipped"})
 # pytest puts "E" and the source's indentation before each line of a message.

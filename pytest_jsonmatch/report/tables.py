@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.answer import STATISTICS as SPENT
-from pytest_jsonmatch.answer import Spent, compute_statistic
 from pytest_jsonmatch.engine.value.errors import did_you_mean
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.limits import SCORES
 from pytest_jsonmatch.report.blocks import AnyCell, ReportBlock, Table, TableCell, Text, score_cell
 from pytest_jsonmatch.report.fields import ALL_FIELDS
 from pytest_jsonmatch.report.formatting import amount_text, dash
+from pytest_jsonmatch.results.answer import STATISTICS as SPENT
+from pytest_jsonmatch.results.answer import Spent, compute_statistic
 from pytest_jsonmatch.results.comparison import Case, Comparison, iter_comparisons, mean_of
+from pytest_jsonmatch.results.limits import SCORES
 from pytest_jsonmatch.results.parts import split_by_tag, without_tag
 from pytest_jsonmatch.results.totals import Totals
 

@@ -20,9 +20,9 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, hide_secret
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.sums import Scores
 from pytest_jsonmatch.engine.value.text import count, shorten
-from pytest_jsonmatch.limits import SCORES
 from pytest_jsonmatch.results.comparison import Case
 from pytest_jsonmatch.results.kinds import KindTotals
+from pytest_jsonmatch.results.limits import SCORES
 from pytest_jsonmatch.results.origin import with_origin
 from pytest_jsonmatch.results.plain import from_plain, to_plain
 from pytest_jsonmatch.results.record import RecordResult, RunError

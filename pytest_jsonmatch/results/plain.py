@@ -8,10 +8,10 @@ from dataclasses import MISSING, fields, is_dataclass
 from functools import cache, partial
 from typing import Any, Final, TypeVar, cast
 
-from pytest_jsonmatch.answer import Spent
 from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
 from pytest_jsonmatch.engine.result.kinds import KindCounts
 from pytest_jsonmatch.engine.result.rows import RowCounts
+from pytest_jsonmatch.results.answer import Spent
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, Difference
 
 T = TypeVar("T")

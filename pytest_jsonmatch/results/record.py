@@ -11,10 +11,10 @@ from pytest_jsonmatch.engine.result.aggregation import format_score
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_jsonmatch.answer import Spent
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.sums import ScoreValue
+    from pytest_jsonmatch.results.answer import Spent
 
 MAX_ERRORS: Final = 1_000
 """A result keeps at most this many errors and this many warnings; all are counted."""

@@ -18,7 +18,6 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.named import import_object
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.limits import SCORES
 from pytest_jsonmatch.results.comparison import (
     Case,
     CaseRun,
@@ -31,6 +30,7 @@ from pytest_jsonmatch.results.comparison import (
     select_tag,
     totals_of,
 )
+from pytest_jsonmatch.results.limits import SCORES
 from pytest_jsonmatch.results.record import MAX_ERRORS, NO_ANSWER, RunError, lowest_scoring
 from pytest_jsonmatch.results.tags import tag_texts
 from pytest_jsonmatch.results.totals import Totals

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, final
 from pytest_jsonmatch.engine.result.aggregation import RATIOS
 from pytest_jsonmatch.engine.result.rows import RowCounts, sum_rows
 from pytest_jsonmatch.engine.score.field import BATCH_ERROR, HALLUCINATION, MATCH, MISMATCH, OMISSION
-from pytest_jsonmatch.limits import SCORES
+from pytest_jsonmatch.results.limits import SCORES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from pytest_jsonmatch.answer import unwrap_answer
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.producers import produce_answer
+from pytest_jsonmatch.results.answer import unwrap_answer
 from pytest_jsonmatch.running import plain_nodeid
 from pytest_jsonmatch.session.options import usage_errors
 from pytest_jsonmatch.session.running_test import ProducerErrors

@@ -18,8 +18,8 @@ from pytest_jsonmatch.session.rules import check_rules, is_ignored
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 
-    from pytest_jsonmatch.answer import Spent
     from pytest_jsonmatch.engine.result.match import MatchResult
+    from pytest_jsonmatch.results.answer import Spent
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.tags import Tags
     from pytest_jsonmatch.running import Repetition, WrittenRule

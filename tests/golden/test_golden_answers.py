@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from pytest_jsonmatch.answer import Answer
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.loader import load_cases
+from pytest_jsonmatch.results.answer import Answer
 
 
 @pytest.fixture

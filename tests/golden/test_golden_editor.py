@@ -35,7 +35,7 @@ from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.golden.marks import MARK_KEYWORDS
 from pytest_jsonmatch.golden.matchers import MATCHER_WORDS
 from pytest_jsonmatch.golden.yamlevents import load
-from pytest_jsonmatch.limits import SCORES
+from pytest_jsonmatch.results.limits import SCORES
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads(files("pytest_jsonmatch.golden").joinpath("golden-cases.schema.json").read_bytes())

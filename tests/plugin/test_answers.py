@@ -10,7 +10,7 @@ from decimal import Decimal
 import pytest
 
 from pytest_jsonmatch import Answer, ConfigurationError
-from pytest_jsonmatch.answer import Spent, compute_statistic
+from pytest_jsonmatch.results.answer import Spent, compute_statistic
 from pytest_jsonmatch.results.file import read_results
 from tests.conftest import gates_in
 

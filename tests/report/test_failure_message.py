@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from pytest_jsonmatch.api import compare_json
 from pytest_jsonmatch.engine.plan.registry import register_comparator, session_registry
-from pytest_jsonmatch.limits import ScoreCheck
 from pytest_jsonmatch.report.escape import display_width
 from pytest_jsonmatch.report.failure import failure_message
 from pytest_jsonmatch.report.terminal_style import TerminalStyle
+from pytest_jsonmatch.results.limits import ScoreCheck
 
 EXPECTED = {
     "number": "INV-2024-0017",
