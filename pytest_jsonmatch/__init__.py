@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_jsonmatch._lazy import make_lazy_names
-from pytest_jsonmatch._version import __version__ as __version__
+from pytest_jsonmatch.support.lazy import make_lazy_names
+from pytest_jsonmatch.support.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.results.answer import Answer as Answer, Spent as Spent
@@ -76,7 +76,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.semantic.openaijudge import OpenAIJudge as OpenAIJudge
 
 _HOMES = {
-    "_version": ("__version__",),
+    "support.version": ("__version__",),
     "results.answer": ("Answer", "Spent"),
     "assertions": ("assert_json_match",),
     "api": ("compare_corpus", "compare_json"),

@@ -7,12 +7,12 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pytest_jsonmatch import defaults
 from pytest_jsonmatch.comparer import Comparer, check_judge, read_models
 from pytest_jsonmatch.engine.plan.options import EVALUATION_TYPES, OPTION_ALIASES, OPTION_NAMES
 from pytest_jsonmatch.engine.plan.unmatched import collect_patterns, format_unmatched
 from pytest_jsonmatch.engine.value.convert import copy_flat
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning, find_closest
+from pytest_jsonmatch.support import defaults
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

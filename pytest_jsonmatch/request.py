@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.comparer import Comparer
-from pytest_jsonmatch.defaults import METRIC, THRESHOLD
 from pytest_jsonmatch.engine.plan.options import Options
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, find_closest
 from pytest_jsonmatch.results.answer import Answer, unwrap_answer
 from pytest_jsonmatch.results.limits import read_limits
 from pytest_jsonmatch.running import current_run
+from pytest_jsonmatch.support.defaults import METRIC, THRESHOLD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

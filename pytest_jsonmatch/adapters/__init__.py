@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, final
 
-from pytest_jsonmatch import defaults
+from pytest_jsonmatch.support import defaults
 from pytest_jsonmatch.api import compare_json
 from pytest_jsonmatch.comparer import Comparer, check_judge
 from pytest_jsonmatch.engine.result.aggregation import format_score

@@ -7,8 +7,8 @@ from typing import Any
 from deepeval.metrics import BaseMetric
 from deepeval.test_case import LLMTestCase, SingleTurnParams
 
-from pytest_jsonmatch import defaults
 from pytest_jsonmatch.adapters import check_options, grade
+from pytest_jsonmatch.support import defaults
 
 
 class JsonMatchMetric(BaseMetric):

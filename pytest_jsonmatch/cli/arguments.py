@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from pytest_jsonmatch.atomic import refuse_to_replace
-from pytest_jsonmatch.defaults import METRIC, make_number_reader, read_confidence
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, did_you_mean, find_closest
+from pytest_jsonmatch.support.atomic import refuse_to_replace
+from pytest_jsonmatch.support.defaults import METRIC, make_number_reader, read_confidence
 
 SUCCESS: Final = 0
 FAILURE: Final = 1

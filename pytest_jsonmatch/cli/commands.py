@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch._version import __version__
 from pytest_jsonmatch.cli.arguments import (
     EXIT_CODES,
     Parser,
@@ -17,7 +16,8 @@ from pytest_jsonmatch.cli.arguments import (
     add_study_options,
     share,
 )
-from pytest_jsonmatch.defaults import THRESHOLD, read_drop
+from pytest_jsonmatch.support.defaults import THRESHOLD, read_drop
+from pytest_jsonmatch.support.version import __version__
 
 _SCHEMA: Final = "a JSON file, or a pydantic model as module:Model"
 _FILES: Final = "JSON Lines (.jsonl), CSV (.csv), a JSON array (.json), a folder of JSON files, a glob"

@@ -7,9 +7,9 @@ from argparse import Namespace
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.atomic import write_file
 from pytest_jsonmatch.cli.arguments import SUCCESS, CommandError
 from pytest_jsonmatch.report.escape import printable
+from pytest_jsonmatch.support.atomic import write_file
 
 if TYPE_CHECKING:
     from pathlib import Path

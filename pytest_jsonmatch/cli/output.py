@@ -9,9 +9,9 @@ from argparse import Namespace
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.atomic import write_file
 from pytest_jsonmatch.report.styled import StyledLine, line_text
 from pytest_jsonmatch.report.terminal_style import TerminalStyle, can_write
+from pytest_jsonmatch.support.atomic import write_file
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from pytest_jsonmatch.cli.arguments import RULE_OPTIONS, CommandError
 from pytest_jsonmatch.cli.inputs import import_named, read_config, schema_source
 from pytest_jsonmatch.cli.plugins import plugins
-from pytest_jsonmatch.defaults import METRIC
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonParseError
 from pytest_jsonmatch.gate.expressions import Gate, GateError, parse_gate
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.semantic.bench import Bench, as_judge, format_usage
 from pytest_jsonmatch.semantic.settings import read_settings
+from pytest_jsonmatch.support.defaults import METRIC
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.semantic.judging import Judge

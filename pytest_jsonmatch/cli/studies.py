@@ -9,7 +9,6 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
-from pytest_jsonmatch.atomic import write_file
 from pytest_jsonmatch.cli.arguments import FAILURE, SUCCESS
 from pytest_jsonmatch.cli.output import as_text, make_style, write_output
 from pytest_jsonmatch.cli.rules import gates_of
@@ -22,6 +21,7 @@ from pytest_jsonmatch.report.checks import gate_table
 from pytest_jsonmatch.report.formatting import dash, interval_texts
 from pytest_jsonmatch.report.html import html_page
 from pytest_jsonmatch.report.terminal import report_lines
+from pytest_jsonmatch.support.atomic import write_file
 
 INTERVAL: Final = "95 % interval"
 _NOTES: Final = 5

@@ -9,7 +9,7 @@ from fnmatch import fnmatch
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.atomic import read_file
+from pytest_jsonmatch.support.atomic import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

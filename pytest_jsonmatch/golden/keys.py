@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.defaults import MAX_COUNT
 from pytest_jsonmatch.engine.plan.options import Options, merge_options, refuse_two_thresholds
 from pytest_jsonmatch.engine.result.validity import VALIDATE
 from pytest_jsonmatch.engine.value.convert import json_type
@@ -17,6 +16,7 @@ from pytest_jsonmatch.golden.marks import marks_of
 from pytest_jsonmatch.golden.matchers import with_matchers
 from pytest_jsonmatch.results.limits import read_limits
 from pytest_jsonmatch.results.tags import find_tag_error
+from pytest_jsonmatch.support.defaults import MAX_COUNT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.atomic import open_file
 from pytest_jsonmatch.engine.plan.options import FIELD_WORDS
 from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, did_you_mean
@@ -31,6 +30,7 @@ from pytest_jsonmatch.golden.keys import (
 from pytest_jsonmatch.golden.marks import marks_of
 from pytest_jsonmatch.golden.rows import SETTINGS, CaseTable, check_cases_from, is_answer_file
 from pytest_jsonmatch.golden.yamlevents import EMPTY, load
+from pytest_jsonmatch.support.atomic import open_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

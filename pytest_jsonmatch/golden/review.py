@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
-from pytest_jsonmatch.atomic import read_file
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.paths import format_path
@@ -20,6 +19,7 @@ from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.report.escape import printable
 from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, RED
+from pytest_jsonmatch.support.atomic import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

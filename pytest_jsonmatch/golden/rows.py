@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast, final
 
-from pytest_jsonmatch.atomic import open_file
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
@@ -28,6 +27,7 @@ from pytest_jsonmatch.records.columns import ColumnError, convert_cells, get_col
 from pytest_jsonmatch.records.csvrows import CsvRow, RowError, delimiter_hint
 from pytest_jsonmatch.records.files import find_files, glob_root
 from pytest_jsonmatch.records.sources import DELIMITERS, LINES, RecordSource
+from pytest_jsonmatch.support.atomic import open_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

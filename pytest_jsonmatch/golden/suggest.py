@@ -12,9 +12,9 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.defaults import METRIC
 from pytest_jsonmatch.engine.plan.options import read_rule
 from pytest_jsonmatch.golden.writing import yaml_flow
+from pytest_jsonmatch.support.defaults import METRIC
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.atomic import read_file, write_file
 from pytest_jsonmatch.engine.score.field import get_instance_keys
 from pytest_jsonmatch.engine.value.convert import MISSING, get_value
 from pytest_jsonmatch.engine.value.equality import json_equal
@@ -21,6 +20,7 @@ from pytest_jsonmatch.golden.merge import merge
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.golden.yamlevents import parse
 from pytest_jsonmatch.reading.strict import parse_json
+from pytest_jsonmatch.support.atomic import read_file, write_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -7,7 +7,6 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_jsonmatch._version import __version__
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.repeats import repeats
 from pytest_jsonmatch.report.acceptable import acceptable_blocks
@@ -40,6 +39,7 @@ from pytest_jsonmatch.report.kinds import kind_blocks
 from pytest_jsonmatch.results.limits import SCORES
 from pytest_jsonmatch.results.parts import find_variants, join_names
 from pytest_jsonmatch.results.run import MICRO, RunResult
+from pytest_jsonmatch.support.version import __version__
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.baseline import BaselineDiff

@@ -181,10 +181,10 @@ class RunComparison:
             ConfigurationError: jinja2 is not installed.
             OSError: the file can't be written.
         """
-        from pytest_jsonmatch.atomic import write_file
         from pytest_jsonmatch.report.build import build_comparison
         from pytest_jsonmatch.report.cases_page import PageExtra
         from pytest_jsonmatch.report.html import html_page
+        from pytest_jsonmatch.support.atomic import write_file
 
         page = html_page(build_comparison([self._contest], page=PageExtra()))
         write_file(Path(path), page.encode("utf-8", "backslashreplace"))

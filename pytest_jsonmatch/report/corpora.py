@@ -7,12 +7,12 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from pytest_jsonmatch.atomic import write_file
 from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.cases_page import PageExtra
 from pytest_jsonmatch.report.details import details_of
 from pytest_jsonmatch.results.origin import with_origin
 from pytest_jsonmatch.results.run import RunResult
+from pytest_jsonmatch.support.atomic import write_file
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.match import MatchResult

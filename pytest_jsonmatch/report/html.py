@@ -10,7 +10,6 @@ from hashlib import sha256
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch._version import __version__
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.blocks import (
@@ -30,6 +29,7 @@ from pytest_jsonmatch.report.charts import chart_data
 from pytest_jsonmatch.report.escape import clip, clip_middle, printable
 from pytest_jsonmatch.report.formatting import score_text
 from pytest_jsonmatch.report.textdiff import DiffSpan, spans
+from pytest_jsonmatch.support.version import __version__
 
 if TYPE_CHECKING:
     from markupsafe import Markup

@@ -12,7 +12,6 @@ from pathlib import Path
 from reprlib import repr as short
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_jsonmatch.atomic import write_file
 from pytest_jsonmatch.engine.plan.compile import Signature
 from pytest_jsonmatch.engine.result.aggregation import RATES, FieldAggregation, FieldSums
 from pytest_jsonmatch.engine.result.rows import RowCounts
@@ -28,6 +27,7 @@ from pytest_jsonmatch.results.plain import from_plain, to_plain
 from pytest_jsonmatch.results.record import RecordResult, RunError
 from pytest_jsonmatch.results.run import RunResult
 from pytest_jsonmatch.results.totals import Totals
+from pytest_jsonmatch.support.atomic import write_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -10,7 +10,7 @@ from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch._version import __version__
+from pytest_jsonmatch.support.version import __version__
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias, f
 from urllib.parse import quote, unquote, urldefrag, urljoin, urlsplit
 from urllib.request import url2pathname
 
-from pytest_jsonmatch.atomic import read_file
 from pytest_jsonmatch.engine.value.convert import MAX_DEPTH, TOO_DEEP, Matcher
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonParseError, did_you_mean
 from pytest_jsonmatch.engine.value.named import import_object, names_object
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import render, shorten
+from pytest_jsonmatch.support.atomic import read_file
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.paths import Segment

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast, final
 
-from pytest_jsonmatch.atomic import read_file
 from pytest_jsonmatch.engine.plan.binding import bind_comparator, bind_transforms, warn_about_full_enum
 from pytest_jsonmatch.engine.plan.registry import get_active_registry, get_registry_state
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
@@ -27,6 +26,7 @@ from pytest_jsonmatch.schema.documents import (
 )
 from pytest_jsonmatch.schema.flattening import AllOf, AnyOf, SchemaReader
 from pytest_jsonmatch.schema.keywords import check_root
+from pytest_jsonmatch.support.atomic import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable

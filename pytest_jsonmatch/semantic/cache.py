@@ -18,13 +18,13 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
-from pytest_jsonmatch.atomic import open_file, remove_temporary_files, write_file
 from pytest_jsonmatch.engine.value.convert import JsonValue
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning, JsonParseError
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.semantic.judging import Answers, Judge, JudgeError, JudgeItem, JudgeUsage, Verdict
 from pytest_jsonmatch.semantic.prompts import format_value
 from pytest_jsonmatch.semantic.settings import check_setting
+from pytest_jsonmatch.support.atomic import open_file, remove_temporary_files, write_file
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

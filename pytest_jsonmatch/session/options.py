@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, final
 
 import pytest
 
-from pytest_jsonmatch import defaults
+from pytest_jsonmatch.support import defaults
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

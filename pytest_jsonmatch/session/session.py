@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 import pytest
 
-from pytest_jsonmatch.defaults import METRIC
 from pytest_jsonmatch.running import CaseFiles, plain_nodeid
 from pytest_jsonmatch.session.finished import FinishedTests
 from pytest_jsonmatch.session.options import usage_errors
 from pytest_jsonmatch.session.payload import TestPayload
 from pytest_jsonmatch.session.running_test import CurrentTest
+from pytest_jsonmatch.support.defaults import METRIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_jsonmatch.atomic import refuse_to_replace
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.running import FAILED_BEFORE, plain_nodeid
 from pytest_jsonmatch.session.options import ci_variable, usage_errors
 from pytest_jsonmatch.session.rules import warn_about_rules
 from pytest_jsonmatch.session.running_test import is_meant_to_compare
 from pytest_jsonmatch.session.session import Baseline
+from pytest_jsonmatch.support.atomic import refuse_to_replace
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping

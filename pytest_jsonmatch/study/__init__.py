@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_jsonmatch._lazy import make_lazy_names
+from pytest_jsonmatch.support.lazy import make_lazy_names
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.study.agreement import (

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
-from pytest_jsonmatch import defaults
 from pytest_jsonmatch.engine.score.field import BATCH_ERROR, LEAVES
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.equality import make_json_key
@@ -22,6 +21,7 @@ from pytest_jsonmatch.study.answers import RecordComparer, split_chunks
 from pytest_jsonmatch.study.calibration import CONFIDENCE_LEVEL, Estimate
 from pytest_jsonmatch.study.gold_records import join_records
 from pytest_jsonmatch.study.words import describe_study
+from pytest_jsonmatch.support import defaults
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

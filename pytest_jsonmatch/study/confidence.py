@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
-from pytest_jsonmatch import defaults
 from pytest_jsonmatch.engine.score.field import BATCH_ERROR, HALLUCINATION, MATCH, MISMATCH
 from pytest_jsonmatch.engine.value.convert import MISSING, get_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
@@ -20,6 +19,7 @@ from pytest_jsonmatch.study.answers import RecordComparer, pair_answers, split_c
 from pytest_jsonmatch.study.calibration import Bin, Estimate, ReviewThreshold, Tally
 from pytest_jsonmatch.study.gold_records import split_cluster
 from pytest_jsonmatch.study.words import describe_study
+from pytest_jsonmatch.support import defaults
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.match import MatchResult

@@ -9,7 +9,6 @@ from math import fsum, log2, log10
 from operator import eq
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch import defaults
 from pytest_jsonmatch.engine.score.field import MATCH, OMISSION, UNCOUNTED
 from pytest_jsonmatch.engine.value.convert import MISSING, get_value, replace_value
 from pytest_jsonmatch.engine.value.equality import json_equal
@@ -19,6 +18,7 @@ from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.study.answers import RecordComparer, pair_answers, split_chunks
 from pytest_jsonmatch.study.places import find_disagreements, format_cached, format_schema_path, iter_nodes
 from pytest_jsonmatch.study.words import describe_study
+from pytest_jsonmatch.support import defaults
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

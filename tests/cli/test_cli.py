@@ -155,14 +155,14 @@ def test_the_gate_that_a_help_text_suggests_is_accepted(command, write, name, si
 def test_help_imports_arguments_and_nothing_that_runs(tmp_path, line):
     modules = imported_by(tmp_path, line.split())
     assert {name for name in modules if name.startswith("pytest_jsonmatch.")} == {
-        "pytest_jsonmatch._lazy",
-        "pytest_jsonmatch._version",
-        "pytest_jsonmatch.atomic",
+        "pytest_jsonmatch.support.lazy",
+        "pytest_jsonmatch.support.version",
+        "pytest_jsonmatch.support.atomic",
         "pytest_jsonmatch.cli",
         "pytest_jsonmatch.cli.arguments",
         "pytest_jsonmatch.cli.commands",
         "pytest_jsonmatch.cli.main",
-        "pytest_jsonmatch.defaults",
+        "pytest_jsonmatch.support.defaults",
         "pytest_jsonmatch.engine",
         "pytest_jsonmatch.engine.value",
         "pytest_jsonmatch.engine.value.errors",

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_jsonmatch.api import compare_json
-from pytest_jsonmatch.atomic import write_file
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.file import from_text, read_results, to_text
 from pytest_jsonmatch.results.run import RunResult
+from pytest_jsonmatch.support.atomic import write_file
 
 leaves = st.none() | st.booleans() | st.integers(-3, 3) | st.text(max_size=3)
 records = st.dictionaries(st.text(max_size=3), leaves | st.lists(leaves, max_size=2), max_size=3)

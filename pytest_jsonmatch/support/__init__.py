@@ -1,0 +1,1 @@
+"""What several rooms use: writing files, defaults, lazy names, the version."""
