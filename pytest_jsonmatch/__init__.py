@@ -12,8 +12,9 @@ from pytest_jsonmatch.support.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.results.answer import Answer as Answer, Spent as Spent
-    from pytest_jsonmatch.api import compare_corpus as compare_corpus, compare_json as compare_json
-    from pytest_jsonmatch.assertions import assert_json_match as assert_json_match
+    from pytest_jsonmatch.comparing.compare_json import compare_json as compare_json
+    from pytest_jsonmatch.corpus.compare_corpus import compare_corpus as compare_corpus
+    from pytest_jsonmatch.comparing.assertions import assert_json_match as assert_json_match
     from pytest_jsonmatch.corpus.postprocess import (
         NullHandling as NullHandling,
         propagate_batch_errors as propagate_batch_errors,
@@ -78,8 +79,9 @@ if TYPE_CHECKING:
 _HOMES = {
     "support.version": ("__version__",),
     "results.answer": ("Answer", "Spent"),
-    "assertions": ("assert_json_match",),
-    "api": ("compare_corpus", "compare_json"),
+    "comparing.assertions": ("assert_json_match",),
+    "comparing.compare_json": ("compare_json",),
+    "corpus.compare_corpus": ("compare_corpus",),
     "engine.comparators.base": ("BatchItem", "ComparatorResult"),
     "engine.ask.compound": ("CompoundComparator",),
     "engine.result.containers": ("ArrayAlignment", "ContainerResult"),

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_jsonmatch import hooks, running
+from pytest_jsonmatch import hooks
+from pytest_jsonmatch.comparing import running
 from pytest_jsonmatch.golden.files import holds_cases, is_golden
 from pytest_jsonmatch.session.options import Settings, add_options, refuse_unknown
 from pytest_jsonmatch.session.running_test import tags_of_marks
@@ -270,7 +271,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 @pytest.fixture(scope="session")
 def assert_json_match() -> Callable[..., MatchResult]:
     """Compare JSON with JSON and fail below a threshold: `assert_json_match(actual, expected, ...)`."""
-    from pytest_jsonmatch.assertions import assert_json_match
+    from pytest_jsonmatch.comparing.assertions import assert_json_match
 
     return assert_json_match
 

@@ -16,7 +16,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import pytest_jsonmatch
-from pytest_jsonmatch.api import compare_corpus, compare_json
+from pytest_jsonmatch.comparing.compare_json import compare_json
+from pytest_jsonmatch.corpus.compare_corpus import compare_corpus
 from pytest_jsonmatch.engine.plan.registry import register_comparator
 from pytest_jsonmatch.gate.intervals import ratio_interval
 from pytest_jsonmatch.gate.paired import PairedTest, paired_test

@@ -9,8 +9,8 @@ import pytest
 
 import pytest_jsonmatch
 from pytest_jsonmatch import Comparison, MatchResult, RunResult, compare_corpus, compare_json, read_results
-from pytest_jsonmatch.comparer import Comparer
-from pytest_jsonmatch.request import ComparisonRequest, resolve
+from pytest_jsonmatch.comparing.comparer import Comparer
+from pytest_jsonmatch.comparing.request import ComparisonRequest, resolve
 
 PACKAGE = Path(pytest_jsonmatch.__file__).parent
 RETIRED = (

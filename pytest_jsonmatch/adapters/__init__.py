@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, final
 
 from pytest_jsonmatch.support import defaults
-from pytest_jsonmatch.api import compare_json
-from pytest_jsonmatch.comparer import Comparer, check_judge
+from pytest_jsonmatch.comparing.compare_json import compare_json
+from pytest_jsonmatch.comparing.comparer import Comparer, check_judge
 from pytest_jsonmatch.engine.result.aggregation import format_score
 from pytest_jsonmatch.engine.score.field import MATCH, SKIPPED
 from pytest_jsonmatch.engine.value.errors import JsonExtractionError

@@ -96,7 +96,7 @@ def run(options: Namespace) -> int:
 
 def _compare(contents: Sequence[bytes], options: Namespace, judge: Bench) -> tuple[MatchResult, str]:
     """Return the result, and why the answer is not JSON: then everything in it counts as missing."""
-    from pytest_jsonmatch.comparer import get_plan
+    from pytest_jsonmatch.comparing.comparer import get_plan
 
     actual, expected = options.actual, options.expected
     rules = rules_of(options)

@@ -91,7 +91,7 @@ def run(options: Namespace) -> int:
 def _evaluate(
     options: Namespace, gates: Sequence[Gate], rules: dict[str, Any], columns: dict[str, Any]
 ) -> RunResult:
-    from pytest_jsonmatch.api import compare_corpus
+    from pytest_jsonmatch.corpus.compare_corpus import compare_corpus
 
     needs_all = any(gate.cases or gate.is_significant or gate.statistic in COST_STATISTICS for gate in gates)
     validates = options.validate or any(gate.statistic == "valid_rate" for gate in gates)
@@ -128,7 +128,7 @@ def _executor(options: Namespace, rules: Mapping[str, Any]) -> Iterator[Executor
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
-    from pytest_jsonmatch.comparer import get_plan
+    from pytest_jsonmatch.comparing.comparer import get_plan
 
     others = ("id", "judge", "metric", "repair")
     if get_plan(rules["metric"], {name: rules[name] for name in rules if name not in others}).has_batch:
@@ -162,7 +162,7 @@ def _floor(
     run: RunResult, rules: Mapping[str, Any], columns: Mapping[str, Any], options: Namespace
 ) -> Iterator[Text]:
     """Yield the score of empty answers: if it is high, a high score of real answers means little."""
-    from pytest_jsonmatch.api import compare_corpus
+    from pytest_jsonmatch.corpus.compare_corpus import compare_corpus
 
     if not _is_readable(options.expected):
         return

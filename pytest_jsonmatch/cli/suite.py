@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Final, final
 
 import pytest
 
-from pytest_jsonmatch.assertions import make_trial
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.golden.checking import make_trial
 from pytest_jsonmatch.golden.collector import GoldenFile, golden_case_of
 from pytest_jsonmatch.golden.matchers import iter_matchers, without_matchers
 from pytest_jsonmatch.study.mutate import MutationOutcomes

@@ -9,7 +9,7 @@ from operator import attrgetter
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, cast, final
 
-from pytest_jsonmatch.comparer import TEXT, Comparer
+from pytest_jsonmatch.comparing.comparer import TEXT, Comparer
 from pytest_jsonmatch.engine.ask.rounds import score_all_with_answers
 from pytest_jsonmatch.engine.plan.known import find_absent_paths
 from pytest_jsonmatch.engine.plan.unmatched import collect_patterns, matches_somewhere

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, final
 
+from pytest_jsonmatch.comparing.running import WrittenRule
 from pytest_jsonmatch.engine.value.convert import MISSING, get_value, to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, UnsupportedValueError
 from pytest_jsonmatch.engine.value.named import PATH_HINT, import_object, names_object
@@ -22,7 +23,6 @@ from pytest_jsonmatch.golden.matchers import check_matcher_places, iter_matchers
 from pytest_jsonmatch.golden.yamlevents import load, parse, parse_json_text
 from pytest_jsonmatch.results.answer import Answer
 from pytest_jsonmatch.results.tags import read_tags
-from pytest_jsonmatch.running import WrittenRule
 from pytest_jsonmatch.support.atomic import read_file
 
 if TYPE_CHECKING:

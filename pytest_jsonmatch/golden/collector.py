@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, final
 
 import pytest
 
+from pytest_jsonmatch.comparing.running import Repetition, plain_nodeid
 from pytest_jsonmatch.engine.score.field import get_instance_keys
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import (
@@ -33,13 +34,13 @@ from pytest_jsonmatch.golden.files import display_name, read_limited, relative
 from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.golden.producers import find_producer
 from pytest_jsonmatch.results.answer import unwrap_answer
-from pytest_jsonmatch.running import Repetition, plain_nodeid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from types import CodeType
 
-    from pytest_jsonmatch.comparer import Comparer
+    from pytest_jsonmatch.comparing.comparer import Comparer
+    from pytest_jsonmatch.comparing.running import WrittenRule
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import Side
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.outputs import Outputs
     from pytest_jsonmatch.golden.update import Updater
     from pytest_jsonmatch.golden.yamlevents import Document
-    from pytest_jsonmatch.running import WrittenRule
 
 FILE_ERROR: Final = "(file error)"
 """The name of the one test of a file that is not valid."""

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_jsonmatch.comparing.running import current_run
 from pytest_jsonmatch.golden.collector import mark_decorator
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.files import display_name, read_limited
 from pytest_jsonmatch.golden.loader import load_cases
-from pytest_jsonmatch.running import current_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 import pytest
 
+from pytest_jsonmatch.comparing.running import OTHER_INPUT
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
@@ -28,7 +29,6 @@ from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.extract import extract_json
 from pytest_jsonmatch.results.answer import Answer, Spent, make_answer, unwrap_answer
 from pytest_jsonmatch.results.renaming import find_renaming
-from pytest_jsonmatch.running import OTHER_INPUT
 from pytest_jsonmatch.support.atomic import read_file, rename, write_file
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 from unicodedata import normalize
 
-from pytest_jsonmatch.comparer import TEXT, read_expected_text
+from pytest_jsonmatch.comparing.comparer import TEXT, read_expected_text
 from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
-from pytest_jsonmatch.comparer import Comparer
+from pytest_jsonmatch.engine.ask.rounds import score_with_answers
 from pytest_jsonmatch.engine.comparators.kinds import (
     AMOUNT,
     CASE,
@@ -17,6 +17,7 @@ from pytest_jsonmatch.engine.comparators.kinds import (
     TYPOGRAPHY,
     WHITE_SPACE,
 )
+from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.report.blocks import Table, TableCell
@@ -24,7 +25,7 @@ from pytest_jsonmatch.report.blocks import Table, TableCell
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_jsonmatch.engine.result.match import MatchResult
+    from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.report.blocks import AnyCell
     from pytest_jsonmatch.results.run import RunResult
 
@@ -103,19 +104,20 @@ def _compute_gain(matches: Sequence[MatchResult], kind: str, paths: Sequence[str
     """Return by how much the scores of comparisons rise with a rule in total; None if that is unknown."""
     gain = 0.0
     for match in matches:
-        comparer = _make_comparer(match, kind, paths)
-        expected, actual = match.documents
-        if comparer is None or actual is MISSING:
+        plan = _make_plan(match, kind, paths)
+        documents = expected, actual = match.documents
+        if plan is None or actual is MISSING:
             return None
         try:
-            gain += comparer.compare_value(actual, expected).score - match.score
+            again = MatchResult(plan, documents, score_with_answers(plan, expected, actual, None))
+            gain += again.score - match.score
         except JsonMatchError:
             return None
     return gain
 
 
-def _make_comparer(match: MatchResult, kind: str, paths: Sequence[str]) -> Comparer | None:
-    """Return a comparer with a rule for some fields in addition; None if it can't be made or asks a judge."""
+def _make_plan(match: MatchResult, kind: str, paths: Sequence[str]) -> Plan | None:
+    """Return a plan with a rule for some fields in addition; None if it can't be made or asks a judge."""
     if match.plan.recipe is None or match.plan.has_batch:
         return None
     metric, options = match.plan.recipe.args
@@ -134,6 +136,7 @@ def _make_comparer(match: MatchResult, kind: str, paths: Sequence[str]) -> Compa
             fields[path] = {**given, **rule}
         changed = {**options, "fields": fields}
     try:
-        return Comparer.of(metric, changed)
+        plan: Plan = match.plan.recipe.func(metric, changed)
     except JsonMatchError:
         return None
+    return plan

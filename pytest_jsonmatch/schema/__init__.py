@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pytest_jsonmatch.support.lazy import make_lazy_names
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.api import evaluate as evaluate
+    from pytest_jsonmatch.corpus.compare_corpus import evaluate as evaluate
     from pytest_jsonmatch.corpus.postprocess import (
         NullHandling as NullHandling,
         propagate_batch_errors as propagate_batch_errors,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.schema.resolving import resolve_schema_references as resolve_schema_references
 
 _HOMES = {
-    "api": ("evaluate",),
+    "corpus.compare_corpus": ("evaluate",),
     "engine.comparators.base": ("BatchItem", "ComparatorResult"),
     "engine.ask.compound": ("CompoundComparator",),
     "engine.value.errors": ("GoldValidationError",),

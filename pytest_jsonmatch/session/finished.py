@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 import pytest
 
+from pytest_jsonmatch.comparing.running import FAILED_BEFORE, WORKER_CRASHED, Repetition
 from pytest_jsonmatch.golden.files import is_golden
-from pytest_jsonmatch.running import FAILED_BEFORE, WORKER_CRASHED, Repetition
 from pytest_jsonmatch.session.payload import TestPayload, payload_of
 from pytest_jsonmatch.session.rules import RuleLog
 

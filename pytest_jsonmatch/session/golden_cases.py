@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from pytest_jsonmatch.comparing.running import plain_nodeid
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.producers import produce_answer
 from pytest_jsonmatch.results.answer import unwrap_answer
-from pytest_jsonmatch.running import plain_nodeid
 from pytest_jsonmatch.session.options import usage_errors
 from pytest_jsonmatch.session.running_test import ProducerErrors
 
@@ -58,7 +58,7 @@ def case_rules(session: Session) -> CaseRules:
 
 
 def _make_rules(session: Session) -> CaseRules:
-    from pytest_jsonmatch.assertions import check_case, make_comparer
+    from pytest_jsonmatch.golden.checking import check_case, make_comparer
     from pytest_jsonmatch.golden.collector import CaseRules
 
     settings = session.settings
@@ -141,9 +141,9 @@ def source_texts(case: GoldenCase, actual: object) -> tuple[str, str]:
 
 def _updater(session: Session) -> Updater:
     """Return the object that decides which golden cases to update."""
-    from pytest_jsonmatch.assertions import make_comparer
-    from pytest_jsonmatch.comparer import TEXT
+    from pytest_jsonmatch.comparing.comparer import TEXT
     from pytest_jsonmatch.engine.value.convert import to_json_value
+    from pytest_jsonmatch.golden.checking import make_comparer
     from pytest_jsonmatch.golden.update import Updater
     from pytest_jsonmatch.reading.answers import read_without_expected
 

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from pytest_jsonmatch.comparing.running import Repetition
     from pytest_jsonmatch.golden.update import Request
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.tags import Tags
-    from pytest_jsonmatch.running import Repetition
     from pytest_jsonmatch.semantic.judging import JudgeUsage
     from pytest_jsonmatch.session.rules import CheckedRule
 
@@ -111,7 +111,7 @@ def _comparisons(plain: list[Any]) -> list[Comparison]:
 
 
 def _repetition(plain: dict[str, Any]) -> Repetition:
-    from pytest_jsonmatch.running import Repetition
+    from pytest_jsonmatch.comparing.running import Repetition
 
     return Repetition(**plain)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, NamedTuple, final
 
-from pytest_jsonmatch.running import WrittenRule
+from pytest_jsonmatch.comparing.running import WrittenRule
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator

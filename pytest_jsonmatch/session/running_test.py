@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 import pytest
 
-from pytest_jsonmatch.running import plain_nodeid
+from pytest_jsonmatch.comparing.running import plain_nodeid
 from pytest_jsonmatch.session.payload import ATTRIBUTE, TestPayload
 from pytest_jsonmatch.session.rules import check_rules, is_ignored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 
+    from pytest_jsonmatch.comparing.running import Repetition, WrittenRule
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.results.answer import Spent
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.tags import Tags
-    from pytest_jsonmatch.running import Repetition, WrittenRule
     from pytest_jsonmatch.session.options import Settings
 
 _XPASS: Final = "[XPASS(strict)] "
@@ -245,7 +245,7 @@ class CurrentTest:
 
     def _add_unanswered(self, payload: TestPayload) -> None:
         """Add the comparison of a golden case without an answer, in which all of expected is missing."""
-        from pytest_jsonmatch.assertions import compare_unanswered
+        from pytest_jsonmatch.golden.checking import compare_unanswered
         from pytest_jsonmatch.golden.collector import golden_case_of
 
         case = golden_case_of(self.item)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 import pytest
 
-from pytest_jsonmatch.running import CaseFiles, plain_nodeid
+from pytest_jsonmatch.comparing.running import CaseFiles, plain_nodeid
 from pytest_jsonmatch.session.finished import FinishedTests
 from pytest_jsonmatch.session.options import usage_errors
 from pytest_jsonmatch.session.payload import TestPayload
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from pytest_jsonmatch.comparing.running import WrittenRule
     from pytest_jsonmatch.gate.check import Check
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.golden.collector import CaseRules
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.blocks import Report
     from pytest_jsonmatch.report.styled import StyledLine
     from pytest_jsonmatch.results.run import RunResult
-    from pytest_jsonmatch.running import WrittenRule
     from pytest_jsonmatch.semantic.bench import Bench, Memory
     from pytest_jsonmatch.session.concurrency import ConcurrentProducers
     from pytest_jsonmatch.session.options import Settings

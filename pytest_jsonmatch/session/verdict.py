@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from pytest_jsonmatch.comparing.running import FAILED_BEFORE, plain_nodeid
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.running import FAILED_BEFORE, plain_nodeid
 from pytest_jsonmatch.session.options import ci_variable, usage_errors
 from pytest_jsonmatch.session.rules import warn_about_rules
 from pytest_jsonmatch.session.running_test import is_meant_to_compare

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar, final
 
-from pytest_jsonmatch.comparer import Comparer, check_judge
+from pytest_jsonmatch.comparing.comparer import Comparer, check_judge
 from pytest_jsonmatch.engine.plan.unmatched import collect_patterns, format_unmatched
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import (

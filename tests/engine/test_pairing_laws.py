@@ -17,7 +17,7 @@ from hypothesis import assume, example, given, reject, settings
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import ComparatorResult, ConfigurationError, JsonMatchError, compare_json
-from pytest_jsonmatch.comparer import get_plan
+from pytest_jsonmatch.comparing.comparer import get_plan
 from pytest_jsonmatch.engine.align.arrays import Aligner
 from pytest_jsonmatch.engine.align.columns import GridBuilder
 from pytest_jsonmatch.engine.align.context import PairScore

@@ -11,7 +11,7 @@ from laws import law, parser_of_yaml
 from test_golden_editor import good_files, with_a_change
 
 from pytest_jsonmatch import JsonMatchError
-from pytest_jsonmatch.comparer import Comparer
+from pytest_jsonmatch.comparing.comparer import Comparer
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.loader import load_cases

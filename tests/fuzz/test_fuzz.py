@@ -33,7 +33,7 @@ for name in ("compare", "figures", "generate", "reference", "schemas"):
 @pytest.fixture
 def outside_of_pytest(monkeypatch):
     """Keep what laws compare out of this run's summary."""
-    monkeypatch.setattr("pytest_jsonmatch.running._RUNS", [])
+    monkeypatch.setattr("pytest_jsonmatch.comparing.running._RUNS", [])
 
 
 @pytest.mark.parametrize("name", run.LAWS)

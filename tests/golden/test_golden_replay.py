@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_jsonmatch.comparer import Comparer
+from pytest_jsonmatch.comparing.comparer import Comparer
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.golden.outputs import Outputs, OutputWriter, output_line

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_jsonmatch import compare_json
-from pytest_jsonmatch.golden.suggest import Trial, suggestions, with_change
+from pytest_jsonmatch.comparing.suggest import Trial, suggestions, with_change
 
 HEAD = "if this difference is acceptable, the case would pass with"
 

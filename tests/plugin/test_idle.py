@@ -10,7 +10,7 @@ import sys
 import pytest
 
 HEAVY = ["numpy", "scipy", "rapidfuzz", "yaml", "regex", "json_repair"]
-OURS = ["pytest_jsonmatch.engine", "pytest_jsonmatch.report", "pytest_jsonmatch.assertions"]
+OURS = ["pytest_jsonmatch.engine", "pytest_jsonmatch.report", "pytest_jsonmatch.comparing.assertions"]
 WORDS = ["tea", "milk", "bread", "salt", "rice", "oil", "plum", "corn", "fig", "lime", "kale", "oats"]
 PLAIN = "def test_plain(): pass"
 FIELD_MATCH = """

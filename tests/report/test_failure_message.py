@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_jsonmatch.api import compare_json
+from pytest_jsonmatch.comparing.compare_json import compare_json
 from pytest_jsonmatch.engine.plan.registry import register_comparator, session_registry
 from pytest_jsonmatch.report.escape import display_width
 from pytest_jsonmatch.report.failure import failure_message

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pytest_jsonmatch import ConfigurationError
-from pytest_jsonmatch.api import compare_json
+from pytest_jsonmatch.comparing.compare_json import compare_json
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
 from pytest_jsonmatch.gate.headlines import contest

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_jsonmatch.api import compare_json
+from pytest_jsonmatch.comparing.compare_json import compare_json
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.file import from_text, read_results, to_text

@@ -13,7 +13,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.plan.options import read_rule
-from pytest_jsonmatch.golden.writing import yaml_flow
 from pytest_jsonmatch.support.defaults import METRIC
 
 if TYPE_CHECKING:
@@ -106,15 +105,6 @@ def with_change(options: Mapping[str, Any], change: Suggested) -> dict[str, Any]
     return merged
 
 
-def as_yaml(change: Suggested) -> list[str]:
-    """Return a change as lines of YAML to paste into a case.
-
-    >>> as_yaml({"fields": {"vendor": {"transform": ["casefold"]}}})
-    ['fields: {vendor: {transform: [casefold]}}']
-    """
-    return [f"{key}: {yaml_flow(value)}" for key, value in change.items()]
-
-
 def _by_path(result: MatchResult) -> dict[str, list[FieldResult]]:
     """Return the leaves that differ, by schema path."""
     found: dict[str, list[FieldResult]] = {}
@@ -179,7 +169,7 @@ def find_date_rules(result: MatchResult) -> dict[str, Rule]:
 
 def _find_rules(candidates: Mapping[str, tuple[list[FieldResult], Iterable[Rule]]]) -> dict[str, Rule]:
     """Return, by path, the first of its rules with which all its values match."""
-    from pytest_jsonmatch.comparer import Comparer
+    from pytest_jsonmatch.comparing.comparer import Comparer
     from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
     found: dict[str, Rule] = {}

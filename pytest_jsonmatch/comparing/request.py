@@ -5,22 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.comparer import Comparer
+from pytest_jsonmatch.comparing.comparer import Comparer
+from pytest_jsonmatch.comparing.running import current_run
 from pytest_jsonmatch.engine.plan.options import Options
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, find_closest
 from pytest_jsonmatch.results.answer import Answer, unwrap_answer
 from pytest_jsonmatch.results.limits import read_limits
-from pytest_jsonmatch.running import current_run
 from pytest_jsonmatch.support.defaults import METRIC, THRESHOLD
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from pytest_jsonmatch.comparing.running import Run, WrittenRule
+    from pytest_jsonmatch.comparing.suggest import Suggested
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.results.answer import Spent
     from pytest_jsonmatch.results.limits import Limits
     from pytest_jsonmatch.results.tags import Tags
-    from pytest_jsonmatch.running import Run, WrittenRule
 
 _ARGUMENTS: Final = ("metric", "threshold", "name", "tags", "validate")
 _OTHER_OPTIONS: Final = frozenset({"judge", "repair", "validate"})
@@ -45,8 +46,8 @@ class ComparisonRequest:
     """Tags of the comparison, beyond those of the test."""
     ini_skips: int = 0
     """The number of patterns in `skip` that come from the ini option; they are first."""
-    suggests: bool = False
-    """Whether a failure suggests changes that would let the case pass."""
+    write_change: Callable[[Suggested], list[str]] | None = None
+    """Writes a change that would let the case pass, for the failure; None suggests none."""
     given: frozenset[str] = frozenset()
     """The names of the arguments that the call or a mark of the test itself gives."""
     rules: Sequence[WrittenRule] | None = None
@@ -79,7 +80,7 @@ def resolve(
     options: Mapping[str, Any],
     name: str | None = None,
     tags: Mapping[str, Any] | None = None,
-    suggests: bool = False,
+    write_change: Callable[[Suggested], list[str]] | None = None,
     rules: Sequence[WrittenRule] | None = None,
 ) -> ComparisonRequest:
     """Return a request; defaults come from the marks of the running test, then from ini options.
@@ -108,7 +109,7 @@ def resolve(
         name,
         {} if tags is None else _read_tags(tags),
         ini_skips,
-        suggests,
+        write_change,
         frozenset((*from_mark, *given, *options)),
         rules,
     )

@@ -9,6 +9,7 @@ from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
+from pytest_jsonmatch.comparing.running import current_run
 from pytest_jsonmatch.engine.ask.rounds import score_all_with_answers, score_with_answers
 from pytest_jsonmatch.engine.plan.compile import compile_plan
 from pytest_jsonmatch.engine.plan.options import ALIASES
@@ -28,7 +29,6 @@ from pytest_jsonmatch.engine.value.errors import (
 from pytest_jsonmatch.engine.value.matchers import to_expected
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.results.answer import unwrap_answer
-from pytest_jsonmatch.running import current_run
 from pytest_jsonmatch.support.defaults import METRIC
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from pytest_jsonmatch.comparing.running import WrittenRule, current_run
 from pytest_jsonmatch.engine.value.errors import (
     ComparatorError,
     ConfigurationError,
@@ -15,20 +16,16 @@ from pytest_jsonmatch.engine.value.errors import (
     did_you_mean,
 )
 from pytest_jsonmatch.results.limits import check_scores
-from pytest_jsonmatch.running import WrittenRule, current_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from pytest_jsonmatch.comparer import Comparer
+    from pytest_jsonmatch.comparing.request import ComparisonRequest
+    from pytest_jsonmatch.comparing.running import RunningTest
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
-    from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.golden.cases import GoldenCase
-    from pytest_jsonmatch.request import ComparisonRequest
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.limits import Limits, ScoreCheck, Threshold
-    from pytest_jsonmatch.running import RunningTest
 
 Locate: TypeAlias = "Callable[[FieldResult], str | None]"
 """Returns "file:line" of a field."""
@@ -82,10 +79,10 @@ def assert_json_match(
     1.0
     """
     __tracebackhide__ = True
-    from pytest_jsonmatch.comparer import read_models
-    from pytest_jsonmatch.request import resolve
+    from pytest_jsonmatch.comparing.comparer import read_models
+    from pytest_jsonmatch.comparing.request import resolve
 
-    _begin()
+    begin()
     try:
         read = read_models(expected, actual)
     except JsonMatchError as error:
@@ -95,7 +92,7 @@ def assert_json_match(
     )
     if read.aliases or read.decimals:
         request = replace(request, options=read.add_rules(request.options), aliases=read.aliases)
-    result, failure = _check(request)
+    result, failure = check(request)
     run = current_run()
     is_recorded = run is not None and run.has_only_gates and not isinstance(failure, ComparatorError)
     if failure is not None and not is_recorded:
@@ -108,112 +105,21 @@ def _get_running_test() -> RunningTest | None:
     return None if run is None else run.test
 
 
-def _begin() -> None:
+def begin() -> None:
     """Notify the running test that a comparison begins, before anything can fail."""
     test = _get_running_test()
     if test is not None:
         test.begin()
 
 
-def check_case(
-    case: GoldenCase, actual: object, locate: Locate, rules: Sequence[WrittenRule]
-) -> tuple[MatchResult, Exception | None, FieldResult | None]:
-    """Compare and record a golden case as `assert_json_match` does; return the failure, don't raise it.
-
-    Args:
-        case: its settings take precedence over marks and ini options.
-        actual: the answer.
-        locate: returns "file:line" of a field, for the message.
-        rules: the case's patterns.
-
-    Returns:
-        The result; the failure (an AssertionError, a ComparatorError, the error of an unreadable answer, or
-        None); and the field that the message shows first, if it shows any.
-    """
-    _begin()
-    request = _make_request(case, actual, case.expected, rules)
-    result, failure = _check(request, locate)
-    failures = _find_failures(result, request.limits)
-    if failure is None or type(failure) not in {AssertionError, ComparatorError}:
-        return result, failure, None
-    from pytest_jsonmatch.report.failure import first_field
-
-    return result, failure, first_field(result, failures) if failures or result.errors else None
-
-
-def compare_unanswered(case: GoldenCase, test: RunningTest) -> Comparison | None:
-    """Return the comparison of a golden case that got no answer: all of expected is missing.
-
-    None if there is no valid expected value: such a case has no leaves.
-    """
-    from pytest_jsonmatch.comparer import Comparer
-    from pytest_jsonmatch.engine.value.convert import MISSING
-    from pytest_jsonmatch.results.comparison import Comparison
-
-    try:
-        request = _make_request(case, None, case.expected)
-        options = {**request.options, "validate": "off"}
-        result = Comparer.of(request.metric, options).compare(MISSING, request.expected, request.judge)
-        name = test.identify(request.name, request.tags)
-    except JsonMatchError:
-        return None
-    comparison = Comparison.of(
-        result,
-        id=name,
-        nodeid=test.nodeid,
-        threshold=request.limits,
-        passed=False,
-        params=test.params,
-        tags=request.tags,
-    )
-    return replace(comparison, score=0.0, precision=0.0, recall=0.0, f1=0.0)
-
-
-def make_trial(
-    case: GoldenCase, expected: JsonValue
-) -> Callable[[JsonValue], tuple[MatchResult, bool, Limits]]:
-    """Return a function that compares answers as a golden case does, without recording or asking a judge.
-
-    The answers are compared with `expected`, which may lack parts of the case's own expected value.
-
-    The function takes an answer as a JSON value, and returns the result, whether it would pass, and the
-    limits that it must reach. It raises the JsonMatchError that comparing would raise.
-    """
-    request = _make_request(case, None, expected)
-
-    def compare(actual: JsonValue) -> tuple[MatchResult, bool, Limits]:
-        result = request.comparer.compare_value(actual, expected, _refuse_to_judge)
-        return result, _passes(request, result), request.limits
-
-    return compare
-
-
-def make_comparer(case: GoldenCase) -> Comparer:
-    """Return the comparer of a golden case; raise JsonMatchError if the case's settings are invalid."""
-    from pytest_jsonmatch.comparer import check_judge
-
-    request = _make_request(case, None, None)
-    check_judge(request.judge)
-    return request.comparer
-
-
-def _make_request(
-    case: GoldenCase, answer: object, expected: JsonValue, rules: Sequence[WrittenRule] | None = None
-) -> ComparisonRequest:
-    from pytest_jsonmatch.request import resolve
-
-    settings: dict[str, Any] = {"metric": case.metric, "threshold": case.threshold, "options": case.options}
-    return resolve(answer, expected, **settings, suggests=True, rules=rules)
-
-
 # -- one comparison ----------------------------------------------------------------------------------------
 
 
-def _check(request: ComparisonRequest, locate: Locate | None = None) -> tuple[MatchResult, Exception | None]:
+def check(request: ComparisonRequest, locate: Locate | None = None) -> tuple[MatchResult, Exception | None]:
     """Compare, and record the comparison for the running test; return the result and the failure, if any."""
     __tracebackhide__ = True
     result, unreadable = _compare(request)
-    passed = unreadable is None and _passes(request, result)
+    passed = unreadable is None and passes(request, result)
     test = _get_running_test()
     if test is not None:
         comparison = _make_comparison(request, result, test, passed=passed, unreadable=unreadable)
@@ -230,7 +136,7 @@ def _compare(request: ComparisonRequest) -> tuple[MatchResult, JsonMatchError | 
     Raises an error that is caused by the expected data or by options, not by the answer.
     """
     __tracebackhide__ = True
-    from pytest_jsonmatch.comparer import Comparer
+    from pytest_jsonmatch.comparing.comparer import Comparer
 
     request.comparer.warn_without_schema()
     try:
@@ -261,7 +167,7 @@ def _make_comparison(
     unreadable: JsonMatchError | None,
 ) -> Comparison:
     """Return what the run keeps of a comparison; an unreadable answer scores 0."""
-    from pytest_jsonmatch.comparer import TEXT
+    from pytest_jsonmatch.comparing.comparer import TEXT
     from pytest_jsonmatch.results.comparison import Comparison
 
     is_text = isinstance(request.actual, TEXT)
@@ -300,10 +206,10 @@ def _score_empty_answer(request: ComparisonRequest) -> float | None:
     return comparer.compare(type(expected)(), expected).score if type(expected) in (dict, list) else None
 
 
-def _passes(request: ComparisonRequest, result: MatchResult) -> bool:
+def passes(request: ComparisonRequest, result: MatchResult) -> bool:
     """Return whether a result reaches its limits, without errors, and is valid if that is required."""
     is_refused = request.options["validate"] == "require" and result.valid is False
-    return not (_find_failures(result, request.limits) or result.errors or is_refused)
+    return not (find_failures(result, request.limits) or result.errors or is_refused)
 
 
 def _list_rules(request: ComparisonRequest) -> Sequence[WrittenRule]:
@@ -321,7 +227,7 @@ def _list_rules(request: ComparisonRequest) -> Sequence[WrittenRule]:
 
 
 def _format_failure(request: ComparisonRequest, result: MatchResult, locate: Locate | None) -> Iterator[str]:
-    failures = _find_failures(result, request.limits)
+    failures = find_failures(result, request.limits)
     # If the answer only violates the schema, the first line says why.
     if failures or result.errors:
         yield _format_message(request, result, failures, locate)
@@ -354,16 +260,16 @@ def _format_message(
 
 def _suggest_changes(request: ComparisonRequest, result: MatchResult) -> Iterator[str]:
     """Yield changes that would let the case pass, as lines of YAML."""
-    if not request.suggests or current_run() is None or result.errors:
+    if request.write_change is None or current_run() is None or result.errors:
         return
-    from pytest_jsonmatch.comparer import Comparer
+    from pytest_jsonmatch.comparing.comparer import Comparer
     from pytest_jsonmatch.engine.comparators import BUILTIN
     from pytest_jsonmatch.engine.score.field import MATCHER
 
     if {field.comparator for field in result.field_results} - BUILTIN.keys() - {None, MATCHER}:
         # A user's comparator may be expensive, so a hint does not call it again.
         return
-    from pytest_jsonmatch.golden.suggest import Trial, as_yaml, suggestions
+    from pytest_jsonmatch.comparing.suggest import Trial, suggestions
     from pytest_jsonmatch.report.escape import printable
 
     answer = result.documents[1]
@@ -371,20 +277,20 @@ def _suggest_changes(request: ComparisonRequest, result: MatchResult) -> Iterato
     def compare_again(changed: Mapping[str, Any]) -> MatchResult | None:
         try:
             comparer = Comparer.of(request.metric, changed)
-            return comparer.compare_value(answer, request.expected, _refuse_to_judge)
+            return comparer.compare_value(answer, request.expected, refuse_to_judge)
         except JsonMatchError:
             return None
 
-    trial = Trial(compare_again, partial(_passes, request))
+    trial = Trial(compare_again, partial(passes, request))
     for number, change in enumerate(suggestions(result, request.options, trial)):
         if not number:
             yield "if this difference is acceptable, the case would pass with"
-        first, *others = map(printable, as_yaml(change))
+        first, *others = map(printable, request.write_change(change))
         yield f"  {'or' if number else '  '} {first}"
         yield from (f"     {line}" for line in others)
 
 
-def _refuse_to_judge(item: object) -> object:
+def refuse_to_judge(item: object) -> object:
     """Raise an error: suggestions and trials do not ask a judge."""
     raise RuntimeError(f"no judge is asked about {item!r} for a suggestion")
 
@@ -392,7 +298,7 @@ def _refuse_to_judge(item: object) -> object:
 # -- thresholds --------------------------------------------------------------------------------------------
 
 
-def _find_failures(result: MatchResult, limits: Limits) -> list[ScoreCheck]:
+def find_failures(result: MatchResult, limits: Limits) -> list[ScoreCheck]:
     """Return the scores below their limits: overall scores first, then fields in the order of the limits."""
     min_score = limits.get("score")
     if len(limits) == 1 and isinstance(min_score, float) and result.has_figures and result.score >= min_score:
@@ -434,17 +340,17 @@ def _hint_at_aliases(request: ComparisonRequest, result: MatchResult) -> Iterato
         (by_alias, "name", "write actual with by_alias=True"),
         (by_name, "alias", "write actual with by_alias=False, or expected with serialize_by_alias=True"),
     ):
-        if renamed != actual and _passes(
-            request, request.comparer.compare_value(renamed, expected, _refuse_to_judge)
+        if renamed != actual and passes(
+            request, request.comparer.compare_value(renamed, expected, refuse_to_judge)
         ):
             yield f"actual has members by {form}, and differs only in this from the pydantic model: {option}"
 
 
 def _hint_at_dates(request: ComparisonRequest, result: MatchResult) -> Iterator[str]:
     """Yield the rules under which dates are equal that differ in their precision or form only."""
-    from pytest_jsonmatch.golden.suggest import find_date_rules
+    from pytest_jsonmatch.comparing.suggest import find_date_rules
 
-    rules = {} if request.suggests else find_date_rules(result)
+    rules = find_date_rules(result) if request.write_change is None else {}  # _date_rules(result)
     if rules:
         yield f"to compare dates whatever their precision or form: fields={rules!r}"
 

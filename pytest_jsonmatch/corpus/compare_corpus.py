@@ -1,4 +1,4 @@
-"""`compare_json` and `compare_corpus`: compare Python values or JSON text, and return a result."""
+"""`compare_corpus`: compare many records, read from any source, and return the result of the run."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pytest_jsonmatch.comparer import Comparer, check_judge, read_models
+from pytest_jsonmatch.comparing.comparer import Comparer, check_judge
 from pytest_jsonmatch.engine.plan.options import EVALUATION_TYPES, OPTION_ALIASES, OPTION_NAMES
 from pytest_jsonmatch.engine.plan.unmatched import collect_patterns, format_unmatched
-from pytest_jsonmatch.engine.value.convert import copy_flat
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning, find_closest
 from pytest_jsonmatch.support import defaults
 
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.corpus.scorer import Keep, PostProcess
     from pytest_jsonmatch.corpus.tagger import TagSource
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
-    from pytest_jsonmatch.engine.result.match import MatchResult
-    from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.records.columns import ColumnSelection
     from pytest_jsonmatch.results.run import RunResult
     from pytest_jsonmatch.schema.documents import SchemaSource
@@ -33,56 +30,6 @@ if TYPE_CHECKING:
     RecordsArgument: TypeAlias = (
         Iterable[object] | Callable[[], Iterable[object]] | str | PathLike[str] | BufferedIOBase
     )
-
-
-def compare_json(
-    actual: object, expected: object, *, metric: str = defaults.METRIC, **options: Any
-) -> MatchResult:
-    """Score an actual JSON value against the expected one.
-
-    Args:
-        actual: a Python value with a JSON form (see `to_json_value`); text (str or bytes), which is model
-            output from which JSON is extracted (`extract_json`), or a string if a string is expected; or an
-            `Answer` with either as its value.
-        expected: a Python value with a JSON form, or text: strict JSON if it begins with `{` or `[`; any
-            other text is a string.
-        metric: a metric's name, such as "json_similarity"; by default "leaf_f1".
-        **options: a metric option (docs/metrics-reference.md), such as `fields={"total": {"weight": 2}}`;
-            `schema` is an eval schema (a dict, the path of a JSON file, a pydantic model class);
-            `validate="report"` also checks `actual` against it as JSON Schema (`result.violations`);
-            `repair=True` repairs broken JSON in `actual`, with a warning for each repair;
-            `judge` is the judge of the comparator `semantic`: a judge, a function of one item, or the name of
-            a registered judge.
-
-    Returns:
-        The scores, the result of every leaf, and aggregates per field. Patterns of `fields` or `accept` that
-        match nothing are no warning, since other documents may have these fields: `result.unmatched(fields)`
-        lists them.
-
-    Raises:
-        ConfigurationError: an unknown metric, option, comparator, transform or pattern.
-        JsonExtractionError: `actual` is text without JSON in it, and no string is expected.
-        JsonParseError: `expected` is text that begins with `{` or `[` and is not strict JSON.
-        UnsupportedValueError: a value has no JSON form (a TypeError).
-        InvalidExpectedError: expected contains NaN or an infinity.
-        RootTypeError: the metric compares objects, and expected or actual is not an object.
-        TargetPathError: `target_key` names a place that expected does not have.
-        GoldValidationError: expected has a member that the schema does not list.
-        UnlistedFieldError: actual has a member that the schema does not list, under `pairwise_f1`.
-
-    >>> actual, expected = {"status": "completed successfully"}, {"status": "completed sucessfully"}
-    >>> result = compare_json(actual, expected, metric="json_similarity")
-    >>> round(result.score, 4)
-    0.9545
-    """
-    judge = options.pop("judge", None)
-    value: JsonValue = copy_flat(expected) if type(expected) is dict else None
-    if value is None:
-        read = read_models(expected, actual)
-        value, options = read.value, dict(read.add_rules(options))
-    comparer = Comparer.of(metric, options)
-    comparer.warn_without_schema()
-    return comparer.compare(actual, value, judge)
 
 
 def compare_corpus(
