@@ -155,6 +155,7 @@ def test_the_gate_that_a_help_text_suggests_is_accepted(command, write, name, si
 def test_help_imports_arguments_and_nothing_that_runs(tmp_path, line):
     modules = imported_by(tmp_path, line.split())
     assert {name for name in modules if name.startswith("pytest_jsonmatch.")} == {
+        "pytest_jsonmatch.support",
         "pytest_jsonmatch.support.lazy",
         "pytest_jsonmatch.support.version",
         "pytest_jsonmatch.support.atomic",
