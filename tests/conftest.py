@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import gc
+import importlib.metadata
 import json
 import os
 import pkgutil
@@ -10,6 +13,7 @@ import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
+from importlib.metadata import Distribution, distributions
 from typing import Any
 
 import pytest
@@ -47,6 +51,8 @@ for module in pkgutil.walk_packages(pytest_jsonmatch.__path__, "pytest_jsonmatch
     # (Scorers inside other frameworks import these, which are not always here.)
     if not module.name.startswith("pytest_jsonmatch.adapters."):
         import_module(module.name)
+# What is imported stays: a tenth of the time of small runs of pytester went into looking for garbage in it.
+gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -130,6 +136,16 @@ def named_plugins_only(request: pytest.FixtureRequest, monkeypatch: pytest.Monke
         request.getfixturevalue("pytester")  # which clears the variable PYTEST_ADDOPTS
         monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
         monkeypatch.setenv("PYTEST_ADDOPTS", "-p jsonmatch")
+        monkeypatch.setattr(importlib.metadata, "distributions", with_entry_points)
+
+
+@functools.cache
+def with_entry_points() -> list[Distribution]:
+    """The installed packages that have entry points: each run of `pytester` in this process reads all of them."""
+    found = [each for each in distributions() if each.entry_points]
+    for each in found:
+        each.read_text = functools.cache(each.read_text)  # type: ignore[method-assign]
+    return found
 
 
 @pytest.fixture
