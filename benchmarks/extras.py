@@ -223,7 +223,7 @@ def _snapshot_suites(root: str, python: str, count: int) -> Commands:
 _YAML_SCRIPT = """\
 import gc, json, statistics, sys, time
 import yaml
-from pytest_jsonmatch.golden.yamlevents import load
+from pytest_jsonmatch.reading.yamlevents import load
 
 text = open(sys.argv[1], encoding="utf-8").read()
 loaders = {

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_jsonmatch.golden.keys import CASE_KEYS
-from pytest_jsonmatch.golden.yamlevents import load
+from pytest_jsonmatch.reading.yamlevents import load
 
 SUITE = Path(__file__).resolve().parents[1] / "example_suite"
 

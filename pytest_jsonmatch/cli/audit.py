@@ -16,10 +16,10 @@ from pytest_jsonmatch.cli.studies import finish, notes_table, study_gates
 from pytest_jsonmatch.cli.suite import audit_suite
 from pytest_jsonmatch.engine.value.convert import MISSING, get_value, replace_value
 from pytest_jsonmatch.engine.value.text import count, render
-from pytest_jsonmatch.golden.files import is_json_file, is_lines_file
 from pytest_jsonmatch.golden.review import review_on_terminal, update_lines
 from pytest_jsonmatch.golden.update import Request, digest_of, plan_updates, read_value_at, write
 from pytest_jsonmatch.golden.writing import ascii_json
+from pytest_jsonmatch.reading.datafiles import is_json_file, is_lines_file
 from pytest_jsonmatch.report.blocks import Report, Table, TableCell, Text
 from pytest_jsonmatch.study.label_errors import GoldAudit, audit_gold
 

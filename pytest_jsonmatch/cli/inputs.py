@@ -227,8 +227,8 @@ def read_config(source: str) -> dict[str, Any]:
 def _read_mapping(source: str) -> dict[str, Any]:
     name = name_of(source)
     if Path(source).suffix.lower() in {".yaml", ".yml"}:
-        from pytest_jsonmatch.golden.errors import GoldenFileError
-        from pytest_jsonmatch.golden.yamlevents import parse
+        from pytest_jsonmatch.reading.errors import GoldenFileError
+        from pytest_jsonmatch.reading.yamlevents import parse
 
         try:
             config = parse(read_content(source), name, holds_cases=True)
@@ -243,8 +243,8 @@ def _read_mapping(source: str) -> dict[str, Any]:
 
 def _read_golden_rules(config: dict[str, Any], source: str) -> dict[str, Any]:
     """Return the rules of a golden file."""
-    from pytest_jsonmatch.golden.errors import InvalidValueError
     from pytest_jsonmatch.golden.keys import FILE_KEYS, KEYS
+    from pytest_jsonmatch.reading.errors import InvalidValueError
 
     for key, value in config.items():
         if key not in FILE_KEYS and key not in KEYS:

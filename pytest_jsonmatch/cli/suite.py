@@ -16,7 +16,7 @@ from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.golden.checking import make_trial
 from pytest_jsonmatch.golden.collector import GoldenFile, golden_case_of
-from pytest_jsonmatch.golden.matchers import iter_matchers, without_matchers
+from pytest_jsonmatch.reading.matchers import iter_matchers, without_matchers
 from pytest_jsonmatch.study.mutate import MutationOutcomes
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from pytest_jsonmatch.engine.value.convert import MISSING, get_value, to_json_va
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, UnsupportedValueError
 from pytest_jsonmatch.engine.value.named import PATH_HINT, import_object, names_object
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError, Position
-from pytest_jsonmatch.golden.files import outside, read_limited
 from pytest_jsonmatch.golden.marks import marks_of
-from pytest_jsonmatch.golden.matchers import check_matcher_places, iter_matchers, with_matchers
-from pytest_jsonmatch.golden.yamlevents import load, parse, parse_json_text
+from pytest_jsonmatch.reading.datafiles import outside, read_limited
+from pytest_jsonmatch.reading.errors import GoldenFileError, InvalidValueError, Position
+from pytest_jsonmatch.reading.matchers import check_matcher_places, iter_matchers, with_matchers
+from pytest_jsonmatch.reading.yamlevents import load, parse, parse_json_text
 from pytest_jsonmatch.results.answer import Answer
 from pytest_jsonmatch.results.tags import read_tags
 from pytest_jsonmatch.support.atomic import read_file
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.value.convert import JsonValue, Side
-    from pytest_jsonmatch.golden.errors import Steps
     from pytest_jsonmatch.golden.marks import Mark
     from pytest_jsonmatch.golden.rows import TableRow
-    from pytest_jsonmatch.golden.yamlevents import Document
+    from pytest_jsonmatch.reading.errors import Steps
+    from pytest_jsonmatch.reading.yamlevents import Document
 
 _YAML_SUFFIXES: Final = frozenset({".yaml", ".yml"})
 _MAX_PARAM: Final = 60

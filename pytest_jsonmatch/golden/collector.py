@@ -29,10 +29,10 @@ from pytest_jsonmatch.engine.value.errors import (
     UnlistedFieldError,
 )
 from pytest_jsonmatch.golden.cases import ExpectedLocation, GoldenCase, raise_at
-from pytest_jsonmatch.golden.errors import GoldenFileError
-from pytest_jsonmatch.golden.files import display_name, read_limited, relative
 from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.golden.producers import find_producer
+from pytest_jsonmatch.reading.datafiles import display_name, read_limited, relative
+from pytest_jsonmatch.reading.errors import GoldenFileError
 from pytest_jsonmatch.results.answer import unwrap_answer
 
 if TYPE_CHECKING:
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import Side
-    from pytest_jsonmatch.golden.errors import Position
     from pytest_jsonmatch.golden.loader import GoldenCases
     from pytest_jsonmatch.golden.marks import Mark
     from pytest_jsonmatch.golden.outputs import Outputs
     from pytest_jsonmatch.golden.update import Updater
-    from pytest_jsonmatch.golden.yamlevents import Document
+    from pytest_jsonmatch.reading.errors import Position
+    from pytest_jsonmatch.reading.yamlevents import Document
 
 FILE_ERROR: Final = "(file error)"
 """The name of the one test of a file that is not valid."""

@@ -12,9 +12,9 @@ import pytest
 
 from pytest_jsonmatch.comparing.running import current_run
 from pytest_jsonmatch.golden.collector import mark_decorator
-from pytest_jsonmatch.golden.errors import GoldenFileError
-from pytest_jsonmatch.golden.files import display_name, read_limited
 from pytest_jsonmatch.golden.loader import load_cases
+from pytest_jsonmatch.reading.datafiles import display_name, read_limited
+from pytest_jsonmatch.reading.errors import GoldenFileError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

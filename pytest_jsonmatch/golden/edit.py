@@ -10,7 +10,6 @@ from pytest_jsonmatch.engine.value.convert import get_value, replace_value
 from pytest_jsonmatch.engine.value.equality import json_equal, make_json_key
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.source import Source
 from pytest_jsonmatch.golden.writing import (
     json_text,
@@ -19,14 +18,15 @@ from pytest_jsonmatch.golden.writing import (
     yaml_key,
     yaml_scalar,
 )
-from pytest_jsonmatch.golden.yamlevents import HALF
+from pytest_jsonmatch.reading.errors import GoldenFileError
+from pytest_jsonmatch.reading.yamlevents import HALF
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.golden.errors import Steps
     from pytest_jsonmatch.golden.source import Node
+    from pytest_jsonmatch.reading.errors import Steps
 
 _UNIT: Final = re.compile(r"[\r\n]([ \t]+)\S")
 _COMMENT_BELOW: Final = re.compile(r"\s*#")

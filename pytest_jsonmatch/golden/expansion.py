@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import did_you_mean
-from pytest_jsonmatch.golden.errors import InvalidValueError
 from pytest_jsonmatch.golden.keys import as_id, bad_id
+from pytest_jsonmatch.reading.errors import InvalidValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.golden.errors import Steps
+    from pytest_jsonmatch.reading.errors import Steps
 
 _NAME: Final = re.compile(r"[^\W\d]\w*")
 """The name of a parameter."""

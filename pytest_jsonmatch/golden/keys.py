@@ -11,9 +11,9 @@ from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.engine.value.text import add_article, render, suggest_share
-from pytest_jsonmatch.golden.errors import InvalidValueError
 from pytest_jsonmatch.golden.marks import marks_of
-from pytest_jsonmatch.golden.matchers import with_matchers
+from pytest_jsonmatch.reading.errors import InvalidValueError
+from pytest_jsonmatch.reading.matchers import with_matchers
 from pytest_jsonmatch.results.limits import read_limits
 from pytest_jsonmatch.results.tags import find_tag_error
 from pytest_jsonmatch.support.defaults import MAX_COUNT
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.golden.errors import Steps
+    from pytest_jsonmatch.reading.errors import Steps
 
 KeyCheck: TypeAlias = "Callable[[JsonValue], object]"
 

@@ -11,9 +11,7 @@ from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, did_you_mean
 from pytest_jsonmatch.engine.value.text import add_article
 from pytest_jsonmatch.golden.cases import GoldenCase
-from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError
 from pytest_jsonmatch.golden.expansion import expansions, fill_placeholders
-from pytest_jsonmatch.golden.files import is_json_file
 from pytest_jsonmatch.golden.keys import (
     CASE_KEYS,
     FILE_KEYS,
@@ -29,7 +27,9 @@ from pytest_jsonmatch.golden.keys import (
 )
 from pytest_jsonmatch.golden.marks import marks_of
 from pytest_jsonmatch.golden.rows import SETTINGS, CaseTable, check_cases_from, is_answer_file
-from pytest_jsonmatch.golden.yamlevents import EMPTY, load
+from pytest_jsonmatch.reading.datafiles import is_json_file
+from pytest_jsonmatch.reading.errors import GoldenFileError, InvalidValueError
+from pytest_jsonmatch.reading.yamlevents import EMPTY, load
 from pytest_jsonmatch.support.atomic import open_file
 
 if TYPE_CHECKING:
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
-    from pytest_jsonmatch.golden.errors import Steps
     from pytest_jsonmatch.golden.expansion import Expansion
     from pytest_jsonmatch.golden.marks import Mark
     from pytest_jsonmatch.golden.rows import TableRow
-    from pytest_jsonmatch.golden.yamlevents import Document
+    from pytest_jsonmatch.reading.errors import Steps
+    from pytest_jsonmatch.reading.yamlevents import Document
     from pytest_jsonmatch.records.answers import AnswerFile
 
 _MAX_ERRORS: Final = 10

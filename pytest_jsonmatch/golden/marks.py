@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final, final
 
 from pytest_jsonmatch.engine.value.convert import to_json_value
 from pytest_jsonmatch.engine.value.errors import did_you_mean
-from pytest_jsonmatch.golden.errors import InvalidValueError
+from pytest_jsonmatch.reading.errors import InvalidValueError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.golden.errors import Steps
+    from pytest_jsonmatch.reading.errors import Steps
 
 _MARK_NAME: Final = re.compile(r"[^\W\d]\w*")
 MARK_KEYWORDS: Final[Mapping[str, Mapping[str, type]]] = {

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.golden.errors import Steps
+    from pytest_jsonmatch.reading.errors import Steps
 
 Chooser: TypeAlias = "Callable[[Steps, JsonValue, JsonValue], JsonValue]"
 

@@ -16,7 +16,7 @@ import pytest
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, format_error
 from pytest_jsonmatch.engine.value.named import PATH_HINT, import_object
-from pytest_jsonmatch.golden.errors import GoldenFileError
+from pytest_jsonmatch.reading.errors import GoldenFileError
 from pytest_jsonmatch.results.answer import Answer
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import count, render
-from pytest_jsonmatch.golden.errors import InvalidValueError
-from pytest_jsonmatch.golden.matchers import to_file_form, with_matchers
 from pytest_jsonmatch.golden.merge import merge
 from pytest_jsonmatch.golden.update import read_value_at
 from pytest_jsonmatch.golden.writing import ascii_json
+from pytest_jsonmatch.reading.errors import InvalidValueError
+from pytest_jsonmatch.reading.matchers import to_file_form, with_matchers
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.report.escape import printable
 from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, RED
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.golden.errors import Steps
     from pytest_jsonmatch.golden.update import FileUpdate, Request, ValueChange
+    from pytest_jsonmatch.reading.errors import Steps
     from pytest_jsonmatch.report.styled import StyledLine
     from pytest_jsonmatch.report.terminal_style import TerminalStyle
 

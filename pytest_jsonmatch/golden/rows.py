@@ -19,8 +19,8 @@ from pytest_jsonmatch.engine.value.errors import (
 )
 from pytest_jsonmatch.engine.value.named import import_object
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.golden.errors import GoldenFileError, InvalidValueError, shortened
 from pytest_jsonmatch.golden.keys import KEYS, as_id
+from pytest_jsonmatch.reading.errors import GoldenFileError, InvalidValueError, shortened
 from pytest_jsonmatch.reading.frames import to_rows
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.records.columns import ColumnError, convert_cells, get_column, iter_columns, select
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.value.convert import JsonValue, Side
-    from pytest_jsonmatch.golden.errors import Position
+    from pytest_jsonmatch.reading.errors import Position
     from pytest_jsonmatch.records.answers import AnswerFile
 
 # Line (or number), text, and a function that returns the columns of the row or raises GoldenFileError.

@@ -7,8 +7,8 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.golden.files import is_json_file
-from pytest_jsonmatch.golden.yamlevents import load
+from pytest_jsonmatch.reading.datafiles import is_json_file
+from pytest_jsonmatch.reading.yamlevents import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

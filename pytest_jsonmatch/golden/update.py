@@ -14,12 +14,12 @@ from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, JsonParseError
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.golden.edit import edit, edit_lines
-from pytest_jsonmatch.golden.files import is_lines_file
-from pytest_jsonmatch.golden.matchers import iter_matchers, to_file_form
 from pytest_jsonmatch.golden.merge import merge
 from pytest_jsonmatch.golden.writing import ascii_json
-from pytest_jsonmatch.golden.yamlevents import parse
+from pytest_jsonmatch.reading.datafiles import is_lines_file
+from pytest_jsonmatch.reading.matchers import iter_matchers, to_file_form
 from pytest_jsonmatch.reading.strict import parse_json
+from pytest_jsonmatch.reading.yamlevents import parse
 from pytest_jsonmatch.support.atomic import read_file, write_file
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import JsonValue, Side
     from pytest_jsonmatch.golden.cases import GoldenCase
-    from pytest_jsonmatch.golden.errors import Steps
+    from pytest_jsonmatch.reading.errors import Steps
 
 UpdateMode: TypeAlias = Literal["new", "failed", "all"]
 Action: TypeAlias = Literal["write", "keep", "refused"]

@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.golden.matchers import is_matcher
-from pytest_jsonmatch.golden.yamlevents import HALF, reads_as_string
+from pytest_jsonmatch.reading.matchers import is_matcher
+from pytest_jsonmatch.reading.yamlevents import HALF, reads_as_string
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue

@@ -68,7 +68,7 @@ def _find_location(crash: Crash, rootdir: Path, root: Path) -> tuple[str, int]:
 
 def write_files(session: Session, results: RunResult, report: Report) -> bool:
     """Write the requested files, even if one fails; note each, and return whether all were written."""
-    from pytest_jsonmatch.golden.files import display_name
+    from pytest_jsonmatch.reading.datafiles import display_name
     from pytest_jsonmatch.report.styled import PLAIN, RED, YELLOW
     from pytest_jsonmatch.support.atomic import write_file
 

@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.golden.files import OWN, display_name, is_golden
+from pytest_jsonmatch.golden.files import OWN, is_golden
+from pytest_jsonmatch.reading.datafiles import display_name
 from pytest_jsonmatch.report.blocks import Report, Table
 from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.styled import PLAIN, RED, YELLOW, StyledLine, guarded

@@ -19,7 +19,7 @@ from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.golden.edit import edit
 from pytest_jsonmatch.golden.merge import merge
 from pytest_jsonmatch.golden.writing import literal_lines, yaml_scalar
-from pytest_jsonmatch.golden.yamlevents import load
+from pytest_jsonmatch.reading.yamlevents import load
 
 chances = st.randoms(use_true_random=False)
 

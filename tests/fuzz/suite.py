@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from pytest_jsonmatch import JsonMatchError, JsonParseError, extract_json
-from pytest_jsonmatch.golden.yamlevents import load
 from pytest_jsonmatch.reading.strict import parse_json
+from pytest_jsonmatch.reading.yamlevents import load
 
 
 def check_suite(folder: Path) -> tuple[Counter[str], list[str]]:

@@ -7,8 +7,8 @@ import pytest
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.golden.edit import edit
-from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.merge import merge
+from pytest_jsonmatch.reading.errors import GoldenFileError
 
 COMMENTS = "rewriting expected would lose the comments in it; move them first"
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.loader import load_cases
+from pytest_jsonmatch.reading.errors import GoldenFileError
 from pytest_jsonmatch.results.answer import Answer
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.golden.marks import Mark
+from pytest_jsonmatch.reading.errors import GoldenFileError
 
 
 def cases_of(text, path=Path("golden/x.golden.yaml")):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_jsonmatch.golden import files
+from pytest_jsonmatch.reading import datafiles
 
 ONE = "actual: {a: 1}\nexpected: {a: 1}\n"
 TWO = """
@@ -175,8 +175,8 @@ def test_a_file_on_another_drive_is_named_in_full(monkeypatch):
     def other_drive(path, start):
         raise ValueError(f"path is on mount {path!r}, start on mount {start!r}")
 
-    monkeypatch.setattr(files.os.path, "relpath", other_drive)
-    assert files.display_name(Path("/golden/a.yaml"), Path("/here")) == "/golden/a.yaml"
+    monkeypatch.setattr(datafiles.os.path, "relpath", other_drive)
+    assert datafiles.display_name(Path("/golden/a.yaml"), Path("/here")) == "/golden/a.yaml"
 
 
 def test_a_golden_file_can_be_json_and_is_updated_as_json(pytester):

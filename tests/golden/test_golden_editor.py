@@ -29,12 +29,12 @@ from pytest_jsonmatch.engine.plan.options import (
 )
 from pytest_jsonmatch.engine.plan.registry import Registry
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.keys import CASE_KEYS, FILE_KEYS, KEYS, PAIRS, SEVERAL
 from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.golden.marks import MARK_KEYWORDS
-from pytest_jsonmatch.golden.matchers import MATCHER_WORDS
-from pytest_jsonmatch.golden.yamlevents import load
+from pytest_jsonmatch.reading.errors import GoldenFileError
+from pytest_jsonmatch.reading.matchers import MATCHER_WORDS
+from pytest_jsonmatch.reading.yamlevents import load
 from pytest_jsonmatch.results.limits import SCORES
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.keys import CASE_KEYS
 from pytest_jsonmatch.golden.loader import load_cases
+from pytest_jsonmatch.reading.errors import GoldenFileError
 
 
 def errors_of(text):

@@ -7,8 +7,8 @@ import os
 
 import pytest
 
-from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.loader import load_cases
+from pytest_jsonmatch.reading.errors import GoldenFileError
 
 SOURCE = """\
 producer: scraper:scrape

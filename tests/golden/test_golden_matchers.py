@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from pytest_jsonmatch import compare_json
-from pytest_jsonmatch.golden.errors import GoldenFileError
 from pytest_jsonmatch.golden.loader import load_cases
+from pytest_jsonmatch.reading.errors import GoldenFileError
 
 CASES = """\
 cases:

@@ -8,9 +8,9 @@ import sys
 import pytest
 
 from pytest_jsonmatch.engine.value.convert import MISSING
-from pytest_jsonmatch.golden import yamlevents
 from pytest_jsonmatch.golden.review import update_lines
 from pytest_jsonmatch.golden.update import Request, digest_of, plan_updates, write
+from pytest_jsonmatch.reading import yamlevents
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.report.styled import line_text
 from pytest_jsonmatch.report.terminal_style import TerminalStyle

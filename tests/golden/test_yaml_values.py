@@ -10,9 +10,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_jsonmatch.golden import yamlevents
-from pytest_jsonmatch.golden.errors import GoldenFileError
-from pytest_jsonmatch.golden.yamlevents import load
+from pytest_jsonmatch.reading import yamlevents
+from pytest_jsonmatch.reading.errors import GoldenFileError
+from pytest_jsonmatch.reading.yamlevents import load
 
 
 @pytest.fixture(params=["libyaml", "pure"], autouse=True)

@@ -39,7 +39,7 @@ from generate import Case, case
 from reference import DirtyEquals, Plan, RefusedError, reference_score, shuffled_sides
 
 from pytest_jsonmatch import MatchResult, compare_json
-from pytest_jsonmatch.golden.matchers import with_matchers
+from pytest_jsonmatch.reading.matchers import with_matchers
 from pytest_jsonmatch.schema import reset_type_defaults, set_type_default
 
 FIGURES = ("score", "precision", "recall", "f1", "matched_leaves", "total_leaves")

@@ -1,4 +1,4 @@
-"""Matchers in `expected` of golden files: objects whose only key is a word such as `$regex`."""
+"""Matchers in files of expected values: objects whose only key is a word such as `$regex`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.matchers import to_matcher
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.golden.errors import InvalidValueError
+from pytest_jsonmatch.reading.errors import InvalidValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.compile import Plan
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.golden.errors import Steps
+    from pytest_jsonmatch.reading.errors import Steps
 
     Condition = tuple[Callable[[JsonValue], object], Collection[str]]
     """Returns whether a value is accepted; and the JSON types of the values that may be."""

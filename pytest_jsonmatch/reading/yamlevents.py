@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, final
 from pytest_jsonmatch.engine.value.convert import MAX_DEPTH, TOO_DEEP, json_type
 from pytest_jsonmatch.engine.value.errors import JsonParseError, find_closest
 from pytest_jsonmatch.engine.value.text import parse_number, render
-from pytest_jsonmatch.golden.errors import GoldenFileError, Position, shortened
-from pytest_jsonmatch.golden.files import MAX_SIZE, is_json_file
+from pytest_jsonmatch.reading.datafiles import MAX_SIZE, is_json_file
+from pytest_jsonmatch.reading.errors import GoldenFileError, Position, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -345,7 +345,7 @@ class _Builder:
         """
         import yaml
 
-        from pytest_jsonmatch.golden import jsonevents
+        from pytest_jsonmatch.reading import jsonevents
 
         try:
             # libyaml's parser if PyYAML was built with it; otherwise PyYAML's own: same events, but slower.

@@ -1,4 +1,4 @@
-"""The errors of golden files: messages with file:line:column."""
+"""The errors of JSON and YAML files: messages with file:line:column."""
 
 from __future__ import annotations
 
