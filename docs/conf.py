@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from importlib.metadata import metadata
 from typing import TYPE_CHECKING, Any
 
 from sphinx.ext.napoleon import Config, GoogleDocstring
@@ -23,6 +24,9 @@ html_title = f"pytest-jsonmatch {release}"
 html_show_copyright = False
 # Where the site will be: Read the Docs says so itself, another host in DOCS_URL.
 html_baseurl = os.environ.get("READTHEDOCS_CANONICAL_URL", os.environ.get("DOCS_URL", ""))
+# The address of the repository, once it has one.
+urls = dict(url.split(", ", 1) for url in metadata(project).get_all("Project-URL") or [])
+address = urls.get("Homepage")
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 
@@ -41,9 +45,10 @@ autodoc_default_options = {"members": True, "undoc-members": True}
 
 
 def read_page(_app: Sphinx, page: str, source: list[str]) -> None:
-    """Keep only the text of links to files outside the site."""
+    """Lead links to files outside the site to the repository or, as long as it has no address, to a copy."""
     outside = "../" * (page.count("/") + 1)
-    source[0] = re.sub(rf"\[([^\]]+)\]\({re.escape(outside)}[^)]+\)", r"\1", source[0])
+    target = f"{address}/blob/v{release}/" if address else f"path:{outside}"
+    source[0] = re.sub(rf"\]\({re.escape(outside)}", f"]({target}", source[0])
 
 
 def read_google_style(app: Sphinx, what: str, name: str, obj: object, options: Any, lines: list[str]) -> None:

@@ -137,7 +137,7 @@ def add_rules(parser: Parser, *names: str, **helps: str) -> None:
     """Add the options that `rules.comparing` reads, of rules and the judge, and others of the table."""
     add_options(parser, "--metric", "--schema", "--config", "-p", *names, **helps)
     add_judge(parser)
-    group = parser.add_argument_group("options of the metric", "docs/metrics-reference.md")
+    group = parser.add_argument_group("options of the metric", "docs/options.md")
     for usage, text, is_repeated in RULE_OPTIONS.values():
         add(group, usage, text, **(_MANY if is_repeated else {}))
 

@@ -25,7 +25,7 @@ def compare_json(
         expected: a Python value with a JSON form, or text: strict JSON if it begins with `{` or `[`; any
             other text is a string.
         metric: a metric's name, such as "json_similarity"; by default "leaf_f1".
-        **options: a metric option (docs/metrics-reference.md), such as `fields={"total": {"weight": 2}}`;
+        **options: a metric option (docs/options.md), such as `fields={"total": {"weight": 2}}`;
             `schema` is an eval schema (a dict, the path of a JSON file, a pydantic model class);
             `validate="report"` also checks `actual` against it as JSON Schema (`result.violations`);
             `repair=True` repairs broken JSON in `actual`, with a warning for each repair;

@@ -136,7 +136,7 @@ def measure_agreement(
         GoldValidationError: a record is not JSON.
 
     Sources: Cohen 1960; Krippendorff 2011, Computing Krippendorff's Alpha-Reliability; Rubin 1981 (the
-    bootstrap); docs/agreement.md has the definitions.
+    bootstrap); docs/analyse.md has the definitions.
 
     >>> one, two = [{"kind": "a"}, {"kind": "b"}] * 10, [{"kind": "a"}, {"kind": "b"}, {"kind": "b"}] * 6
     >>> found = measure_agreement({"ann": one[:18], "bob": two})

@@ -163,7 +163,7 @@ def measure_confidence(
         ConfigurationError: a confidence is not a number from 0 to 1, or the answers have no confidences; or
             as for `compare_corpus`.
 
-    Sources: see `study/calibration.py` and docs/confidence.md.
+    Sources: see `study/calibration.py` and docs/analyse.md.
 
     >>> answers = [{"n": {"value": n, "confidence": 0.9 if n % 4 else 0.3}} for n in range(80)]
     >>> study = measure_confidence(answers, [{"n": n if n % 4 else -1} for n in range(80)])

@@ -160,7 +160,7 @@ def audit_gold(
     Gold values outside the `enum` of the schema come first. Others are ranked by the log-odds, in bits, of a
     naive Bayes model of annotators (after Dawid and Skene 1979), in which each wrong value is as frequent as
     in the gold records, or, with three or more systems, as often shared as where another system agrees with
-    the gold; docs/audit.md has the formula. The prior that one gold value in fifty is wrong gives a
+    the gold; docs/analyse.md has the formula. The prior that one gold value in fifty is wrong gives a
     probability, which is too high if all systems share mistakes.
 
     Args:

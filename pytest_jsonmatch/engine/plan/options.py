@@ -203,7 +203,7 @@ def _read_members(where: str, by: Any, threshold: Any) -> ByMembers:
 @final
 @dataclass(frozen=True, slots=True)
 class Options:
-    """All options of a metric; the defaults are those of the option table in docs/metrics-reference.md."""
+    """All options of a metric; the defaults are those of the option table in docs/options.md."""
 
     root: str = "any"
     granularity: str = "leaves"

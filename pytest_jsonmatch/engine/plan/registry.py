@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ScalarFunction: TypeAlias = "Callable[[Any, Any, dict[str, Any]], SupportsFloat | ComparatorResult]"
 """(expected, actual, params) -> a number (a bool is one), or a `ComparatorResult`."""
 BatchFunction: TypeAlias = "Callable[[list[BatchItem]], object]"
-"""A batch comparator: items -> answers, as described in docs/batch-comparators.md."""
+"""A batch comparator: items -> answers, as described in docs/extend.md."""
 ComparatorFunction: TypeAlias = "ScalarFunction | BatchFunction"
 TransformFunction: TypeAlias = "Callable[[Any], Any] | Callable[[Any, dict[str, Any]], Any]"
 
@@ -99,7 +99,7 @@ class Registry:
         """Register a comparator: `fn(expected, actual, params)` -> a score in [0, 1].
 
         It may return a `ComparatorResult(score, reason)` instead. A function of one list of `BatchItem` is a
-        batch comparator: see docs/batch-comparators.md. In a pytest suite prefer the hook
+        batch comparator: see docs/extend.md. In a pytest suite prefer the hook
         `pytest_jsonmatch_register`, whose registrations end with the session.
 
         Raises:
