@@ -1,11 +1,14 @@
 """The running pytest session and test, for modules that do not import pytest.
 
+Every run of pytest imports this module, so its classes are neither dataclasses nor named tuples, which are
+slow to create.
+
 The plugin adds a run with `enter` and removes it with `leave`. Outside pytest there is no run.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, final
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, final
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -26,37 +29,74 @@ OTHER_INPUT: Final = "recorded for another input"
 """Why a replayed case is unanswered whose input has changed since."""
 
 
-class WrittenRule(NamedTuple):
-    """A pattern of a rule, and the file and line where it is written."""
-
-    file: str
-    line: int
-    kind: str
-    """`fields`, `accept`, `skip` or `threshold`."""
-    pattern: str
+RuleKey: TypeAlias = "tuple[str, int, str, str]"
 
 
 @final
-class Repetition(NamedTuple):
+class Rule:
+    """A pattern of a rule, the file and line where it is written, and whether it matches anything."""
+
+    __slots__ = ("file", "is_shared", "kind", "line", "matched", "near", "pattern", "tests")
+
+    def __init__(
+        self,
+        file: str,
+        line: int,
+        kind: str,
+        pattern: str,
+        *,
+        matched: bool = False,
+        is_shared: bool = False,
+        near: str | None = None,
+    ) -> None:
+        self.file: Final = file
+        """The file, or "" for the file and line of the running test."""
+        self.line: Final = line
+        self.kind: Final = kind
+        """`fields`, `accept`, `skip` or `threshold`."""
+        self.pattern: Final = pattern
+        self.matched = matched
+        """Whether it has matched anything."""
+        self.is_shared = is_shared
+        """Whether several tests may have it."""
+        self.near = near
+        """The most similar path of a comparison in which it has matched nothing."""
+        self.tests: set[str] = set()
+        """In the controller: the node ids of the tests in which it has matched nothing."""
+
+    @property
+    def key(self) -> RuleKey:
+        """The file, line, kind and pattern, which are equal for equal rules of several tests."""
+        return self.file, self.line, self.kind, self.pattern
+
+
+@final
+class Repetition:
     """One repetition of a golden case."""
 
-    case: str
-    """The node id of the case without the number of the repetition."""
-    number: int
-    """The number of this repetition, from 1."""
-    of: int
-    min_pass_rate: float | None
-    """The share of repetitions that must pass; None if all must pass."""
+    __slots__ = ("case", "min_pass_rate", "number", "of")
+
+    def __init__(self, case: str, number: int, of: int, min_pass_rate: float | None) -> None:
+        self.case: Final = case
+        """The node id of the case without the number of the repetition."""
+        self.number: Final = number
+        """The number of this repetition, from 1."""
+        self.of: Final = of
+        self.min_pass_rate: Final = min_pass_rate
+        """The share of repetitions that must pass; None if all must pass."""
 
 
 @final
-class CaseFiles(NamedTuple):
+class CaseFiles:
     """The configuration of golden files."""
 
-    folders: tuple[str, ...] | None
-    """Real paths of the folders whose files cases may name; None for any folder."""
-    repeat: int | None
-    """How often each case without a recorded answer runs; None for the number in its file."""
+    __slots__ = ("folders", "repeat")
+
+    def __init__(self, folders: tuple[str, ...] | None, repeat: int | None) -> None:
+        self.folders: Final = folders
+        """Real paths of the folders whose files cases may name; None for any folder."""
+        self.repeat: Final = repeat
+        """How often each case without a recorded answer runs; None for the number in its file."""
 
 
 class RunningTest(Protocol):
@@ -87,7 +127,7 @@ class RunningTest(Protocol):
         self,
         comparison: Comparison,
         result: MatchResult,
-        rules: Sequence[WrittenRule],
+        rules: Sequence[Rule],
         *,
         is_read: bool,
     ) -> None:

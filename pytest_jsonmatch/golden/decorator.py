@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_jsonmatch.comparing.running import current_run
+from pytest_jsonmatch.comparing.running import CaseFiles, current_run
 from pytest_jsonmatch.golden.collector import mark_decorator
 from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.reading.datafiles import display_name, read_limited
@@ -72,8 +72,9 @@ def _files(patterns: tuple[str | os.PathLike[str], ...], folder: Path) -> list[P
 
 def _rows(path: Path, folder: Path, *, several: bool) -> Iterator[Any]:
     run = current_run()
-    folders, repeat = (None, None) if run is None else run.case_files
-    loaded = load_cases(read_limited(path), path, display_name(path, folder), repeat=repeat, folders=folders)
+    files = CaseFiles(None, None) if run is None else run.case_files
+    name = display_name(path, folder)
+    loaded = load_cases(read_limited(path), path, name, repeat=files.repeat, folders=files.folders)
     prefix = f"{path.name.partition('.')[0]}-" if several else ""
     for case in loaded.by_id.values():
         marks = [mark_decorator(mark, loaded.document, path) for mark in (*loaded.marks, *case.marks)]

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache, partial
+from inspect import signature
 from typing import Any, Final, TypeVar, cast
 
 from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
@@ -19,7 +20,7 @@ _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 
 
 def to_plain(value: object) -> Any:
-    """Return a value with dataclasses and named tuples as dicts, and other tuples as lists.
+    """Return a value with our classes and named tuples as dicts, and other tuples as lists.
 
     The dicts have the members that differ from their default, in the order of the class. The dict of a field
     aggregation starts with the mean score, for readers of result files.
@@ -45,12 +46,14 @@ def to_plain(value: object) -> Any:
 
 @cache
 def _members(kind: Hashable) -> dict[str, object] | None:
-    """Return the members of a dataclass or named tuple with their defaults; None for other types."""
+    """Return the members of a class of values with their defaults; None for other types."""
     if isinstance(kind, type) and is_dataclass(kind):
         return {
             member.name: member.default if member.default_factory is MISSING else member.default_factory()
             for member in fields(kind)
         }
+    if isinstance(kind, type) and vars(kind).get("__slots__"):
+        return {name: parameter.default for name, parameter in signature(kind).parameters.items()}
     names: tuple[str, ...] | None = getattr(kind, "_fields", None)
     defaults: dict[str, object] = getattr(kind, "_field_defaults", {})
     return None if names is None else {**dict.fromkeys(names, MISSING), **defaults}

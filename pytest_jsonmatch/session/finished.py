@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, final
+from typing import TYPE_CHECKING, Final, final
 
 import pytest
 
 from pytest_jsonmatch.comparing.running import FAILED_BEFORE, WORKER_CRASHED, Repetition
 from pytest_jsonmatch.golden.files import is_golden
 from pytest_jsonmatch.session.payload import TestPayload, payload_of
-from pytest_jsonmatch.session.rules import RuleLog
+from pytest_jsonmatch.session.rules import add_rules
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
 
+    from pytest_jsonmatch.comparing.running import Rule, RuleKey
     from pytest_jsonmatch.golden.update import Request
     from pytest_jsonmatch.report.cases_page import CaseText
     from pytest_jsonmatch.results.comparison import Case
@@ -29,18 +30,21 @@ _PHASES: Final = frozenset({"setup", "call", "teardown"})
 
 
 @final
-class Crash(NamedTuple):
+class Crash:
     """The location and the message of a failure; paths are those of pytest."""
 
-    path: str
-    line: int
-    message: str
-    test: tuple[str, int]
-    """File and line of the test itself, relative to the rootdir."""
+    __slots__ = ("line", "message", "path", "test")
+
+    def __init__(self, path: str, line: int, message: str, test: tuple[str, int]) -> None:
+        self.path: Final = path
+        self.line: Final = line
+        self.message: Final = message
+        self.test: Final = test
+        """File and line of the test itself, relative to the rootdir."""
 
 
 class _Test:
-    """The reports of one item so far. Not a dataclass, which would take longer to import."""
+    """The reports of one item so far."""
 
     def __init__(self, nodeid: str) -> None:
         self.nodeid = nodeid
@@ -166,8 +170,8 @@ class FinishedTests:
         self.runs: dict[str, dict[str, None]] = {}
         """The node ids of the runs of each repeated case."""
         self._failed_otherwise: set[str] = set()
-        self.rules: RuleLog = RuleLog()
-        """The patterns of all tests, each with whether it has matched anything."""
+        self.rules: dict[RuleKey, Rule] = {}
+        """The rules of all tests."""
         self.collected: set[str] = set()
         """The ids of the collected cases, with deselected ones; empty if nothing needs them."""
         self.are_complete: bool = False
@@ -213,8 +217,7 @@ class FinishedTests:
             test.nodeid = test.payload.nodeid = payload.nodeid
             if payload.repetition is not None:
                 self.runs.setdefault(payload.repetition.case, {})[report.nodeid] = None
-            if payload.rules:
-                self.rules.add(report.nodeid, payload.rules)
+            add_rules(self.rules, report.nodeid, payload.rules)
             test.place = f"{report.location[0]}:{(report.location[1] or 0) + 1}"
         if is_tolerated:
             test.tolerated, test.ended = report, True
@@ -238,7 +241,8 @@ class FinishedTests:
                 continue
             for case, number in _split_repetition(test.nodeid):
                 if case in known:
-                    test.payload.repetition = known[case]._replace(number=number)
+                    run = known[case]
+                    test.payload.repetition = Repetition(case, number, run.of, run.min_pass_rate)
                     self.runs.setdefault(case, {})[test.nodeid] = None
                     break
             else:

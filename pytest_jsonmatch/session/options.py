@@ -6,7 +6,7 @@ import argparse
 import math
 import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, final
+from typing import TYPE_CHECKING, Any, Final, Literal, final
 
 import pytest
 
@@ -144,14 +144,24 @@ def usage_errors(option: str) -> Iterator[None]:
 
 
 @final
-class Ini(NamedTuple):
+class Ini:
     """An ini option: pytest's type, our reader, a description of valid values, the default, the help."""
 
-    type: Literal["string", "float", "args", "linelist"]
-    convert: Callable[[object], object]
-    accepts: str
-    default: object
-    help: str
+    __slots__ = ("accepts", "convert", "default", "help", "type")
+
+    def __init__(
+        self,
+        type: Literal["string", "float", "args", "linelist"],  # noqa: A002 - as in pytest's `addini`
+        convert: Callable[[object], object],
+        accepts: str,
+        default: object,
+        help: str,  # noqa: A002 - as in pytest's `addini`
+    ) -> None:
+        self.type: Final = type
+        self.convert: Final = convert
+        self.accepts: Final = accepts
+        self.default: Final = default
+        self.help: Final = help
 
     def read(self, config: pytest.Config, name: str) -> Any:
         """Return the value of the option; raise `pytest.UsageError` with a description of valid values."""
@@ -261,7 +271,7 @@ _COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
 
 
 @final
-class Settings(NamedTuple):
+class Settings:
     """The checked options of the configuration file and the command line."""
 
     metric: str
@@ -302,6 +312,10 @@ class Settings(NamedTuple):
     """The settings of the judge, as texts."""
     judge_mode: Literal["live", "cached"] | None
     """None if not given: then a judge keeps its own mode."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        for name in self.__annotations__:
+            setattr(self, name, values[name])
 
     @property
     def writes_cases(self) -> bool:
@@ -367,7 +381,7 @@ class Settings(NamedTuple):
             "judge_mode": given("judge_mode") or dict(values["judge"]).get("mode"),
             **_writing(given("update"), review=given("review")),
         }
-        return cls(**values, **{name: given(name) for name in cls._fields if name not in values})
+        return cls({name: given(name) for name in cls.__annotations__ if name not in values} | values)
 
 
 _PREFIX: Final = "jsonmatch_"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, final
 
 if TYPE_CHECKING:
@@ -11,54 +10,71 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from pytest_jsonmatch.comparing.running import Repetition
+    from pytest_jsonmatch.comparing.running import Repetition, Rule
     from pytest_jsonmatch.golden.update import Request
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.tags import Tags
     from pytest_jsonmatch.semantic.judging import JudgeUsage
-    from pytest_jsonmatch.session.rules import CheckedRule
 
 ATTRIBUTE: Final = "jsonmatch"
 """The attribute of a test report with its payload."""
 
 
 @final
-@dataclass(slots=True)
 class TestPayload:
     """New data about a test and about the run; everything except the repetition is sent only once."""
 
     __test__ = False  # for pytest
+    __slots__ = (
+        "answer",
+        "broken",
+        "cluster",
+        "collected",
+        "compares",
+        "comparisons",
+        "error",
+        "input",
+        "judge_usage",
+        "nodeid",
+        "repetition",
+        "rules",
+        "tags",
+        "tolerated",
+        "unanswered",
+        "updates",
+    )
 
-    compares: bool = False
-    """Whether the test compares, or was meant to; if not, the data is about the run only."""
-    nodeid: str = ""
-    """The node id of the test without the `@group` of pytest-xdist."""
-    comparisons: list[Comparison] = field(default_factory=list)
-    broken: bool = False
-    """Whether a comparison has no scores."""
-    unanswered: str = ""
-    """Why there is no answer: the type of the producer's exception, or `NOT_RECORDED`."""
-    error: str = ""
-    """The message of an unanswered case."""
-    tolerated: bool = False
-    """Whether the run is below its threshold and not required to reach it."""
-    repetition: Repetition | None = None
-    cluster: str = ""
-    """The cluster of the case."""
-    tags: Tags = field(default_factory=dict)
-    """The tags of the case."""
-    rules: list[CheckedRule] = field(default_factory=list)
-    """The patterns of the test, each with whether it matched anything."""
-    input: str = ""
-    """The input of the case, for HTML reports."""
-    answer: str = ""
-    """The raw answer if it is text, for HTML reports."""
-    updates: list[Request] = field(default_factory=list)
-    """Requested changes of golden files."""
-    judge_usage: JudgeUsage | None = None
-    """The usage of judges in this process since the last report."""
-    collected: list[str] = field(default_factory=list)
-    """The ids of the collected cases."""
+    def __init__(self) -> None:
+        self.compares = False
+        """Whether the test compares, or was meant to; if not, the data is about the run only."""
+        self.nodeid = ""
+        """The node id of the test without the `@group` of pytest-xdist."""
+        self.comparisons: list[Comparison] = []
+        self.broken = False
+        """Whether a comparison has no scores."""
+        self.unanswered = ""
+        """Why there is no answer: the type of the producer's exception, or `NOT_RECORDED`."""
+        self.error = ""
+        """The message of an unanswered case."""
+        self.tolerated = False
+        """Whether the run is below its threshold and not required to reach it."""
+        self.repetition: Repetition | None = None
+        self.cluster = ""
+        """The cluster of the case."""
+        self.tags: Tags = {}
+        """The tags of the case."""
+        self.rules: list[Rule] = []
+        """The patterns of the test, each with whether it matched anything."""
+        self.input = ""
+        """The input of the case, for HTML reports."""
+        self.answer = ""
+        """The raw answer if it is text, for HTML reports."""
+        self.updates: list[Request] = []
+        """Requested changes of golden files."""
+        self.judge_usage: JudgeUsage | None = None
+        """The usage of judges in this process since the last report."""
+        self.collected: list[str] = []
+        """The ids of the collected cases."""
 
     def add(self, later: TestPayload) -> None:
         """Add the data about the case from a later report of the test."""
@@ -85,18 +101,24 @@ def payload_of(report: pytest.TestReport) -> TestPayload | None:
 def encode(payload: TestPayload) -> str:
     r"""Return a payload as ASCII JSON text: execnet does not accept lone surrogates in strings.
 
-    >>> decode(encode(TestPayload(error="\ud800"))) == TestPayload(error="\ud800")
-    True
+    >>> payload = TestPayload()
+    >>> payload.error = "\ud800"
+    >>> decode(encode(payload)).error
+    '\ud800'
     """
     from pytest_jsonmatch.results.plain import to_plain
 
-    return json.dumps(to_plain(payload))
+    new = TestPayload()
+    members = ((name, getattr(payload, name)) for name in TestPayload.__slots__)
+    return json.dumps({name: to_plain(value) for name, value in members if value != getattr(new, name)})
 
 
 def decode(text: str) -> TestPayload:
     """Return the payload that `encode` has turned into text."""
-    plain: dict[str, Any] = json.loads(text)
-    return TestPayload(**{name: _READERS.get(name, _same)(value) for name, value in plain.items()})
+    payload = TestPayload()
+    for name, value in json.loads(text).items():
+        setattr(payload, name, _READERS.get(name, _same)(value))
+    return payload
 
 
 def _same(value: Any) -> Any:
@@ -116,10 +138,10 @@ def _repetition(plain: dict[str, Any]) -> Repetition:
     return Repetition(**plain)
 
 
-def _rules(plain: list[Any]) -> list[CheckedRule]:
-    from pytest_jsonmatch.session.rules import CheckedRule
+def _rules(plain: list[Any]) -> list[Rule]:
+    from pytest_jsonmatch.comparing.running import Rule
 
-    return [CheckedRule(**item) for item in plain]
+    return [Rule(**item) for item in plain]
 
 
 def _updates(plain: list[Any]) -> list[Request]:

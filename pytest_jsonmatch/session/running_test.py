@@ -18,7 +18,7 @@ from pytest_jsonmatch.session.rules import check_rules, is_ignored
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 
-    from pytest_jsonmatch.comparing.running import Repetition, WrittenRule
+    from pytest_jsonmatch.comparing.running import Repetition, Rule, RuleKey
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.results.answer import Spent
     from pytest_jsonmatch.results.comparison import Comparison
@@ -47,10 +47,10 @@ class CurrentTest:
     Args:
         item: the test.
         settings: the settings of the session.
-        rules: by pattern, whether it has matched anything in this process so far.
+        rules: by the key of a rule, whether it has matched anything in this process so far.
     """
 
-    def __init__(self, item: pytest.Item, settings: Settings, rules: dict[WrittenRule, bool]) -> None:
+    def __init__(self, item: pytest.Item, settings: Settings, rules: dict[RuleKey, bool]) -> None:
         self.item = item
         self.nodeid: str = plain_nodeid(item)
         self.repetition: Repetition | None = None
@@ -166,7 +166,7 @@ class CurrentTest:
         self,
         comparison: Comparison,
         result: MatchResult,
-        rules: Sequence[WrittenRule],
+        rules: Sequence[Rule],
         *,
         is_read: bool,
     ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import pytest
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from pytest_jsonmatch.comparing.running import WrittenRule
+    from pytest_jsonmatch.comparing.running import RuleKey
     from pytest_jsonmatch.gate.check import Check
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.golden.collector import CaseRules
@@ -37,16 +37,19 @@ _FIXTURES: Final = frozenset({"jsonmatch_case", "jsonmatch_actual"})
 
 
 @final
-class Baseline(NamedTuple):
+class Baseline:
     """A baseline of a run."""
 
-    name: str
-    """The name or path that was given."""
-    path: Path
-    results: RunResult | None
-    """The results of the baseline; None if the file does not exist."""
-    hint: str = ""
-    """The end of a message, with the most similar name of a baseline; may be empty."""
+    __slots__ = ("hint", "name", "path", "results")
+
+    def __init__(self, name: str, path: Path, results: RunResult | None, hint: str = "") -> None:
+        self.name: Final = name
+        """The name or path that was given."""
+        self.path: Final = path
+        self.results: Final = results
+        """The results of the baseline; None if the file does not exist."""
+        self.hint: Final = hint
+        """The end of a message, with the most similar name of a baseline; may be empty."""
 
 
 @final
@@ -87,8 +90,8 @@ class Session:
         self.finished: FinishedTests = FinishedTests(has_only_gates=self.has_only_gates, files=settings.files)
         self.test: CurrentTest | None = None
         """The running test."""
-        self._rules: dict[WrittenRule, bool] = {}
-        """By pattern, whether it has matched anything in this process so far."""
+        self._rules: dict[RuleKey, bool] = {}
+        """By the key of a rule, whether it has matched anything in this process so far."""
         self.case_rules: CaseRules | None = None
         """The rules of golden cases, once they are created."""
         self.payload: TestPayload = TestPayload()

@@ -11,7 +11,7 @@ import pytest
 from pytest_jsonmatch.comparing.running import FAILED_BEFORE, plain_nodeid
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.session.options import ci_variable, usage_errors
-from pytest_jsonmatch.session.rules import warn_about_rules
+from pytest_jsonmatch.session.rules import list_unmatched, warn_about_rules
 from pytest_jsonmatch.session.running_test import is_meant_to_compare
 from pytest_jsonmatch.session.session import Baseline
 from pytest_jsonmatch.support.atomic import refuse_to_replace
@@ -172,7 +172,7 @@ def _fails_by_updates(session: Session) -> bool:
 def _fails_by_rules(session: Session, narrowed: tuple[str, ...]) -> bool:
     """Warn about rules that match nothing; return whether a warning filter turns that into an error."""
     finished = session.finished
-    unmatched = finished.rules.unmatched(is_part=bool(narrowed), broken=finished.broken_files)
+    unmatched = list_unmatched(finished.rules, is_part=bool(narrowed), broken=finished.broken_files)
     session.verdict.rule_errors = warn_about_rules(session.config, unmatched)
     return bool(session.verdict.rule_errors)
 

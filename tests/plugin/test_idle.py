@@ -39,6 +39,29 @@ def test_a_run_without_comparisons_imports_none_of_our_rooms(pytester):
     assert imported(pytester, *HEAVY, *OURS) == []
 
 
+SLOW_CLASSES = """
+    import dataclasses
+    import sys
+
+    def list_slow_classes():
+        \"\"\"Our dataclasses and named tuples in the modules that are imported now.\"\"\"
+        for name, module in sorted(sys.modules.items()):
+            for each in vars(module).values() if name.startswith("pytest_jsonmatch") else ():
+                is_ours = isinstance(each, type) and each.__module__ == name
+                if is_ours and (dataclasses.is_dataclass(each) or hasattr(each, "_fields")):
+                    yield f"{name}.{each.__name__}"
+"""
+
+
+def test_a_run_without_comparisons_creates_no_slow_class(pytester):
+    pytester.makepyfile(PLAIN)
+    pytester.makeconftest(f"""{SLOW_CLASSES}
+    def pytest_unconfigure():
+        print("slow:", *list_slow_classes())
+    """)
+    pytester.runpytest_subprocess().stdout.fnmatch_lines("slow:")
+
+
 def test_field_match_needs_no_heavy_import(pytester):
     pytester.makepyfile(FIELD_MATCH)
     assert imported(pytester, *HEAVY, "pytest_jsonmatch.engine") == ["pytest_jsonmatch.engine"]
