@@ -130,6 +130,18 @@ class Comparer:
         score = partial(self._score_value, expected, judge)
         return read_text(self.plan, actual, expected, score, repair=self.repair)[:2]
 
+    def read_alone(self, actual: object, *, must_be_whole: bool) -> JsonValue:
+        """Return the JSON value of an answer without an expected value, to write it as one.
+
+        `must_be_whole` refuses text with anything but JSON in it. Raises the same errors as `compare_json`.
+        """
+        value = unwrap_answer(actual)
+        if not isinstance(value, TEXT):
+            return to_json_value(value)
+        from pytest_jsonmatch.reading.answers import read_without_expected
+
+        return read_without_expected(value, repair=self.repair, must_be_whole=must_be_whole)
+
     def reads_strings(self, expected: JsonValue) -> bool:
         """Return whether text answers may be strings, by the expected value, alternatives and the schema."""
         from pytest_jsonmatch.reading.answers import list_admitted_types

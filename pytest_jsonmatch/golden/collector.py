@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.loader import GoldenCases
     from pytest_jsonmatch.golden.marks import Mark
     from pytest_jsonmatch.golden.outputs import Outputs
-    from pytest_jsonmatch.golden.update import Updater
+    from pytest_jsonmatch.golden.update import CaseUpdater
     from pytest_jsonmatch.reading.errors import Position
     from pytest_jsonmatch.reading.yamlevents import Document
 
@@ -87,7 +87,7 @@ class CaseRules:
     comparer_of: Callable[[GoldenCase], Comparer]
     folders: tuple[str, ...] | None
     repeat: int | None = None
-    updater: Updater | None = None
+    updater: CaseUpdater | None = None
     keep: Callable[[GoldenCase, object, Callable[[], str | None]], None] | None = None
     outputs: Outputs | None = None
     has_only_gates: bool = False

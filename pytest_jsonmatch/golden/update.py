@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
@@ -54,6 +55,7 @@ class Request:
         digest: the digest of the content of the file when it was read.
         value: the new value, as JSON text.
         reason: the reason why the change of the value, or of a part of it, was refused.
+        has_matchers: whether objects such as `{"$any": true}` in the file are matchers.
     """
 
     action: Action
@@ -64,6 +66,7 @@ class Request:
     digest: str = ""
     value: str = "null"
     reason: str = ""
+    has_matchers: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", tuple(self.steps))  # a list, if it came from another process
@@ -80,28 +83,145 @@ def digest_of(data: bytes | None) -> str:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Updater:
-    """Decides for each case that ran whether to update its expected value, and requests that.
+class Target:
+    """An expected value in a file that an update may replace.
 
     Args:
-        mode: "new": cases without expected value; "failed": cases below their threshold; "all": all cases.
+        path: the file.
+        name: the display name of the file.
+        case: the case or test, as in node ids.
+        steps: the steps to the value in the file.
+        digest: the digest of the content of the file when it was read.
+        expected: the current value; MISSING without one.
+        has_matchers: whether objects such as `{"$any": true}` in the file are matchers.
+        obstacle: the reason why the value can't be replaced; None if it can.
+    """
+
+    path: Path
+    name: str
+    case: str
+    steps: Steps
+    digest: str
+    expected: JsonValue
+    has_matchers: bool
+    obstacle: str | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Updater:
+    """Decides for each expected value that was compared whether to update it, and requests that.
+
+    Args:
+        mode: "new": those that do not exist yet; "failed": those of failed comparisons; "all": all.
         dry_run: whether nothing is written: then tests fail as without an update.
-        answer: returns the answer of a case as JSON, read without an expected value.
         ask: called with each request of the running test.
         is_exempt: returns whether the running test is expected to fail, and so has nothing to write.
     """
 
     mode: UpdateMode
     dry_run: bool
-    answer: Callable[[GoldenCase, object], JsonValue]
     ask: Callable[[Request], None]
     is_exempt: Callable[[], bool]
+
+    @property
+    def writes_new(self) -> bool:
+        """Whether expected values that do not exist yet are written."""
+        return self.mode != "failed"
+
+    def fresh(self, target: Target, answer: JsonValue) -> str | None:
+        """Request the first expected value; return the reason why the test still fails, or None."""
+        refusal = self._write(target, Updated(answer))
+        if refusal is None and (self.dry_run or self.is_exempt()):
+            return "there is no expected value yet, and none was written"
+        return refusal
+
+    def failed(self, target: Target, result: MatchResult, answer: Callable[[], JsonValue]) -> str | None:
+        """Request a new value after a failed comparison; return a text to add to the failure.
+
+        None means that the test passes: its answer will be its expected value. `answer` returns the answer,
+        read without an expected value.
+        """
+        if self.mode == "new" or self.is_exempt():
+            return ""
+        new = _find_new(target, result, answer)
+        if not new.refused and json_equal(target.expected, new.value, strict=True):
+            return ""  # no value is wrong
+        refusal = self._write(target, new)
+        return "" if refusal is None and self.dry_run else refusal
+
+    def passed(self, target: Target, result: MatchResult, answer: Callable[[], JsonValue]) -> None:
+        """Request the new value in mode "all"; in other modes, request that the old one stays."""
+        if self.mode == "new" or self.is_exempt():
+            return
+        new = _find_new(target, result, answer) if self.mode == "all" else None
+        if new is not None and (new.refused or not json_equal(target.expected, new.value, strict=True)):
+            self._write(target, new)
+        elif target.obstacle is None:
+            self.keep(target)
+
+    def keep(self, target: Target) -> None:
+        """Request that the old value stays."""
+        self._request(target, "keep")
+
+    def _write(self, target: Target, new: Updated) -> str | None:
+        """Request that a value replaces the old one; return the reason why all or a part of it can't."""
+        text = ascii_json(to_file_form(new.value) if target.has_matchers else new.value)
+        reason = target.obstacle
+        action: Action = "refused"
+        if reason is None:
+            reason = "; ".join(new.refused)
+            if not (reason and json_equal(target.expected, new.value, strict=True)):
+                try:
+                    parse_json(text)
+                    action = "write"
+                except JsonParseError:
+                    reason = "the answer holds NaN or an infinity, which JSON does not have"
+        self._request(target, action, value=text, reason=reason)
+        return f"not updated: {reason}" if reason else None
+
+    def _request(self, target: Target, action: Action, *, value: str = "null", reason: str = "") -> None:
+        self.ask(
+            Request(
+                action,
+                str(target.path),
+                target.name,
+                target.case,
+                target.steps,
+                target.digest,
+                value,
+                reason,
+                target.has_matchers,
+            )
+        )
+
+
+def _find_new(target: Target, result: MatchResult, answer: Callable[[], JsonValue]) -> Updated:
+    """Return the new expected value; a string that replaces the old value may be JSON instead."""
+    new = updated(result)
+    if type(new.value) is str and not json_equal(target.expected, new.value):
+        new = new._replace(value=answer())
+    return new
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CaseUpdater:
+    """Updates the expected values of golden cases.
+
+    Args:
+        updater: requests updates.
+        answer: returns the answer of a case as JSON, read without an expected value.
+    """
+
+    updater: Updater
+    answer: Callable[[GoldenCase, object], JsonValue]
     _digests: dict[Path, str] = field(default_factory=dict)
 
     @property
     def writes_new(self) -> bool:
         """Whether cases without an expected value get one."""
-        return self.mode != "failed"
+        return self.updater.writes_new
 
     def note_file(self, path: Path, data: bytes) -> None:
         """Note the content of a golden file when its cases were read."""
@@ -112,85 +232,51 @@ class Updater:
 
         Raises JsonMatchError if the answer is not JSON.
         """
-        refusal = self._write(case, Updated(self.answer(case, actual)))
-        if refusal is None and (self.dry_run or self.is_exempt()):
-            return f"the case {case.id!r} has no expected value yet, and none was written"
-        return refusal
+        return self.updater.fresh(self._make_target(case), self.answer(case, actual))
 
     def failed(self, case: GoldenCase, actual: object, result: MatchResult) -> str | None:
-        """Request a new value for a case that failed; return a text to add to the failure.
-
-        None means that the test passes: its answer will be its expected value.
-        """
-        if self.mode == "new" or self.is_exempt():
-            return ""
-        new = self._find_new(case, actual, result)
-        if not new.refused and json_equal(case.expected, new.value, strict=True):
-            return ""  # no value is wrong
-        refusal = self._write(case, new)
-        return "" if refusal is None and self.dry_run else refusal
+        """Request a new value for a case that failed; return a text to add to the failure, or None."""
+        return self.updater.failed(self._make_target(case), result, partial(self.answer, case, actual))
 
     def passed(self, case: GoldenCase, actual: object, result: MatchResult) -> None:
-        """Request the new value in mode "all"; in other modes, request that the old one stays."""
-        if self.mode == "new" or self.is_exempt():
-            return
-        new = self._find_new(case, actual, result) if self.mode == "all" else None
-        if new is not None and (new.refused or not json_equal(case.expected, new.value, strict=True)):
-            self._write(case, new)
-        elif _reason_not_writable(case) is None:
-            self._request(case, "keep")
+        """Request the new value of a case that passed, or that the old one stays."""
+        self.updater.passed(self._make_target(case), result, partial(self.answer, case, actual))
 
-    def _find_new(self, case: GoldenCase, actual: object, result: MatchResult) -> Updated:
-        """Return the new expected value; a string that replaces the old value may be JSON instead."""
-        new = updated(result)
-        if type(new.value) is str and not json_equal(case.expected, new.value):
-            new = new._replace(value=self.answer(case, actual))
-        return new
-
-    def _write(self, case: GoldenCase, new: Updated) -> str | None:
-        """Request that a value replaces the old one; return the reason why all or a part of it can't."""
-        text = ascii_json(new.value if case.expected_file else to_file_form(new.value))
-        reason = _reason_not_writable(case)
-        action: Action = "refused"
-        if reason is None:
-            reason = "; ".join(new.refused)
-            if not (reason and json_equal(case.expected, new.value, strict=True)):
-                try:
-                    parse_json(text)
-                    action = "write"
-                except JsonParseError:
-                    reason = "the answer holds NaN or an infinity, which JSON does not have"
-        self._request(case, action, value=text, reason=reason)
-        return f"not updated: {reason}" if reason else None
-
-    def _request(self, case: GoldenCase, action: Action, *, value: str = "null", reason: str = "") -> None:
+    def _make_target(self, case: GoldenCase) -> Target:
         path = case.expected_file
-        digest = self._digests.get(case.path, "") if path is None else digest_of(_read_content(path))
-        self.ask(
-            Request(
-                action,
-                str(path or case.path),
-                case.expected_file_name,
-                f"{case.name_of_file}::{case.base_id}",
-                case.expected_steps,
-                digest,
-                value,
-                reason,
-            )
+        return Target(
+            path or case.path,
+            case.expected_file_name,
+            f"{case.name_of_file}::{case.base_id}",
+            case.expected_steps,
+            self._digests.get(case.path, "") if path is None else digest_of(read_content(path)),
+            case.expected if case.has_expected else MISSING,
+            has_matchers=path is None,
+            obstacle=_find_obstacle(case, path),
         )
 
 
-def _reason_not_writable(case: GoldenCase) -> str | None:
+def _find_obstacle(case: GoldenCase, expected_file: Path | None) -> str | None:
     """Return the reason why the expected value can't be replaced in its file; None if it can."""
-    if case.expected_file is None:
-        if case.row is not None:
-            return case.row.remedy
-        if case.has_key("parametrize"):
-            return "it is one of several that `parametrize` makes; its placeholders `${name}` would be lost"
-    elif not case.expected_file.name.lower().endswith((".json", ".yaml", ".yml")):
-        return f"its suffix is {case.expected_file.suffix!r}; only .json, .yaml and .yml files are written"
-    real = case.outside(case.expected_file or case.path)
+    if expected_file is not None:
+        reason = refuse_suffix(expected_file)
+    elif case.row is not None:
+        reason = case.row.remedy
+    elif case.has_key("parametrize"):
+        reason = "it is one of several that `parametrize` makes; its placeholders `${name}` would be lost"
+    else:
+        reason = None
+    if reason is not None:
+        return reason
+    real = case.outside(expected_file or case.path)
     return None if real is None else f"a link leads to {real}, outside of the rootdir"
+
+
+def refuse_suffix(path: Path) -> str | None:
+    """Return the reason why a file of an expected value is not written; None if it is."""
+    if path.name.lower().endswith((".json", ".yaml", ".yml")):
+        return None
+    return f"its suffix is {path.suffix!r}; only .json, .yaml and .yml files are written"
 
 
 # -- the new expected value --------------------------------------------------------------------------------
@@ -388,7 +474,7 @@ def _plan_file(path: Path, requests: Sequence[Request]) -> FileUpdate:
         return update
     update.updated = {name: [] for names in cases.values() for name in names}
     try:
-        update.before = _read_content(path)
+        update.before = read_content(path)
         if {request.digest for request in requests} != {digest_of(update.before)}:
             update.refuse(_CHANGED_ON_DISK)
         else:
@@ -444,7 +530,8 @@ def read_value_at(data: bytes, path: Path, steps: Steps) -> JsonValue:
         return MISSING
 
 
-def _read_content(path: Path) -> bytes | None:
+def read_content(path: Path) -> bytes | None:
+    """Return the content of a file; None if there is none."""
     try:
         return read_file(path)
     except FileNotFoundError:
@@ -459,7 +546,7 @@ def write(update: FileUpdate) -> None:
     if update.after is None or not update.is_changed:
         return
     try:
-        current = _read_content(update.path)
+        current = read_content(update.path)
         if current != update.before:
             update.refuse(_CHANGED_ON_DISK)
         elif current is not None and not os.access(update.path, os.W_OK):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.cases import GoldenCase
     from pytest_jsonmatch.golden.collector import CaseRules
     from pytest_jsonmatch.golden.outputs import Outputs
-    from pytest_jsonmatch.golden.update import Request, Updater
+    from pytest_jsonmatch.golden.update import CaseUpdater
     from pytest_jsonmatch.session.session import Session
 
 
@@ -139,38 +139,13 @@ def source_texts(case: GoldenCase, actual: object) -> tuple[str, str]:
     return input_text[:_MAX_SOURCE], answer[:_MAX_SOURCE] if isinstance(answer, str) else ""
 
 
-def _updater(session: Session) -> Updater:
+def _updater(session: Session) -> CaseUpdater:
     """Return the object that decides which golden cases to update."""
-    from pytest_jsonmatch.comparing.comparer import TEXT
-    from pytest_jsonmatch.engine.value.convert import to_json_value
     from pytest_jsonmatch.golden.checking import make_comparer
-    from pytest_jsonmatch.golden.update import Updater
-    from pytest_jsonmatch.reading.answers import read_without_expected
+    from pytest_jsonmatch.golden.update import CaseUpdater
+    from pytest_jsonmatch.session.updating import make_updater
 
     def answer(case: GoldenCase, actual: object) -> JsonValue:
-        value = unwrap_answer(actual)
-        if not isinstance(value, TEXT):
-            return to_json_value(value)
-        repair = make_comparer(case).repair
-        return read_without_expected(value, repair=repair, must_be_whole=not case.has_expected)
+        return make_comparer(case).read_alone(actual, must_be_whole=not case.has_expected)
 
-    def ask(request: Request) -> None:
-        test = session.test
-        if test is not None:
-            with test.adding() as payload:
-                payload.updates.append(request)
-
-    def is_exempt() -> bool:
-        test = session.test
-        if test is None or session.config.getoption("runxfail", default=False):
-            return False
-        return test.item.get_closest_marker("xfail") is not None
-
-    settings = session.settings
-    return Updater(
-        settings.update or "failed",
-        dry_run=settings.dry_run or settings.review,
-        answer=answer,
-        ask=ask,
-        is_exempt=is_exempt,
-    )
+    return CaseUpdater(make_updater(session), answer)

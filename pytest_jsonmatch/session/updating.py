@@ -32,6 +32,30 @@ def write(session: Session) -> list[update.FileUpdate]:
     return updates
 
 
+def make_updater(session: Session) -> update.Updater:
+    """Return the object that decides which expected values to update."""
+
+    def ask(request: update.Request) -> None:
+        test = session.test
+        if test is not None:
+            with test.adding() as payload:
+                payload.updates.append(request)
+
+    def is_exempt() -> bool:
+        test = session.test
+        if test is None or session.config.getoption("runxfail", default=False):
+            return False
+        return test.item.get_closest_marker("xfail") is not None
+
+    settings = session.settings
+    return update.Updater(
+        settings.update or "failed",
+        dry_run=settings.dry_run or settings.review,
+        ask=ask,
+        is_exempt=is_exempt,
+    )
+
+
 def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     """Show the updates of golden files."""
     settings = session.settings

@@ -240,7 +240,7 @@ def test_a_dry_run_of_new_cases(pytester, golden, read):
     result.assert_outcomes(failed=2)
     assert read() == FRESH
     result.stdout.fnmatch_lines("""\
-        E*the case 'fresh' has no expected value yet, and none was written
+        E*there is no expected value yet, and none was written
             total  (nothing) → 1""")
 
 
