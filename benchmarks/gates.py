@@ -423,7 +423,7 @@ def with_extra(chances: np.ndarray, repeats: int, random: Random) -> RunResult:
 def extra(runs: int) -> None:
     title("Equal systems, a field that runs add now and then: it alone / anything is called worse, in %")
     rows = []
-    sizes = (10, 30, 100)
+    sizes = (10, 30, 100) if FULL else (10, 30)
     chances: dict[str, Callable[[int, Random], np.ndarray]] = {
         "in 20 % of answers": lambda n, _: np.full(n, 0.2),
         "in 20 %, mostly of some cases": lambda n, random: random.beta(0.4, 1.6, n),
@@ -773,9 +773,10 @@ def family(n: int, fields: int, random: Random, noise: float) -> RunResult:
 def families(runs: int) -> None:
     title("Equal systems: how often anything at all (score, pass rate, a field) is called worse, in %")
     rows = []
+    sizes = (20, 50, 100) if FULL else (20, 50)
     for fields, noise in ((3, 0.1), (10, 0.05), (10, 0.2), (30, 0.1)):
         row = [f"{fields} fields, {100 * noise:.0f} % wrong"]
-        for n in (20, 50, 100):
+        for n in sizes:
             random = source("families", fields, noise, n)
             found = 0
             for _ in range(runs):
@@ -783,7 +784,7 @@ def families(runs: int) -> None:
                 found += is_worse(change_of_runs(sides[0], sides[1]))
             row.append(share(found, runs))
         rows.append([*row, ""])
-    print(tables.render(["", *(f"n = {n}" for n in (20, 50, 100)), ""], rows))
+    print(tables.render(["", *(f"n = {n}" for n in sizes), ""], rows))
 
 
 TABLES = {
@@ -806,7 +807,7 @@ TABLES = {
     "families": families,
 }
 
-DRAWS = {"ends": 100, "rates": 0}
+DRAWS = {"ends": 40, "rates": 0}
 """How many draws a table takes for each run asked for, if not one."""
 
 

@@ -14,19 +14,39 @@ from pytest_jsonmatch.results.statistics import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from pytest_jsonmatch.gate.samples import Pairs
 
 Mode = Literal["regression", "non-inferiority"]
-Kind = Literal["worse", "better", "no worse", "not shown", "too few", "no case"]
+Kind = Literal["worse", "better", "ruled out", "not significant", "too few", "no case"]
 _VERDICTS: Final[Mapping[Kind, str]] = {
     "worse": "significantly worse",
     "better": "significantly better",
-    "no worse": "a drop of {} is ruled out",
-    "not shown": "no significant change",
+    "ruled out": "a drop of {} is ruled out",
+    "not significant": "no significant change",
     "too few": "not enough cases",
     "no case": "not in both",
 }
+_Finding: TypeAlias = Literal["too few", "drop", "gain", "larger drop", "ruled out"]
+_KINDS: Final[Mapping[Mode, Sequence[tuple[Kind, AbstractSet[_Finding]]]]] = {
+    "regression": (
+        ("worse", {"drop"}),
+        ("better", {"gain"}),
+        ("too few", {"too few"}),
+        ("ruled out", {"ruled out"}),
+        ("not significant", set()),
+    ),
+    "non-inferiority": (
+        ("worse", {"drop"}),
+        # If the systems are not equal, the test may find a gain although the mean can still have dropped.
+        ("better", {"gain", "ruled out"}),
+        ("too few", {"too few"}),
+        ("ruled out", {"ruled out"}),
+        ("not significant", set()),
+    ),
+}
+"""The kinds of changes, and the findings that each needs: the first that has all of them counts."""
 RunScores: TypeAlias = "Mapping[str, Sequence[float]]"
 """The scores of each case's repeats, by case id."""
 
@@ -163,7 +183,7 @@ class Change:
             return f"significantly worse{more}"
         if self.kind == "worse":
             return f"significantly worse; the drop may still be below the allowed {limit}"
-        if self.kind != "not shown":
+        if self.kind != "not significant":
             return self.verdict
         also = f"; it takes at least {needed} {self._unit}s to rule out a drop of {limit}" if is_short else ""
         return f"no significant change; {undetected}{also}"
@@ -297,46 +317,60 @@ def _judge(pairs: Pairs, test: PairedTest, gate: DropGate, alpha: float) -> Chan
         gate: the gate, at the error rate that it and each end of the interval have among all tests.
         alpha: the error rate of the corrected p-values.
     """
-    n, limit = len(pairs.cases), gate.max_drop
-    mean = influences(pairs.rows)
+    n, mean = len(pairs.cases), influences(pairs.rows)
     units = len(mean.values)
-    is_testable, is_regression = units >= gate.least_to_test, gate.mode == "regression"
-    is_worse, is_better = test.p_drop <= alpha, test.p_gain <= alpha
-    is_too_large = is_worse and (not limit or paired_test(pairs, limit, 0.0).p_drop <= gate.alpha)
-    is_ruled_out = (
-        units >= (gate.least_to_rule_out or 0) and paired_test(pairs, limit, -1.0).p_gain <= gate.alpha
-    )
-    if not is_testable:
+    findings = _find(pairs, units, test, gate, alpha)
+    kind = next(kind for kind, needed in _KINDS[gate.mode] if needed <= findings)
+    if gate.mode == "non-inferiority":
+        passed = "ruled out" in findings
+    elif "too few" in findings:
         # Nothing can be tested: three of three cases that fall to 0 would pass.
-        is_too_large = mean.ratio < -limit - 1e-12
-    kinds: dict[Kind, bool] = {
-        "worse": is_worse,
-        # If the systems are not equal, the test may find a gain although the mean can still have dropped.
-        "better": is_better and (is_regression or is_ruled_out),
-        "too few": not is_testable,
-        "no worse": bool(limit) and is_ruled_out,
-        "not shown": True,
-    }
-    kind = next(kind for kind, holds in kinds.items() if holds)
-    # Beyond these values the tests exclude the difference, or cannot exclude it: the interval agrees.
-    low, high = mean.ends(gate.alpha, -1.0, 1.0)
-    if limit and is_testable:
-        low = (max if is_ruled_out else min)(low, -limit)
-        high = (min if is_too_large else max)(high, -limit)
-    low = (max if kind == "better" else min)(low, 0.0)
-    high = (min if kind == "worse" else max)(high, 0.0)
+        passed = mean.ratio >= -gate.max_drop - 1e-12
+    else:
+        passed = "larger drop" not in findings
+    ends = _clamp(mean.ends(gate.alpha, -1.0, 1.0), kind, findings, gate.max_drop)
     return Change(
         kind=kind,
-        passed=not is_too_large if is_regression else is_ruled_out,
+        passed=passed,
         gate=gate,
         cases=n,
         clusters=units,
         current=math.fsum(pairs.current) / n,
         baseline=math.fsum(pairs.baseline) / n,
-        interval=Interval(mean.ratio, low, high, 1 - 2 * alpha, n, units),
+        interval=Interval(mean.ratio, *ends, 1 - 2 * alpha, n, units),
         p_drop=test.p_drop,
         p_gain=test.p_gain,
     )
+
+
+def _find(pairs: Pairs, units: int, test: PairedTest, gate: DropGate, alpha: float) -> set[_Finding]:
+    """Run the tests of a gate, and return what they find; the arguments are those of `_judge`."""
+    limit = gate.max_drop
+    is_worse, is_enough = test.p_drop <= alpha, units >= (gate.least_to_rule_out or 0)
+    found: dict[_Finding, bool] = {
+        "too few": units < gate.least_to_test,
+        "drop": is_worse,
+        "gain": test.p_gain <= alpha,
+        "larger drop": is_worse and (not limit or paired_test(pairs, limit, 0.0).p_drop <= gate.alpha),
+        "ruled out": (limit > 0 or gate.mode == "non-inferiority")
+        and is_enough
+        and paired_test(pairs, limit, -1.0).p_gain <= gate.alpha,
+    }
+    return {finding for finding, holds in found.items() if holds}
+
+
+def _clamp(
+    ends: tuple[float, float], kind: Kind, findings: set[_Finding], limit: float
+) -> tuple[float, float]:
+    """Return the ends of an interval without what the tests exclude, and with what they do not exclude."""
+    cuts = [(0.0, kind == "better", kind == "worse")]
+    if limit and "too few" not in findings:
+        cuts = [(-limit, "ruled out" in findings, "larger drop" in findings), *cuts]
+    low, high = ends
+    for value, is_below, is_above in cuts:
+        low = max(low, value) if is_below else min(low, value)
+        high = min(high, value) if is_above else max(high, value)
+    return low, high
 
 
 def format_means(before: float, now: float) -> tuple[str, str]:

@@ -36,7 +36,7 @@ THIS: Final = "this run"
 """The name of the current run in a comparison with its baseline."""
 _CORRECTED: Final = "intervals below the mean score are corrected for their number: they are wider"
 _INDEX: Final = re.compile(r"\[(\d+)\]")
-_TONES: Final = {"worse": "bad", "better": "good", "no worse": "good"}
+_TONES: Final = {"worse": "bad", "better": "good", "ruled out": "good"}
 
 
 def contest_blocks(contests: Sequence[Contest], noun: str = "run") -> Iterator[ReportBlock]:
@@ -183,13 +183,13 @@ def verdict(contest: Contest) -> Text:
         places += [f"{count(len(same_kind) - _MAX_NAMED)} more"] if same_kind[_MAX_NAMED:] else []
         parts_by_kind.append(f"{kind} {_join_parts(places)}")
     parts = [f"{who} is significantly {_join_parts(parts_by_kind)}"] if parts_by_kind else []
-    if scores.kind == "no worse":
+    if scores.kind == "ruled out":
         parts.append(f"{scores.verdict} in mean score")
     if not parts:
         is_tested = scores.kind != "too few"
         parts = ["no significant change from {}" if is_tested else "the change from {} is not tested"]
         names = [*names, contest.before]
-    elif any(named.change.kind in {"not shown", "too few"} for named in changes):
+    elif any(named.change.kind in {"not significant", "too few"} for named in changes):
         parts.append("no other significant change")
     text = ("" if parts_by_kind or who == THIS else "{}: ") + ", ".join(parts)
     number = count(scores.cases, "case")
@@ -202,7 +202,7 @@ def verdict(contest: Contest) -> Text:
         )
     if scores.kind == "too few":
         text += f"; {scope}, it takes at least {scores.gate.least_to_test}"
-    elif scores.kind == "not shown":
+    elif scores.kind == "not significant":
         text += f"; with {number}, changes of the mean score up to {scores.undetected} could go undetected"
         text += f"; {scope}" if scores.cases < total else ""
     else:

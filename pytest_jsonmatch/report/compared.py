@@ -120,7 +120,7 @@ class RunComparison:
 
     @property
     def verdict(self) -> str | None:
-        """The verdict on the mean score: "better", "worse", "no worse", "not shown" or "too few"."""
+        """The verdict on the mean score: "better", "worse", "ruled out", "not significant" or "too few"."""
         return None if self.scores is None else self.scores.kind
 
     @property

@@ -43,7 +43,10 @@ def test_headlines_are_of_cases_not_of_runs():
 def test_a_drop_is_found_in_scores_outcomes_and_its_field():
     verdict = change_of_runs(many(60), many(60, wrong=range(20)), DropGate(0.02))
     assert (verdict.scores.kind, verdict.scores.passed, verdict.outcomes.kind) == ("worse", False, "worse")
-    assert {name: change.kind for name, change in verdict.fields.items()} == {"a": "worse", "b": "not shown"}
+    assert {name: change.kind for name, change in verdict.fields.items()} == {
+        "a": "worse",
+        "b": "not significant",
+    }
     back = change_of_runs(many(60, wrong=range(20)), many(60), DropGate(0.02))
     assert (back.scores.kind, back.scores.passed) == ("better", True)
 
@@ -55,7 +58,7 @@ def test_where_the_mean_score_has_not_moved_fields_share_a_tenth_of_the_error_ra
     runs = (run(**cases, **{f"c{number:02}": answer for number in range(6)}) for answer in (before, after))
     verdict = change_of_runs(*runs)
     kinds = {verdict.scores.kind, *(change.kind for change in verdict.fields.values())}
-    assert kinds == {"not shown"}
+    assert kinds == {"not significant"}
 
 
 def in_documents(results, size):
@@ -68,7 +71,7 @@ def test_cases_of_one_document_are_no_proof_of_ten():
     before, after = many(40), many(40, wrong=range(10))
     assert change_of_runs(before, after).scores.kind == "worse"
     verdict = change_of_runs(before, in_documents(after, 5))
-    assert (verdict.scores.kind, verdict.outcomes.kind) == ("not shown", "too few")
+    assert (verdict.scores.kind, verdict.outcomes.kind) == ("not significant", "too few")
     assert verdict.scores.clusters == 8
     found = {each.name: each.interval for each in headlines(in_documents(after, 5))}
     assert (found["score"].clusters, found["pass_rate"].clusters) == (8, 8)
@@ -105,9 +108,9 @@ def test_a_field_alone_is_red_only_if_it_is_beyond_doubt():
             for side in (before, answers)
         ]
         verdict = change_of_runs(*runs)
-        assert verdict.scores.kind == "not shown"
+        assert verdict.scores.kind == "not significant"
         cases.append(verdict.fields["f0"].kind)
-    assert cases == ["not shown", "not shown", "worse"]
+    assert cases == ["not significant", "not significant", "worse"]
 
 
 def test_candidates_are_corrected_together():
@@ -115,7 +118,7 @@ def test_candidates_are_corrected_together():
     runs = {"a": worse, "b": before, "c": many(60, wrong=range(4))}
     contests = {name: contest(("main", before), (name, after), tests=3) for name, after in runs.items()}
     changes = {name: each.change.scores for name, each in contests.items()}
-    assert [change.kind for change in changes.values()] == ["worse", "not shown", "not shown"]
+    assert [change.kind for change in changes.values()] == ["worse", "not significant", "not significant"]
     alone = change_of_runs(before, many(60, wrong=range(4))).scores
     # The mean score is tested at nine tenths of the error rate; its interval has the level of all others.
     assert (alone.kind, alone.interval.confidence) == ("worse", pytest.approx(0.9))
@@ -146,7 +149,7 @@ def test_all_comparisons_of_prompts_share_an_error_rate_and_either_may_win():
     }
     assert [[change.kind for change in changes] for changes in found.values()] == [
         ["worse"],
-        ["not shown", "not shown"],
+        ["not significant", "not significant"],
     ]
     levels = [change.interval.confidence for changes in found.values() for change in changes]
     assert levels == pytest.approx([0.95, 0.975, 0.975])

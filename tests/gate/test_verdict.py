@@ -54,7 +54,7 @@ def test_what_is_not_shown_says_what_the_data_allow():
     before = run(*[0.5 + 0.03 * number for number in range(9)])
     now = {case: [score + 0.1 * (-1) ** number] for number, (case, [score]) in enumerate(before.items())}
     verdict = compare(now, before)
-    assert (verdict.kind, verdict.passed) == ("not shown", True)
+    assert (verdict.kind, verdict.passed) == ("not significant", True)
     told = f"no significant change; with 9 cases, drops up to {-verdict.interval.low:.3f} could go undetected"
     assert (verdict.reason, verdict.verdict) == (told, "no significant change")
     assert verdict.interval.low < 0 < verdict.interval.high
@@ -105,7 +105,7 @@ def test_an_error_rate_is_what_its_author_meant():
 def test_no_worse_is_significant_by_many_cases():
     same = run(*[1.0] * 200)
     verdict = compare(same, same, DropGate(0.02))
-    assert (verdict.kind, verdict.passed) == ("no worse", True)
+    assert (verdict.kind, verdict.passed) == ("ruled out", True)
     assert verdict.difference == "+0.000 (90 % interval -0.015 to +0.015)"
     assert verdict.verdict == "a drop of 0.02 is ruled out"
     assert compare(same, same).reason == (
@@ -118,7 +118,7 @@ def test_cases_of_one_document_count_as_one():
     assert compare(now, before).kind == "worse"
     documents = {case: f"document {at // 5}" for at, case in enumerate(before)}
     verdict = compare(now, before, clusters=documents)
-    assert (verdict.kind, verdict.cases, verdict.clusters) == ("not shown", 40, 8)
+    assert (verdict.kind, verdict.cases, verdict.clusters) == ("not significant", 40, 8)
     assert verdict.p_drop == pytest.approx(1 / 8 + 1 / 512)
     assert verdict.interval.low < compare(now, before).interval.low
     halves = {case: f"half {at // 20}" for at, case in enumerate(before)}
@@ -156,7 +156,7 @@ def test_a_gain_of_few_cases_may_leave_a_drop_of_the_mean_possible():
     now, before = run(0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0), run(*[0.0] * 7)
     assert compare(now, before).kind == "better"
     verdict = compare(now, before, DropGate(0.02, mode="non-inferiority"))
-    assert (verdict.kind, verdict.passed) == ("not shown", False)
+    assert (verdict.kind, verdict.passed) == ("not significant", False)
     assert verdict.interval.low <= -0.02
 
 
@@ -176,13 +176,13 @@ def test_several_figures_are_corrected_for_being_several():
     before = {"price": [1.0] * 9, "name": [1.0] * 9, "date": [0.5] * 9, "note": [1.0] * 9}
     now = {"price": [0.0] * 9, "name": [1.0] * 4 + [0.5] * 5, "date": [0.75] * 9, "note": [1.0] * 9}
     changes = compare_several(figures_of(now, before))
-    kinds = {"price": "worse", "name": "worse", "date": "better", "note": "not shown"}
+    kinds = {"price": "worse", "name": "worse", "date": "better", "note": "not significant"}
     assert {name: change.kind for name, change in changes.items()} == kinds
     assert changes["price"].p_drop == pytest.approx(4 / 512)
     assert changes["name"].p_drop == pytest.approx(3 / 64 + 3 / 1024)
     # With a part of the error rate spent elsewhere, not all of it is significant.
     less = compare_several(figures_of(now, before), of_drops=0.5)
-    assert {name: change.kind for name, change in less.items()} == {**kinds, "name": "not shown"}
+    assert {name: change.kind for name, change in less.items()} == {**kinds, "name": "not significant"}
 
 
 def test_gates_of_several_candidates_are_corrected_too():
@@ -190,7 +190,7 @@ def test_gates_of_several_candidates_are_corrected_too():
     now = {"a": [1.0] * 26 + [0.0] * 4, "b": before, "c": before}
     changes = compare_several(figures_of(now, dict.fromkeys(now, before)))
     assert compare(run(*now["a"]), run(*before)).kind == "worse"
-    assert [(change.kind, change.passed) for change in changes.values()] == [("not shown", True)] * 3
+    assert [(change.kind, change.passed) for change in changes.values()] == [("not significant", True)] * 3
     now["a"] = [1.0] * 20 + [0.0] * 10
     changes = compare_several(figures_of(now, dict.fromkeys(now, before)), DropGate(0.1))
     assert {name: change.passed for name, change in changes.items()} == {"a": False, "b": True, "c": True}

@@ -22,7 +22,7 @@ def test_a_comparison_has_verdicts_intervals_and_cases():
     assert (compared.verdict, compared.pass_rate.kind, compared.passed) == ("worse", "worse", False)
     assert compared.scores.delta == pytest.approx(-0.2)
     assert compared.scores.interval.low < -0.2 < compared.scores.interval.high < 0
-    assert (compared.fields["n"].kind, compared.fields["m"].kind) == ("worse", "not shown")
+    assert (compared.fields["n"].kind, compared.fields["m"].kind) == ("worse", "not significant")
     assert [(case.name, case.change) for case in compared.cases[:2]] == [("r0", -0.5), ("r1", -0.5)]
     assert (len(compared.cases), compared.new, compared.vanished) == (12, (), ())
     assert str(compared).startswith("`after` is significantly worse")
