@@ -50,7 +50,7 @@ def run(options: Namespace) -> int:
             "run the suite again without a change, and give both files"
         )
     results = [_read_complete_run(path) for path in options.results]
-    sample = sample_of([_scores(each) for each in results], clusters_of(*results))
+    sample = sample_of([_scores(run_result) for run_result in results], clusters_of(*results))
     gate = DropGate(options.max_drop, _SCORE_CONFIDENCE)
     sentences = []
     if options.drop is not None:
@@ -92,7 +92,7 @@ def _scores(results: RunResult) -> dict[str, list[float]]:
 
 
 def _about(sample: Sample, options: Namespace, results: list[RunResult]) -> str:
-    number, most = sum(sample.sizes), max(each.total_records for each in results)
+    number, most = sum(sample.sizes), max(run_result.total_records for run_result in results)
     cases = count(number, "case") if number == most else f"{count(number)} of {count(most, 'case')}, in all"
     names = " and ".join(filter(None, [", ".join(map(str, options.results[:-1])), str(options.results[-1])]))
     return f"plan from {names}: {cases}, mean score {sample.mean:.3f}"

@@ -83,7 +83,7 @@ _MISTAKES: Final = {
     "=": "==",
 }
 """Operators by what people write instead."""
-_EACH_VALUE: Final = "*"
+_ALL_VALUES: Final = "*"
 """The value of a tag in a gate that must pass for each value."""
 _TOLERANCE: Final = 1e-12
 
@@ -171,14 +171,14 @@ class Gate:
         return ".".join([*parts, *(["micro"] if self.is_micro else []), self.statistic])
 
     @property
-    def each_tag(self) -> str | None:
+    def by_tag(self) -> str | None:
         """The name of the tag whose values are checked separately; None if there is none.
 
-        >>> [parse_gate(f'tags["{tag}"].f1 > 0').each_tag for tag in ("source=*", "source=a=*", "source=a")]
+        >>> [parse_gate(f'tags["{tag}"].f1 > 0').by_tag for tag in ("source=*", "source=a=*", "source=a")]
         ['source', None, None]
         """
         name, _, value = (self.tags[0] if len(self.tags) == 1 else "").partition("=")
-        return name if value == _EACH_VALUE else None
+        return name if value == _ALL_VALUES else None
 
     @property
     def is_of_leaves(self) -> bool:
@@ -231,7 +231,7 @@ def parse_gate(text: str, statistics: Collection[str] = ()) -> Gate:
         if "=" not in tags[-1][1:]:
             example = f"{tags[-1] or 'source'}=phone"
             raise GateError.at(text, written.start("tag"), f"a tag must be NAME=VALUE, such as {example}")
-    several = [tag for tag in tags if tag.endswith(f"={_EACH_VALUE}")]
+    several = [tag for tag in tags if tag.endswith(f"={_ALL_VALUES}")]
     if several and tags[1:]:
         reason = f"{several[0]} must be the only tag: a gate on each value takes no further tags"
         raise GateError.at(text, parts.start("tags"), reason)

@@ -83,8 +83,8 @@ def check_gate(gate: Gate, results: RunResult, *, required: bool = True, confide
     """
     if not results.total_records and not required:
         return _check(gate, None, None, "nothing was compared")
-    if gate.each_tag is not None:
-        return _check_each_value(gate, gate.each_tag, results, confidence)
+    if gate.by_tag is not None:
+        return _check_all_values(gate, gate.by_tag, results, confidence)
     for position, tag in enumerate(gate.tags):
         everything = results
         if position and results.is_partial:
@@ -113,7 +113,7 @@ def _check_selected(gate: Gate, results: RunResult, confidence: float) -> Check:
     return replace(check, note=f"{check.note}, {scope}" if check.note else scope)
 
 
-def _check_each_value(gate: Gate, name: str, results: RunResult, confidence: float) -> Check:
+def _check_all_values(gate: Gate, name: str, results: RunResult, confidence: float) -> Check:
     """Check a gate on each value of a tag; return the check of the value with the smallest margin."""
     tags = [tag for tag in results.tags if tag.partition("=")[0] == name]
     if not tags:
@@ -230,7 +230,7 @@ def find_interval(
     """Return a statistic of a run with its confidence interval, for `RunResult.interval`."""
     text = name if fields is None else f"fields[{quoted(fields)}].{name}"
     gate = parse_gate(f"{text} >= 0")
-    if gate.statistic in {*COUNTS, *COST_AND_LATENCY, *_OF_RUN} or gate.each_tag is not None or gate.cases:
+    if gate.statistic in {*COUNTS, *COST_AND_LATENCY, *_OF_RUN} or gate.by_tag is not None or gate.cases:
         raise ConfigurationError(f"{text} has no interval: name a score, a rate or a share, such as 'f1'")
     if results.is_partial:
         raise ConfigurationError(f"{_NEEDS_ALL} (keep='all')")

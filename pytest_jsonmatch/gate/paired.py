@@ -92,15 +92,15 @@ def _deal(unit: Unit, shift: float) -> Any:
 
 
 @lru_cache(maxsize=32)
-def _ways(runs: int, taken: int) -> Any:
+def _ways(runs: int, dealt: int) -> Any:
     """Return the positions of the runs of one system, for each way to deal them; the first is no change."""
     import numpy as np
 
-    if math.comb(runs, taken) <= _MOST_DEALS:
-        return np.array([*combinations(range(runs), taken)])
+    if math.comb(runs, dealt) <= _MOST_DEALS:
+        return np.array([*combinations(range(runs), dealt)])
     random = np.random.RandomState(_SEED)
-    drawn = (random.permutation(runs)[:taken] for _ in range(_MOST_DEALS - 1))
-    return np.array([np.arange(taken), *drawn])
+    drawn = (random.permutation(runs)[:dealt] for _ in range(_MOST_DEALS - 1))
+    return np.array([np.arange(dealt), *drawn])
 
 
 def _test(units: Sequence[Sequence[float]]) -> PairedTest:

@@ -66,8 +66,8 @@ def acceptable_blocks(results: RunResult) -> Iterator[Table]:
     accepted, mean = list(accept_kinds(results)), results.mean("score")
     if accepted and mean is not None:
         rows: list[Sequence[AnyCell]] = [
-            [each.kind, TableCell(f"{mean:.3f} → {each.score:.3f}", value=each.score), each.rule]
-            for each in accepted
+            [rule.kind, TableCell(f"{mean:.3f} → {rule.score:.3f}", value=rule.score), rule.rule]
+            for rule in accepted
         ]
         title = "if acceptable, with a rule for the fields that have the kind"
         yield Table(("kind", "score", "rule"), rows, title, "kind", text=("rule",), level="more")

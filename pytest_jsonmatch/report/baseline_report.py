@@ -77,7 +77,7 @@ def systems_table(contests: Sequence[Contest], noun: str = "run") -> Table:
 def _system_row(name: str, results: RunResult, text: str) -> list[AnyCell]:
     """Return the row of a run: its name, statistics, and the verdict on its change."""
     spent = (
-        () if results.is_partial else [each.spent for each in iter_comparisons(results.cases) if each.spent]
+        () if results.is_partial else [made.spent for made in iter_comparisons(results.cases) if made.spent]
     )
     amounts = [compute_statistic(statistic, spent)[0] for statistic in ("cost.total", "latency.p95")]
     scores = results.mean_score, results.mean_f1, results.pass_rate

@@ -158,18 +158,18 @@ class RunComparison:
         fields = self.fields
         rows_by: dict[str, Iterable[Mapping[str, Any]]] = {
             "case": (
-                {"case": each.name, "before": each.before, "after": each.after, "change": each.change}
-                for each in diff.cases
+                {"case": case.name, "before": case.before, "after": case.after, "change": case.change}
+                for case in diff.cases
             ),
             "field": (
                 {
-                    "path": each.name,
-                    "before": each.before,
-                    "after": each.after,
-                    "change": each.change,
-                    "verdict": fields[each.name].kind if each.name in fields else None,
+                    "path": field.name,
+                    "before": field.before,
+                    "after": field.after,
+                    "change": field.change,
+                    "verdict": fields[field.name].kind if field.name in fields else None,
                 }
-                for each in diff.fields
+                for field in diff.fields
             ),
         }
         return make_data_frame(rows_by, by, library, ["case", "before", "after", "change"])

@@ -192,7 +192,7 @@ class _Entry(NamedTuple):
     field: FieldResult
     score: float | None
     alike: Sequence[FieldResult] = ()
-    """The fields that the entry stands for: that are missing from, or extra in, several elements."""
+    """The fields that the entry represents: those missing from, or extra in, several elements."""
 
 
 def _fields(
@@ -377,7 +377,7 @@ def _row(
     if alike and is_row:
         note = f"{count(len(alike), 'row')} {note.removeprefix('row ')}"
     values = _values(field, space)
-    if alike and not is_row and any(_value(each) != _value(field) for each in alike):
+    if alike and not is_row and any(_value(other) != _value(field) for other in alike):
         values[0].insert(1 if field.actual is MISSING else 3, (f", {style.mark}", DIM))
     tail = [(note, PLAIN), (location, DIM)]
     shown_score = "" if entry.score is None else style.score(score)

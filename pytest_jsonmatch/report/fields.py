@@ -43,7 +43,7 @@ MAX_DIFFERENCES: Final = 10
 
 def shown_fields(totals: Totals) -> dict[str, FieldAggregation]:
     """Return the fields with results, those that lower the score most first."""
-    found = {path: each for path, each in totals.per_field().items() if each.total or each.batch_errors}
+    found = {path: sums for path, sums in totals.per_field().items() if sums.total or sums.batch_errors}
     return dict(sorted(found.items(), key=lambda field: (cost(field[1]), field[0])))
 
 

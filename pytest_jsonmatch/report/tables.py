@@ -69,7 +69,7 @@ def _field_blocks(name: str, groups: Mapping[str, RunResult]) -> Iterator[Report
     titles = [label or '""' for label in groups]
     for metric in metrics:
         totals = [found.get(metric, Totals()) for found in by_group]
-        scores = [{path: sums.rate("score") for path, sums in each.fields.items()} for each in totals]
+        scores = [{path: sums.rate("score") for path, sums in part.fields.items()} for part in totals]
         paths = dict.fromkeys(path for by_path in scores for path in by_path)
         rows = [(path, [by_path.get(path) for by_path in scores]) for path in paths]
         rows = [(path, values) for path, values in rows if any(value is not None for value in values)]
@@ -87,7 +87,7 @@ def _field_blocks(name: str, groups: Mapping[str, RunResult]) -> Iterator[Report
             max_rows=_MAX_ROWS,
             total=[
                 TableCell(ALL_FIELDS, "strong"),
-                *(score_cell(each.over().rate("score")) for each in totals),
+                *(score_cell(part.over().rate("score")) for part in totals),
             ],
             spare={title: at for at, title in enumerate(titles)},
         )

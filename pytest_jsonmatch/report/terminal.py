@@ -175,15 +175,16 @@ def _table_lines(block: Table, style: TerminalStyle, *, shows_all: bool) -> list
         cells,
         style,
         texts={at: 1.0 if at else 0.5 for at, (place, _) in enumerate(places) if place in texts},
-        whole=[at for at, title in titles.items() if title in block.uncut],
+        uncut=[at for at, title in titles.items() if title in block.uncut],
         has_header=has_header,
         indent="" if has_header else "  ",
     )
     spare = [at for at, title in titles.items() if title in block.spare]
     needed = layout.full_width
     left_out = layout.leave_out(sorted(spare, key=lambda at: -block.spare[titles[at]]))
-    is_whole = titles[0] in block.uncut
-    lines = layout.whole_lines() if is_whole else layout.lines(node_ids=block.node_ids)
+    lines = layout.lines(node_ids=block.node_ids)
+    if titles[0] in block.uncut:
+        lines = layout.uncut_lines()
     rule: StyledLine = [(("─" if style.unicode else "-") * max(map(line_width, lines)), DIM)]
     below = [rule, lines.pop()] if block.total else []
     hidden = block.hidden + len(rows) - len(shown)

@@ -187,12 +187,12 @@ class Layout:
         style: the style of the lines.
         texts: the columns of text, which are left-aligned and may be cut, with the `head` of `clip` for each.
             All other columns hold numbers, which are right-aligned.
-        whole: the columns of text that are never cut.
+        uncut: the columns of text that are never cut.
         has_header: whether the first row has headings. Those of numbers may be cut.
         indent: the text before each line.
     """
 
-    __slots__ = ("_cells", "_has_header", "_indent", "_style", "_texts", "_whole", "columns")
+    __slots__ = ("_cells", "_has_header", "_indent", "_style", "_texts", "_uncut", "columns")
 
     def __init__(
         self,
@@ -200,17 +200,17 @@ class Layout:
         style: TerminalStyle,
         *,
         texts: Mapping[int, float],
-        whole: Collection[int] = (),
+        uncut: Collection[int] = (),
         has_header: bool = False,
         indent: str = "",
     ) -> None:
         self._cells = dict(enumerate(zip(*rows, strict=True)))
         for at, head in texts.items():
-            if at not in whole and at in self._cells:
+            if at not in uncut and at in self._cells:
                 self._cells[at] = tuple(
                     (style.clip(text, _LONGEST_TEXT, head), markup) for text, markup in self._cells[at]
                 )
-        self._style, self._texts, self._whole = style, texts, whole
+        self._style, self._texts, self._uncut = style, texts, uncut
         self._has_header, self._indent = has_header, indent
         self.columns: list[int] = list(self._cells)
         """The columns that are shown."""
@@ -245,7 +245,7 @@ class Layout:
             lines.append(self._style.fitting(_without_trailing_space(line)))
         return lines
 
-    def whole_lines(self) -> list[StyledLine]:
+    def uncut_lines(self) -> list[StyledLine]:
         """Return the rows as lines that may be copied: no name and no note is cut.
 
         A note (in the last column) that is too long is below its row, a name that is too long above it.
@@ -280,7 +280,7 @@ class Layout:
         return lines
 
     def _cut(self, text: str, at: int, width: int, *, is_name: bool) -> str:
-        if at in self._whole:
+        if at in self._uncut:
             return text
         if is_name:
             return self._style.name(text, width)
@@ -313,7 +313,7 @@ class Layout:
         for at in self.columns:
             sizes = [display_width(text) for text, _ in self._cells[at]]
             widths[at] = max(sizes)
-            if at in self._whole:
+            if at in self._uncut:
                 continue
             if at in self._texts:
                 widths[at] = min(widths[at], least_text)
