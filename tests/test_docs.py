@@ -522,6 +522,27 @@ def test_readme_has_exactly_two_commands() -> None:
     assert commands[1].startswith("pip install ")
 
 
+def test_kinds_of_the_landing_page() -> None:
+    page = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    cell = r" \| `([^`]*)`"
+    rows = re.findall(rf"^\| ([\w ,]+){cell}{cell} \| `?([^`]*)`? ?\|$", page, re.MULTILINE)
+    assert len(rows) == 10
+    for kind, *sides, option in rows:
+        expected, actual = map(json.loads, sides)
+        assert list(pytest_jsonmatch.compare_json({"x": actual}, {"x": expected}).kinds) == [kind]
+        result = eval(
+            f"compare({{'x': actual}}, {{'x': expected}}, {option})",
+            {"compare": pytest_jsonmatch.compare_json, "actual": actual, "expected": expected},
+        )
+        assert (result.score > 0) == bool(option), kind
+
+
+def test_readme_is_short() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.split()) <= 900
+    assert len(re.findall(r"^\| .*docs/\w", text, re.MULTILINE)) == 8
+
+
 # Docstrings
 
 
