@@ -225,8 +225,9 @@ def test_project(
 ) -> None:
     if needs_newer_pytest(section):
         pytest.skip("pytest reads native TOML configuration from version 9 on")
-    if any("from distributed import" in block.text for block in section.files):
-        pytest.importorskip("distributed")
+    for name in ("distributed", "fastapi"):
+        if any(f"from {name} import" in block.text for block in section.files):
+            pytest.importorskip(name)
     for name, value in {"COLUMNS": "80", "LINES": "24", "PYTHONUTF8": "1", "NO_COLOR": "1"}.items():
         monkeypatch.setenv(name, value)
     for name in ("FORCE_COLOR", "PYTEST_XDIST_WORKER"):
