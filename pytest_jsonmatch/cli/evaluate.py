@@ -33,7 +33,6 @@ from pytest_jsonmatch.report.corpora import details_of_records
 from pytest_jsonmatch.report.formatting import score_text
 from pytest_jsonmatch.report.styled import StyledLine
 from pytest_jsonmatch.report.terminal import report_lines
-from pytest_jsonmatch.results.answer import STATISTICS as COST_STATISTICS
 from pytest_jsonmatch.results.origin import with_origin
 from pytest_jsonmatch.results.record import NO_ANSWER
 from pytest_jsonmatch.results.run import RunResult
@@ -93,7 +92,7 @@ def _evaluate(
 ) -> RunResult:
     from pytest_jsonmatch.corpus.compare_corpus import compare_corpus
 
-    needs_all = any(gate.cases or gate.is_significant or gate.statistic in COST_STATISTICS for gate in gates)
+    needs_all = any(gate.cases or gate.is_significant for gate in gates)
     validates = options.validate or any(gate.statistic == "valid_rate" for gate in gates)
     with _executor(options, rules) as executor, Progress(options.expected) as progress:
         run = compare_corpus(

@@ -461,12 +461,14 @@ class _Scorer:
             counts["empty"] += 1
         if not outcome.has_figures:
             self._unscored += 1
+            self._result.sums.costs.add(read.spent, None)
             self._keep(read, outcome, None)
             return
         scores = _ZERO_SCORES if read.error is not None else self._known.get(outcome.sums)
         if scores is None:
             scores = self._known[outcome.sums] = compute_scores(outcome.sums, self._plan.options.reduce)
         self._scores.append(scores)
+        self._result.sums.costs.add(read.spent, scores.score)
         if scores.score < 1.0:
             self._add_kinds(read, outcome)
         self._keep(read, outcome, scores)

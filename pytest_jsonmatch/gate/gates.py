@@ -25,7 +25,6 @@ from pytest_jsonmatch.gate.intervals import cases_to_rule_out, ratio_interval
 from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.gate.statistics import rows_of
 from pytest_jsonmatch.results.answer import STATISTICS as COST_AND_LATENCY
-from pytest_jsonmatch.results.answer import compute_statistic
 from pytest_jsonmatch.results.parts import describe_missing_tag, find_variants, join_names
 from pytest_jsonmatch.results.statistics import OF_CASES, STATUSES, kind_terms, leaf_terms, row_terms
 
@@ -332,13 +331,11 @@ _OF_RUN: Final = {"completeness": _completeness}
 
 
 def _cost_and_latency(name: str, results: RunResult) -> tuple[float | None, str]:
-    if results.is_partial:
-        return None, "needs the answers of all records: keep all"
-    spent = [spent for case in results.cases for run in case.runs for spent in run.spent]
-    value, known = compute_statistic(name, spent)
+    value, known = results.totals.costs.compute(name)
     if value is None:
         return None, _UNKNOWN[COST_AND_LATENCY[name].attribute]
-    return value, "" if known == len(spent) else f"from {known:,} of {count(len(spent), 'answer')}"
+    answers = results.totals.counts["answers"]
+    return value, "" if known == answers else f"from {known:,} of {count(answers, 'answer')}"
 
 
 # -- cases -------------------------------------------------------------------------------------------------

@@ -13,7 +13,6 @@ from pytest_jsonmatch.report.blocks import AnyCell, ReportBlock, Table, TableCel
 from pytest_jsonmatch.report.formatting import amount_text, change_text, commit_text, dash, score_text
 from pytest_jsonmatch.report.kinds import kind_changes
 from pytest_jsonmatch.report.tables import grouped_cost_blocks
-from pytest_jsonmatch.results.answer import compute_statistic
 from pytest_jsonmatch.results.comparison import MAX_KEPT, iter_comparisons, mean_of
 
 if TYPE_CHECKING:
@@ -76,10 +75,8 @@ def systems_table(contests: Sequence[Contest], noun: str = "run") -> Table:
 
 def _system_row(name: str, results: RunResult, text: str) -> list[AnyCell]:
     """Return the row of a run: its name, statistics, and the verdict on its change."""
-    spent = (
-        () if results.is_partial else [made.spent for made in iter_comparisons(results.cases) if made.spent]
-    )
-    amounts = [compute_statistic(statistic, spent)[0] for statistic in ("cost.total", "latency.p95")]
+    costs = results.totals.costs
+    amounts = [costs.compute(statistic)[0] for statistic in ("cost.total", "latency.p95")]
     scores = results.mean_score, results.mean_f1, results.pass_rate
     answered = results.totals.counts["records"] - results.total_unanswered
     return [
@@ -98,9 +95,7 @@ def contest_tables(contests: Sequence[Contest], noun: str = "run") -> Iterator[R
     yield from kind_changes([contest for contest in contests if contest.diff.is_comparable])
     runs = {contest.before: contest.diff.before for contest in contests}
     runs |= {contest.after: contest.diff.after for contest in contests}
-    yield from grouped_cost_blocks(
-        {name: iter_comparisons(results.cases) for name, results in runs.items()}, noun
-    )
+    yield from grouped_cost_blocks({name: results.totals.costs for name, results in runs.items()}, noun)
 
 
 def _contest_tables(contest: Contest, max_rows: int) -> Iterator[ReportBlock]:

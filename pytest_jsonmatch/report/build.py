@@ -329,7 +329,7 @@ def _comparison_blocks(
             yield _as_brief(block, also=by or is_first)
             is_first = False
     if not any(parts.values()):
-        yield from cost_blocks(() if results.is_partial else results.cases)
+        yield from cost_blocks(results.totals.costs)
 
 
 def _as_brief(block: ReportBlock, *, also: object) -> ReportBlock:

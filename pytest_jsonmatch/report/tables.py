@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from math import fsum
 from typing import TYPE_CHECKING, Final
 
@@ -12,13 +12,12 @@ from pytest_jsonmatch.report.blocks import AnyCell, ReportBlock, Table, TableCel
 from pytest_jsonmatch.report.fields import ALL_FIELDS
 from pytest_jsonmatch.report.formatting import amount_text, dash
 from pytest_jsonmatch.results.answer import STATISTICS as SPENT
-from pytest_jsonmatch.results.answer import Spent, compute_statistic
-from pytest_jsonmatch.results.comparison import Case, Comparison, iter_comparisons, mean_of
 from pytest_jsonmatch.results.limits import SCORES
 from pytest_jsonmatch.results.parts import split_by_tag, without_tag
 from pytest_jsonmatch.results.totals import Totals
 
 if TYPE_CHECKING:
+    from pytest_jsonmatch.results.costs import CostTotals
     from pytest_jsonmatch.results.run import RunResult
 
 _MAX_ROWS: Final = 30
@@ -96,46 +95,30 @@ def _field_blocks(name: str, groups: Mapping[str, RunResult]) -> Iterator[Report
 # -- cost and latency --------------------------------------------------------------------------------------
 
 
-def cost_blocks(cases: Iterable[Case]) -> Iterator[ReportBlock]:
+def cost_blocks(costs: CostTotals) -> Iterator[ReportBlock]:
     """Yield a table of the cost and latency of answers, by model and in total."""
-    by_model: dict[str, list[Comparison]] = {}
-    for comparison in iter_comparisons(cases):
-        if comparison.spent is not None and comparison.spent != Spent():
-            by_model.setdefault(comparison.spent.model or dash(True), []).append(comparison)
-    groups = dict(sorted(by_model.items()))
+    groups = {model or dash(True): part for model, part in costs.by_model.items()}
     if len(groups) > 1:
-        groups["all models"] = [comparison for group in groups.values() for comparison in group]
+        groups["all models"] = costs
     return grouped_cost_blocks(groups, "model")
 
 
-def grouped_cost_blocks(groups: Mapping[str, Iterable[Comparison]], noun: str) -> Iterator[ReportBlock]:
+def grouped_cost_blocks(groups: Mapping[str, CostTotals], noun: str) -> Iterator[ReportBlock]:
     """Yield a table of the cost and latency of answers by group, if any answer has these data.
 
     Answers without any data are not counted. Columns without any known value are left out. If only some
     answers have a value, the cell contains their number.
     """
-    known = {
-        name: [
-            comparison for comparison in group if comparison.spent is not None and comparison.spent != Spent()
-        ]
-        for name, group in groups.items()
-    }
-    if not any(known.values()):
+    if not any(costs.answers for costs in groups.values()):
         return
     columns = [
-        (
-            title,
-            [
-                _cost_cell(statistic, [comparison.spent or Spent() for comparison in group])
-                for group in known.values()
-            ],
-        )
+        (title, [_cost_cell(statistic, costs) for costs in groups.values()])
         for title, statistic in _COST_TITLES.items()
     ]
     columns = [(title, cells) for title, cells in columns if set(cells) != {dash(True)}]
     rows: list[list[AnyCell]] = [
-        [name, count(len(group)), _mean_score(group), *(cells[at] for _, cells in columns)]
-        for at, (name, group) in enumerate(known.items())
+        [name, count(costs.answers), score_cell(costs.mean_score), *(cells[at] for _, cells in columns)]
+        for at, (name, costs) in enumerate(groups.items())
     ]
     titles = [title for title, _ in columns]
     spare = {title: at for at, title in enumerate(titles)}
@@ -143,12 +126,8 @@ def grouped_cost_blocks(groups: Mapping[str, Iterable[Comparison]], noun: str) -
     yield Table(header, rows, f"answers by {noun}, means and totals", noun, spare=spare)
 
 
-def _cost_cell(statistic: str, spent: Sequence[Spent]) -> str:
-    value, known = compute_statistic(statistic, spent)
+def _cost_cell(statistic: str, costs: CostTotals) -> str:
+    value, known = costs.compute(statistic)
     if value is None:
         return dash(True)
-    return amount_text(value) + (f" (of {count(known)})" if known < len(spent) else "")
-
-
-def _mean_score(group: Iterable[Comparison]) -> TableCell:
-    return score_cell(mean_of([comparison.score for comparison in group if comparison.has_figures]))
+    return amount_text(value) + (f" (of {count(known)})" if known < costs.answers else "")

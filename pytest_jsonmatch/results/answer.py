@@ -1,17 +1,13 @@
-"""An answer with its model, time, tokens and cost; and statistics over many answers."""
+"""An answer with its model, time, tokens and cost; and the statistics over many answers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from decimal import Decimal
-from math import fsum
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast, final
+from typing import Any, Final, NamedTuple, cast, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
 
 _USAGE: Final = ("input_tokens", "output_tokens", "cost")
 _MOST: Final = 2**53
@@ -145,46 +141,20 @@ def unwrap_answer(actual: object) -> object:
     return actual.value if isinstance(actual, Answer) else actual
 
 
-# -- statistics over many answers --------------------------------------------------------------------------
-
-
-def _compute_mean(numbers: Sequence[float]) -> float:
-    return fsum(numbers) / len(numbers)
-
-
-def _compute_p95(numbers: Sequence[float]) -> float:
-    """Return the 95th percentile: the lowest number that 95 % of the numbers do not exceed."""
-    return float(sorted(numbers)[-(-95 * len(numbers) // 100) - 1])
-
-
 class _Statistic(NamedTuple):
     attribute: str
     """The attribute of `Spent`."""
-    reduce: Callable[[Sequence[float]], float]
     description: str
 
 
 STATISTICS: Final[Mapping[str, _Statistic]] = {
-    "latency.mean": _Statistic("seconds", _compute_mean, "the mean time of an answer, in seconds"),
+    "latency.mean": _Statistic("seconds", "the mean time of an answer, in seconds"),
     "latency.p95": _Statistic(
-        "seconds", _compute_p95, "the 95th percentile of the time of an answer, in seconds"
+        "seconds", "the 95th percentile of the time of an answer, in seconds with three digits"
     ),
-    "cost.mean": _Statistic("cost", _compute_mean, "the mean cost of an answer"),
-    "cost.total": _Statistic("cost", fsum, "the cost of all answers"),
-    "tokens.mean": _Statistic("tokens", _compute_mean, "the mean tokens of an answer, input and output"),
-    "tokens.total": _Statistic("tokens", sum, "the tokens of all answers, input and output"),
+    "cost.mean": _Statistic("cost", "the mean cost of an answer"),
+    "cost.total": _Statistic("cost", "the cost of all answers"),
+    "tokens.mean": _Statistic("tokens", "the mean tokens of an answer, input and output"),
+    "tokens.total": _Statistic("tokens", "the tokens of all answers, input and output"),
 }
-"""Statistics on the time, cost and tokens of answers."""
-
-
-def compute_statistic(name: str, spent: Iterable[Spent]) -> tuple[float | None, int]:
-    """Return one of `STATISTICS` over the answers for which it is known, and their number.
-
-    >>> compute_statistic("cost.total", [Spent(cost=0.5), Spent(cost=0.25), Spent()])
-    (0.75, 2)
-    >>> compute_statistic("cost.total", [Spent()])
-    (None, 0)
-    """
-    statistic = STATISTICS[name]
-    known = [value for answer in spent if (value := getattr(answer, statistic.attribute)) is not None]
-    return (statistic.reduce(known), len(known)) if known else (None, 0)
+"""Statistics on the time, cost and tokens of many answers."""

@@ -17,7 +17,6 @@ from pytest_jsonmatch.engine.result.rows import add_rows
 from pytest_jsonmatch.engine.score.field import format_instance_path
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.text import render, shorten
-from pytest_jsonmatch.results.answer import Spent
 from pytest_jsonmatch.results.kinds import average_kinds
 from pytest_jsonmatch.results.limits import SCORES, reaches
 from pytest_jsonmatch.results.tags import tag_texts
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.result.rows import RowCounts
     from pytest_jsonmatch.engine.score.field import FieldResult, Place
+    from pytest_jsonmatch.results.answer import Spent
     from pytest_jsonmatch.results.tags import Tags
 
 # -- differences ------------------------------------------------------------------------------------------
@@ -261,7 +261,6 @@ VALIDITY: Final[Mapping[bool | None, str]] = {True: "valid", False: "invalid", N
 
 # -- cases -------------------------------------------------------------------------------------------------
 
-_UNKNOWN: Final = Spent()
 CaseVerdict: TypeAlias = Literal["passed", "failed", "undecided"]
 
 
@@ -325,11 +324,9 @@ class CaseRun:
         return min(fsum(each.score_sum for each in found) / total, 1.0) if total else 0.0
 
     @property
-    def spent(self) -> tuple[Spent, ...]:
-        """The time, tokens and cost of each answer of the run; a single unknown value if none is known."""
-        return tuple(comparison.spent for comparison in self.comparisons if comparison.spent is not None) or (
-            _UNKNOWN,
-        )
+    def answers(self) -> int:
+        """The number of answers with a cost and latency, which may be unknown."""
+        return sum(comparison.spent is not None for comparison in self.comparisons)
 
 
 @final
@@ -462,6 +459,7 @@ def _case_totals(case: Case) -> Totals:
         not_compared=not made.metrics,
         ignores_extra=any(not comparison.counts_extra for comparison in iter_comparisons([case])),
         errors=sum(bool(run.error) for run in case.runs),
+        answers=sum(max(run.answers, 1) for run in case.runs),
     )
     made.sums["answered"].extend((answered,))
     if case.flip_rate is not None:
@@ -485,6 +483,7 @@ def _add_comparison(totals: Totals, comparison: Comparison) -> None:
     """Add what counts in each run of a case."""
     totals.counts.update(comparisons=1, errors=len(comparison.errors), warnings=len(comparison.warnings))
     totals.add_answer(comparison.parsed, comparison.validity)
+    totals.costs.add(comparison.spent, comparison.score if comparison.has_figures else None)
     totals.metrics[comparison.signature] = comparison.metric
     for path, aggregation in comparison.fields.items():
         sums = FieldSums.of(aggregation, (0, len(totals.fields)))

@@ -20,6 +20,7 @@ from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.sums import Scores
 from pytest_jsonmatch.engine.value.text import count, shorten
 from pytest_jsonmatch.results.comparison import Case
+from pytest_jsonmatch.results.costs import CostTotals
 from pytest_jsonmatch.results.kinds import KindTotals
 from pytest_jsonmatch.results.limits import SCORES
 from pytest_jsonmatch.results.origin import with_origin
@@ -123,6 +124,7 @@ def _totals(totals: Totals) -> dict[str, Any]:
         "first": {path: [*sums.first] for path, sums in totals.fields.items()},
         **({"rows": to_plain(totals.rows)} if totals.rows else {}),
         "kinds": totals.kinds.to_plain(),
+        **({"costs": costs} if (costs := totals.costs.to_plain()) else {}),
     }
 
 
@@ -249,6 +251,7 @@ def _read_totals(found: Mapping[str, Any], signature: str) -> Totals:
         made.fields[path].ignores_extra = made.counts["ignores_extra"] > 0
     made.rows.update((path, from_plain(RowCounts, plain)) for path, plain in found.get("rows", {}).items())
     made.kinds.merge(KindTotals.from_plain(found.get("kinds", {})))
+    made.costs.merge(CostTotals.from_plain(found.get("costs", {})))
     return made
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, final
 from pytest_jsonmatch.engine.result.aggregation import FieldSums, merge_fields
 from pytest_jsonmatch.engine.result.rows import RowCounts, add_rows
 from pytest_jsonmatch.engine.value.sums import ExactSum, Scores
+from pytest_jsonmatch.results.costs import CostTotals
 from pytest_jsonmatch.results.kinds import KindTotals
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class Totals:  # noqa: PLW1641 - its numbers change, so it has no hash
     (2, 0.75, 1.0)
     """
 
-    __slots__ = ("counts", "fields", "kinds", "metrics", "rows", "sums")
+    __slots__ = ("costs", "counts", "fields", "kinds", "metrics", "rows", "sums")
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
@@ -67,8 +68,8 @@ class Totals:  # noqa: PLW1641 - its numbers change, so it has no hash
         Of cases or records: `records`, `passed`, `perfect_records`, `unanswered` (a run has no answer),
         `never_answered`, `not_compared`, `repeated`, `ignores_extra`, `empty` (no leaf
         counts), and `unscored` (only batch errors are
-        left). Of runs: `runs`, `unanswered_runs`, `comparisons`, `errors`, `warnings`, and those of
-        `AnswerCounts`.
+        left). Of runs: `runs`, `unanswered_runs`, `comparisons`, `answers` (a run without a known
+        cost or latency counts as one), `errors`, `warnings`, and those of `AnswerCounts`.
         """
         self.sums: defaultdict[str, ExactSum] = defaultdict(ExactSum)
         """Sums over cases: the scores in `Scores`, `answered` (the share of the runs with an answer), `flips`
@@ -80,6 +81,8 @@ class Totals:  # noqa: PLW1641 - its numbers change, so it has no hash
         """Counts of rows by the path of their array."""
         self.kinds: KindTotals = KindTotals()
         """The differences of the cases by kind."""
+        self.costs: CostTotals = CostTotals()
+        """The cost and latency of the answers."""
         self.metrics: dict[str, str] = {}
         """The metrics of the comparisons, by their signatures."""
 
@@ -118,6 +121,7 @@ class Totals:  # noqa: PLW1641 - its numbers change, so it has no hash
             records=number,
             runs=number,
             comparisons=number,
+            answers=number,
             unscored=unscored,
             passed=perfect,
             perfect_records=perfect,
@@ -144,6 +148,7 @@ class Totals:  # noqa: PLW1641 - its numbers change, so it has no hash
             self.add_field(path, sums, sums.first if position is None else (position, sums.first[1]))
         add_rows(self.rows, other.rows)
         self.kinds.merge(other.kinds)
+        self.costs.merge(other.costs)
         self.metrics |= other.metrics
 
     def __eq__(self, other: object) -> bool:
@@ -153,7 +158,7 @@ class Totals:  # noqa: PLW1641 - its numbers change, so it has no hash
     @property
     def _numbers(self) -> tuple[object, ...]:
         sums = {name: exact_sum.value for name, exact_sum in self.sums.items() if exact_sum.value}
-        return +self.counts, sums, self.per_field(), self.rows, self.kinds, self.metrics
+        return +self.counts, sums, self.per_field(), self.rows, self.kinds, self.costs, self.metrics
 
     @property
     def scored(self) -> int:

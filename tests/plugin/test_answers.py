@@ -10,7 +10,8 @@ from decimal import Decimal
 import pytest
 
 from pytest_jsonmatch import Answer, ConfigurationError
-from pytest_jsonmatch.results.answer import Spent, compute_statistic
+from pytest_jsonmatch.results.answer import Spent
+from pytest_jsonmatch.results.costs import CostTotals
 from pytest_jsonmatch.results.file import read_results
 from tests.conftest import gates_in
 
@@ -120,8 +121,10 @@ def test_what_can_not_be_is_an_error(said, message):
 
 @pytest.mark.parametrize(("number", "p95"), [(1, 1), (19, 19), (20, 19), (21, 20), (100, 95)])
 def test_the_95th_percentile_is_one_of_the_numbers(number, p95):
-    spent = [Spent(seconds=each) for each in range(number, 0, -1)]
-    assert compute_statistic("latency.p95", spent) == (p95, number)
+    costs = CostTotals()
+    for each in range(number, 0, -1):
+        costs.add(Spent(seconds=each), 1.0)
+    assert costs.compute("latency.p95") == (p95, number)
 
 
 OVER = 'over all values of model; one is tags["model=large"]'

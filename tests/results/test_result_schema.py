@@ -14,7 +14,7 @@ from pytest_jsonmatch import JsonMatchWarning, compare_corpus, register_comparat
 from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
 from pytest_jsonmatch.engine.result.rows import RowCounts
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.results.answer import Spent
+from pytest_jsonmatch.results.answer import Answer, Spent
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, Difference
 from pytest_jsonmatch.results.file import FORMAT, VERSION, from_text, schema_text, to_text
 from pytest_jsonmatch.results.limits import SCORES
@@ -186,7 +186,8 @@ def named_in(schema: Any) -> set[str]:
 def test_we_write_all_that_it_says() -> None:
     ignoring = to_text(compare_corpus([{"a": 1}], [{"a": 1}], extra="ignore", keep="none"))
     rules: dict[str, Any] = {"metric": "json_similarity", "fields": {"x": {"weight": 2}}, "id": "id"}
-    answers = ['{"id": 1, "a": 1, "a": 1}', {"id": 3}]
+    usage = {"input_tokens": 3, "output_tokens": 4, "cost": 0.5}
+    answers = [Answer('{"id": 1, "a": 1, "a": 1}', seconds=1.5, usage=usage), {"id": 3}]
     with pytest.warns(JsonMatchWarning):
         run = compare_corpus(answers, [{"id": 1}, {"id": 2, "b": 1}], **rules)
     corpus, *_ = to_text(run).splitlines()
