@@ -67,7 +67,10 @@ def kind_changes(contests: Sequence[Contest]) -> Iterator[Table]:
     """
     if not contests:
         return
-    runs = [contests[0].diff.kinds[0], *(contest.diff.kinds[1] for contest in contests)]
+    # Several contests have one of their sides in common: the first prompt, or the run against its baselines.
+    by_name = {contest.before: contest.diff.kinds[0] for contest in contests}
+    by_name |= {contest.after: contest.diff.kinds[1] for contest in contests}
+    names, runs = list(by_name), list(by_name.values())
     costs = {
         name: [run[name].cost if name in run else 0.0 for run in runs]
         for name in dict.fromkeys(name for run in runs for name in run)
@@ -76,7 +79,6 @@ def kind_changes(contests: Sequence[Contest]) -> Iterator[Table]:
     ranked = sorted(costs, key=lambda name: (-changes[name], name))
     changed = [name for name in ranked if f"{changes[name]:.3f}" != "0.000"]
     shown, rest = changed[:MAX_KINDS], len(ranked) - len(changed[:MAX_KINDS])
-    names = [contests[0].before, *(contest.after for contest in contests)]
     note = f"{count(rest, 'other kind')} changed by less" if rest else ""
     if len(contests) > 1:
         rows: list[Sequence[AnyCell]] = [

@@ -231,6 +231,8 @@ def test_a_pinned_baseline_sees_what_a_rolling_one_does_not(losing, given):
             "against `release-1.4`, this run is significantly worse in mean score (-0.200)*",
             "this run against main*mean of 20 cases in both",
             "this run against release-1.4*mean of 20 cases in both",
+            "kind *main *release-1.4 *this run",
+            "value differs *0.100 *0.000 *0.200",
             "jsonmatch: 1 of 2 gates failed: --jsonmatch-max-drop=0.15 from release-1.4 (-0.20)",
         ]
     )
