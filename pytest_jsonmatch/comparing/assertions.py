@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pytest_jsonmatch.comparing.running import Rule, current_run
+from pytest_jsonmatch.comparing.running import WrittenRule, current_run
 from pytest_jsonmatch.engine.value.errors import (
     ComparatorError,
     ConfigurationError,
@@ -212,7 +212,7 @@ def passes(request: ComparisonRequest, result: MatchResult) -> bool:
     return not (find_failures(result, request.limits) or result.errors or is_refused)
 
 
-def _list_rules(request: ComparisonRequest) -> Sequence[Rule]:
+def _list_rules(request: ComparisonRequest) -> Sequence[WrittenRule]:
     """Return the patterns of which the running test reports those that match nothing."""
     if request.rules is not None:
         return request.rules
@@ -220,7 +220,7 @@ def _list_rules(request: ComparisonRequest) -> Sequence[Rule]:
     patterns["skip"] = (request.options.get("skip") or ())[request.ini_skips :]
     patterns["threshold"] = request.limits.get("fields")
     kinds = [kind for kind in patterns if kind in request.given and patterns[kind]]
-    return [Rule("", 0, kind, pattern) for kind in kinds for pattern in patterns[kind]]
+    return [WrittenRule("", 0, kind, pattern) for kind in kinds for pattern in patterns[kind]]
 
 
 # -- failures ----------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from pytest_jsonmatch.support.defaults import METRIC, THRESHOLD
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_jsonmatch.comparing.running import Rule, Run
+    from pytest_jsonmatch.comparing.running import Run, WrittenRule
     from pytest_jsonmatch.comparing.suggest import Suggested
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.results.answer import Spent
@@ -50,7 +50,7 @@ class ComparisonRequest:
     """Writes a change that would let the case pass, for the failure; None suggests none."""
     given: frozenset[str] = frozenset()
     """The names of the arguments that the call or a mark of the test itself gives."""
-    rules: Sequence[Rule] | None = None
+    rules: Sequence[WrittenRule] | None = None
     """The patterns to check for matches; None for those of the call and of the test's own mark."""
     aliases: Mapping[str, str] = field(default_factory=dict)
     """The aliases of members of expected pydantic models, by their names."""
@@ -81,7 +81,7 @@ def resolve(
     name: str | None = None,
     tags: Mapping[str, Any] | None = None,
     write_change: Callable[[Suggested], list[str]] | None = None,
-    rules: Sequence[Rule] | None = None,
+    rules: Sequence[WrittenRule] | None = None,
 ) -> ComparisonRequest:
     """Return a request; defaults come from the marks of the running test, then from ini options.
 

@@ -33,7 +33,7 @@ RuleKey: TypeAlias = "tuple[str, int, str, str]"
 
 
 @final
-class Rule:
+class WrittenRule:
     """A pattern of a rule, the file and line where it is written, and whether it matches anything."""
 
     __slots__ = ("file", "is_shared", "kind", "line", "matched", "near", "pattern", "tests")
@@ -127,7 +127,7 @@ class RunningTest(Protocol):
         self,
         comparison: Comparison,
         result: MatchResult,
-        rules: Sequence[Rule],
+        rules: Sequence[WrittenRule],
         *,
         is_read: bool,
     ) -> None:

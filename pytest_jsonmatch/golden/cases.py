@@ -11,7 +11,7 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, final
 
-from pytest_jsonmatch.comparing.running import Rule
+from pytest_jsonmatch.comparing.running import WrittenRule
 from pytest_jsonmatch.engine.value.convert import MISSING, get_value, to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, UnsupportedValueError
 from pytest_jsonmatch.engine.value.named import PATH_HINT, import_object, names_object
@@ -317,14 +317,14 @@ class GoldenCase:
                 return (*steps, listed.index(pattern))
         return self._find_key((kind, "fields", pattern) if kind == "threshold" else (kind, pattern))
 
-    def rules(self, file: str) -> Iterator[Rule]:
+    def rules(self, file: str) -> Iterator[WrittenRule]:
         """Yield each pattern of `fields`, `accept`, `skip` and `threshold`; `file` is the golden file."""
         threshold = self._given.get("threshold")
         limits = threshold.get("fields") if type(threshold) is dict else None
         own = ((kind, self._given.get(kind)) for kind in ("fields", "accept", "skip"))
         for kind, patterns in (*own, ("threshold", limits)):
             for pattern in patterns or ():
-                yield Rule(file, self.line_of(self._find_rule(kind, pattern)), kind, pattern)
+                yield WrittenRule(file, self.line_of(self._find_rule(kind, pattern)), kind, pattern)
 
     def line_of(self, steps: Steps) -> int:
         """Return the line of an entry of the YAML file, or of the nearest entry that contains it."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.comparing.assertions import Locate
     from pytest_jsonmatch.comparing.comparer import Comparer
     from pytest_jsonmatch.comparing.request import ComparisonRequest
-    from pytest_jsonmatch.comparing.running import Rule, RunningTest
+    from pytest_jsonmatch.comparing.running import RunningTest, WrittenRule
     from pytest_jsonmatch.comparing.suggest import Suggested
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def check_case(
-    case: GoldenCase, actual: object, locate: Locate, rules: Sequence[Rule]
+    case: GoldenCase, actual: object, locate: Locate, rules: Sequence[WrittenRule]
 ) -> tuple[MatchResult, Exception | None, FieldResult | None]:
     """Compare and record a golden case as `assert_json_match` does; return the failure, don't raise it.
 
@@ -107,7 +107,7 @@ def make_comparer(case: GoldenCase) -> Comparer:
 
 
 def _make_request(
-    case: GoldenCase, answer: object, expected: JsonValue, rules: Sequence[Rule] | None = None
+    case: GoldenCase, answer: object, expected: JsonValue, rules: Sequence[WrittenRule] | None = None
 ) -> ComparisonRequest:
     from pytest_jsonmatch.comparing.request import resolve
 

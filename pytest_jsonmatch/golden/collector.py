@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from types import CodeType
 
     from pytest_jsonmatch.comparing.comparer import Comparer
-    from pytest_jsonmatch.comparing.running import Rule
+    from pytest_jsonmatch.comparing.running import WrittenRule
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import Side
@@ -81,7 +81,7 @@ class CaseRules:
     """
 
     check: Callable[
-        [GoldenCase, object, Callable[[FieldResult], str | None], Sequence[Rule]],
+        [GoldenCase, object, Callable[[FieldResult], str | None], Sequence[WrittenRule]],
         tuple[MatchResult, Exception | None, FieldResult | None],
     ]
     comparer_of: Callable[[GoldenCase], Comparer]

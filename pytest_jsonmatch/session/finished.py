@@ -16,7 +16,7 @@ from pytest_jsonmatch.session.rules import add_rules
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
 
-    from pytest_jsonmatch.comparing.running import Rule, RuleKey
+    from pytest_jsonmatch.comparing.running import RuleKey, WrittenRule
     from pytest_jsonmatch.golden.update import Request
     from pytest_jsonmatch.report.cases_page import CaseText
     from pytest_jsonmatch.results.comparison import Case
@@ -170,7 +170,7 @@ class FinishedTests:
         self.runs: dict[str, dict[str, None]] = {}
         """The node ids of the runs of each repeated case."""
         self._failed_otherwise: set[str] = set()
-        self.rules: dict[RuleKey, Rule] = {}
+        self.rules: dict[RuleKey, WrittenRule] = {}
         """The rules of all tests."""
         self.collected: set[str] = set()
         """The ids of the collected cases, with deselected ones; empty if nothing needs them."""

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from pytest_jsonmatch.comparing.running import Repetition, Rule
+    from pytest_jsonmatch.comparing.running import Repetition, WrittenRule
     from pytest_jsonmatch.golden.update import Request
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.tags import Tags
@@ -63,7 +63,7 @@ class TestPayload:
         """The cluster of the case."""
         self.tags: Tags = {}
         """The tags of the case."""
-        self.rules: list[Rule] = []
+        self.rules: list[WrittenRule] = []
         """The patterns of the test, each with whether it matched anything."""
         self.input = ""
         """The input of the case, for HTML reports."""
@@ -138,10 +138,10 @@ def _repetition(plain: dict[str, Any]) -> Repetition:
     return Repetition(**plain)
 
 
-def _rules(plain: list[Any]) -> list[Rule]:
-    from pytest_jsonmatch.comparing.running import Rule
+def _rules(plain: list[Any]) -> list[WrittenRule]:
+    from pytest_jsonmatch.comparing.running import WrittenRule
 
-    return [Rule(**item) for item in plain]
+    return [WrittenRule(**item) for item in plain]
 
 
 def _updates(plain: list[Any]) -> list[Request]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING
 
-from pytest_jsonmatch.comparing.running import Rule
+from pytest_jsonmatch.comparing.running import WrittenRule
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping
@@ -30,10 +30,10 @@ def is_ignored() -> bool:
 
 def check_rules(
     result: MatchResult | None,
-    rules: Iterable[Rule],
+    rules: Iterable[WrittenRule],
     item: pytest.Item,
     known: dict[RuleKey, bool],
-) -> Iterator[Rule]:
+) -> Iterator[WrittenRule]:
     """Yield the rules of a comparison, each with whether it matched.
 
     Args:
@@ -45,7 +45,7 @@ def check_rules(
     """
     location = str(item.path), (item.location[1] or 0) + 1
     is_shared = getattr(item.parent, "compares", False) or hasattr(item, "callspec")
-    located = [rule if rule.file else Rule(*location, rule.kind, rule.pattern) for rule in rules]
+    located = [rule if rule.file else WrittenRule(*location, rule.kind, rule.pattern) for rule in rules]
     unknown = [rule for rule in located if not known.get(rule.key)]
     unmatched = () if result is None else result.unmatched(rule.pattern for rule in unknown)
     for rule in unknown:
@@ -53,10 +53,10 @@ def check_rules(
         is_new = not matched and rule.key not in known
         near = result.nearest_path(rule.pattern) if result is not None and is_new else None
         known[rule.key] = matched
-        yield Rule(*rule.key, matched=matched, is_shared=is_shared, near=near)
+        yield WrittenRule(*rule.key, matched=matched, is_shared=is_shared, near=near)
 
 
-def add_rules(known: dict[RuleKey, Rule], nodeid: str, rules: Iterable[Rule]) -> None:
+def add_rules(known: dict[RuleKey, WrittenRule], nodeid: str, rules: Iterable[WrittenRule]) -> None:
     """In the controller: add the checked rules of a test, from any process, to those of all tests."""
     for rule in rules:
         merged = known.setdefault(rule.key, rule)
@@ -68,8 +68,8 @@ def add_rules(known: dict[RuleKey, Rule], nodeid: str, rules: Iterable[Rule]) ->
 
 
 def list_unmatched(
-    rules: Mapping[RuleKey, Rule], *, is_part: bool, broken: Container[str]
-) -> Iterator[tuple[Rule, str]]:
+    rules: Mapping[RuleKey, WrittenRule], *, is_part: bool, broken: Container[str]
+) -> Iterator[tuple[WrittenRule, str]]:
     """Yield the rules that matched nothing in any test, each with its warning.
 
     A rule that several tests may have is left out if some of these tests may not have compared.
@@ -88,7 +88,7 @@ def list_unmatched(
             yield rule, format_unmatched(rule.kind, rule.pattern, rule.near, scope)
 
 
-def warn_about_rules(config: pytest.Config, unmatched: Iterable[tuple[Rule, str]]) -> list[str]:
+def warn_about_rules(config: pytest.Config, unmatched: Iterable[tuple[WrittenRule, str]]) -> list[str]:
     """Warn about rules, each at its file and line; return the messages that a filter turns into errors.
 
     pytest shows warnings this late only if its own hook is called with them.

@@ -18,7 +18,7 @@ from pytest_jsonmatch.session.rules import check_rules, is_ignored
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 
-    from pytest_jsonmatch.comparing.running import Repetition, Rule, RuleKey
+    from pytest_jsonmatch.comparing.running import Repetition, RuleKey, WrittenRule
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.results.answer import Spent
     from pytest_jsonmatch.results.comparison import Comparison
@@ -166,7 +166,7 @@ class CurrentTest:
         self,
         comparison: Comparison,
         result: MatchResult,
-        rules: Sequence[Rule],
+        rules: Sequence[WrittenRule],
         *,
         is_read: bool,
     ) -> None:
