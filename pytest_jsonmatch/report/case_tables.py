@@ -165,8 +165,8 @@ def _check_scores(comparison: Comparison) -> Iterator[ScoreCheck]:
 def headline_of(message: str) -> str:
     r"""Return the first line of a message without "AssertionError: ".
 
-    >>> headline_of("AssertionError: m score 0.50 < 1.00\n2 fields")
-    'm score 0.50 < 1.00'
+    >>> headline_of("AssertionError: n 1 → 2 (m 0.50 < 1.00)\n2 fields")
+    'n 1 → 2 (m 0.50 < 1.00)'
     """
     return next(message_lines(message, 1), "").removeprefix("AssertionError: ")
 

@@ -14,9 +14,8 @@ from pytest_jsonmatch.engine.value.convert import MISSING, Side, get_value
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.report.escape import display_width, fold, pad
-from pytest_jsonmatch.report.fields import left_out
-from pytest_jsonmatch.report.formatting import STATUS_WORDS, limit_texts, score_text, tone_of
-from pytest_jsonmatch.report.kinds import sole_kind
+from pytest_jsonmatch.report.formatting import STATUS_WORDS, score_text, tone_of
+from pytest_jsonmatch.report.headline import Subject, below, headline
 from pytest_jsonmatch.report.styled import (
     BOLD,
     DIM,
@@ -51,8 +50,6 @@ _MIN_GROUP: Final = 3
 _PATH_COLUMN: Final = 0.33
 _VALUE_COLUMN: Final = 0.4
 _ALSO: Final = 3
-_NAME: Final = 27
-"""The columns of the first line that are kept for the name of a comparison."""
 _NOTES: Final = 2
 
 
@@ -95,62 +92,41 @@ def failure_message(
     # For an object or array that is scored as one field, the values in it that differ are listed.
     different = [len(collapse_rows(field.differences, result.documents)) for field in _wrong_fields(result)]
     places = sum(number or 1 for number in different)
-    head = _head(result, threshold, failures, name, style)
-    is_empty = volume.lines < maxsize and _is_empty_answer(result)
-    where = f", in {count(places, 'place')}" if any(different) else ""
-    head.append(_counts(result, style, f"{where}; actual is {_empty_text(result)}" if is_empty else where))
+    groups = volume.fields < maxsize
+    lowest = _lowest_scoring(result, failures, volume.fields, groups=groups)
+    is_empty = _is_empty_answer(result)
+    subject = None
+    if is_empty:
+        subject = Subject(f"actual is {render(result.documents[1])}")
+    elif entries := _entries(lowest[:1], 1, result):
+        path, number = _entry_path(entries[0], result, style)
+        values = entries[0].field.expected, entries[0].field.actual
+        subject = Subject(f"{path}{number}", values, places - (len(entries[0].alike) or 1))
+    first = headline(result, subject, threshold, failures, name, style)
+    head = _also(failures, style)
+    head.append(_counts(result, style, f", in {count(places, 'place')}" if any(different) else ""))
     errors = [f"comparator {error.comparator!r} at {error.path}: {error.reason}" for error in result.errors]
     tail = _notes(errors, "error: ", RED, volume, style)
     tail += _notes(result.warnings, "note: ", DIM, volume, style)
-    room = volume.lines - len(head) - len(tail)
-    lowest = _lowest_scoring(result, failures, volume.fields, groups=volume.fields < maxsize)
+    room = volume.lines - 1 - len(head) - len(tail)
     space = Space(style.less(_INDENT), reach)
-    body = [] if is_empty else _fields(result, lowest, places, volume, room, space, locate)
+    body = [] if is_empty and groups else _fields(result, lowest, places, volume, room, space, locate)
     # No colour in the first line: pytest cuts it for its short summary, and would count or cut escape codes.
-    rest = [*head[1:], *body, *tail]
-    return "\n".join([line_text(head[0]), *(line_text(line, color=style.color) for line in rest)])
+    rest = [*head, *body, *tail]
+    return "\n".join([line_text([(first, PLAIN)]), *(line_text(line, color=style.color) for line in rest)])
 
 
 # -- the first lines ---------------------------------------------------------------------------------------
 
 
-def _head(
-    result: MatchResult,
-    threshold: Mapping[str, object],
-    failures: Sequence[ScoreCheck],
-    name: str | None,
-    style: TerminalStyle,
-) -> list[StyledLine]:
-    first: StyledLine = [(f"{style.printable(result.metric)} ", PLAIN)]
-    if failures:
-        first += _below(failures[0], style)
-        if len(failures) > 1:
-            first.append((f" and {count(len(failures) - 1, 'more score')} too low", PLAIN))
-    else:
-        limits = "" if "score" not in threshold else f" (limit {threshold['score']})"
-        silent = left_out(1, not result.counts_extra)
-        first.append((f"score {style.score(result.score)}{limits}{silent}", PLAIN))
-    sole = style.printable(f": {sole_kind(result)}")
-    if len(sole) > len(": ") and line_width([*first, (sole, PLAIN)]) <= style.width - _NAME * bool(name):
-        first.append((sole, PLAIN))
-    if result.errors:
-        first.append((f", {count(len(result.errors), 'comparator error')}", PLAIN))
-    if name:
-        room = max(style.width - line_width(first) - 3, _NAME - 3)
-        first.append((f" ({style.middle(name, room)})", PLAIN))
-    lines = [first]
-    lines += [[("also ", DIM), *_below(failure, style)] for failure in failures[1 : 1 + _ALSO]]
+def _also(failures: Sequence[ScoreCheck], style: TerminalStyle) -> list[StyledLine]:
+    """Return a line for each further score that is too low, up to a limit."""
+    lines: list[StyledLine] = [
+        [("also ", DIM), *below(failure, style)] for failure in failures[1 : 1 + _ALSO]
+    ]
     if len(failures) > 1 + _ALSO:
         lines.append([(f"{style.mark} and {count(len(failures) - 1 - _ALSO, 'more score')}", DIM)])
     return lines
-
-
-def _below(failure: ScoreCheck, style: TerminalStyle) -> StyledLine:
-    what = style.middle("F1" if failure.name == "f1" else failure.name, style.width // 2)
-    if failure.value is None:
-        return [(f"{what} is undefined, needs {limit_texts(0.0, failure.limit)[1]}", PLAIN)]
-    value, limit = limit_texts(failure.value, failure.limit)
-    return [(f"{what} ", PLAIN), (value, TONES[tone_of(failure.value)]), (f" < {limit}", PLAIN)]
 
 
 def _counts(result: MatchResult, style: TerminalStyle, places: str) -> StyledLine:
@@ -169,12 +145,9 @@ def _counts(result: MatchResult, style: TerminalStyle, places: str) -> StyledLin
 
 def _is_empty_answer(result: MatchResult) -> bool:
     """Return whether actual is an empty object or array, and only lacks what is in expected."""
-    return _empty_text(result) != "" and not result.counts.keys() - {"omission", "skipped"}
-
-
-def _empty_text(result: MatchResult) -> str:
     actual = result.documents[1]
-    return render(actual) if isinstance(actual, (dict, list)) and not actual else ""
+    is_empty = isinstance(actual, (dict, list)) and not actual
+    return is_empty and not result.counts.keys() - {"omission", "skipped"}
 
 
 def _wrong_fields(result: MatchResult, causes: Container[str | None] = ()) -> list[FieldResult]:
@@ -367,8 +340,7 @@ def _row(
         score = None  # it was never scored, and counts in no score
     style = space.style
     is_row = field.detail is not None and bool(field.detail.reason)
-    path = field.path if alike and not is_row else _path(field, result, style)
-    number = f" {style.times}{count(len(alike))}" if alike and not is_row else ""
+    path, number = _entry_path(entry, result, style)
     # Beside the path, the score of a line of its own needs some columns.
     room = style.width + _INDENT - _LEAD - len(number)
     path = (style.middle(path, room) if volume.lines < maxsize else style.printable(path)) + number
@@ -388,6 +360,14 @@ def _row(
         [part for note in tail if note[0] for part in (("  ", PLAIN), note)],
         location,
     )
+
+
+def _entry_path(entry: _Entry, result: MatchResult, style: TerminalStyle) -> tuple[str, str]:
+    """Return the path of an entry as text, and the number of fields if the path is that of several."""
+    field, _, alike = entry
+    if not alike or (field.detail is not None and field.detail.reason):
+        return _path(field, result, style), ""
+    return field.path, f" {style.times}{count(len(alike))}"
 
 
 def _value(field: FieldResult) -> str:

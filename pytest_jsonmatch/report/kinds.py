@@ -128,15 +128,13 @@ def sole_kind(result: MatchResult) -> str:
 
     >>> from pytest_jsonmatch import compare_json
     >>> sole_kind(compare_json({"a": "x ", "b": " y", "c": 1}, {"a": "x", "b": "y", "c": 1}))
-    'only white space differs in 2 fields'
+    'only white space differs'
     """
     kinds = {name: kind for name, kind in result.kinds.items() if kind.cost}
     name = next(iter(kinds), "")
     if len(kinds) != 1 or name not in _EXPLAINING:
         return ""
-    fields = list(kinds[name].fields)
-    where = count(len(fields), "field") if len(fields) > 1 else fields[0]
-    return f"only {name}{_VERBS.get(name, '')} in {where}"
+    return f"only {name}{_VERBS.get(name, '')}"
 
 
 def cost_text(cost: float) -> str:

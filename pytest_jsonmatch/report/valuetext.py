@@ -67,6 +67,31 @@ def value_lines(
     ]
 
 
+def value_text(expected: JsonValue, actual: JsonValue, style: TerminalStyle, width: int) -> str:
+    """Return expected → actual in at most `width` columns, each cut around the first difference.
+
+    >>> value_text(11.0, "11.00", TerminalStyle(), 30)
+    '11.0 → "11.00"'
+    >>> value_text("completed successfully", "completed sucessfully", TerminalStyle(), 30)
+    '…successfull… → …sucessfully"'
+    """
+    space = Space(style, 0)
+    texts = _text(expected, "(nothing)", space), _text(actual, "(missing)", space)
+    if type(expected) is type(actual) and _look_equal(*texts):
+        space = Space(replace(style, unicode=False), 0)
+    sign = f" {space.style.arrow} "
+    are_short = all(len(text) <= _MAX_PAIR * width for text in texts)
+    printed = [*map(space.style.printable, texts)] if are_short else texts
+    widths = [*map(display_width, printed)]
+    if are_short and sum(widths) + len(sign) <= width:
+        return sign.join(printed)
+    from rapidfuzz.distance import Prefix
+
+    shared, room = Prefix.similarity(*texts), width - len(sign)
+    sizes = [max(room // 2, room - other) for other in reversed(widths)]
+    return sign.join(_cut(text, shared, size, space) for text, size in zip(texts, sizes, strict=True))
+
+
 def _look_equal(expected: str, actual: str) -> bool:
     """Return whether texts that differ look equal (é as one code point or two), and are shown in ASCII."""
     if len(expected) + len(actual) > 2 * _RENDER_LIMIT or expected == actual:

@@ -102,7 +102,7 @@ def test_junit_has_each_case_with_its_failure_and_its_line(pytester, write):
         ("golden.a.golden.yaml", "golden/a.golden.yaml")
     }
     (failure,) = cases[1].iter("failure")
-    assert failure.get("message", "").startswith("AssertionError: leaf_f1 score 0.00 < 1.00")
+    assert failure.get("message", "").startswith("AssertionError: n 0 → 2 (leaf_f1 0.00 < 1.00)")
     assert ">     expected: {n: 0}" in (failure.text or "")
 
 

@@ -115,7 +115,7 @@ def test_the_case_is_judged_once_all_runs_have_reported(suite, workers):
         *= REPEATED CASES =*
         *_ flaky: run 2 of 5, the lowest-scoring _*
         >       n: 1
-        E       AssertionError: leaf_f1 score 0.00 < 1.00
+        E       AssertionError: n 1 → 2 (leaf_f1 0.00 < 1.00)
         *= jsonmatch =*
         repeated cases that did not pass
         case                  verdict  pass rate  limit  margin  note

@@ -21,6 +21,9 @@ ORDERS = (
 )
 
 
+NAMES = {"score": "", "precision": "precision ", "recall": "recall ", "f1": "F1 "}
+
+
 def first_line(error):
     return str(error.value).splitlines()[0]
 
@@ -28,7 +31,7 @@ def first_line(error):
 def test_what_is_invented_fails_it():
     with pytest.raises(AssertionError) as error:
         assert_json_match({"a": 1, "b": 2}, {"a": 1})
-    assert first_line(error) == "leaf_f1 score 0.67 < 1.00"
+    assert first_line(error) == "b (nothing) → 2 (leaf_f1 0.67 < 1.00)"
 
 
 def test_text_is_read_on_both_sides():
@@ -38,7 +41,7 @@ def test_text_is_read_on_both_sides():
 def test_the_threshold_is_1_by_default():
     with pytest.raises(AssertionError) as error:
         assert_json_match(*HALF)
-    assert first_line(error) == "leaf_f1 score 0.50 < 1.00"
+    assert first_line(error) == "b 3 → 2 (leaf_f1 0.50 < 1.00)"
     assert type(error.value) is AssertionError
 
 
@@ -53,14 +56,14 @@ def test_thresholds_that_are_reached(threshold):
 def test_every_figure_has_a_threshold(figure):
     with pytest.raises(AssertionError) as error:
         assert_json_match(*HALF, threshold={figure: 0.51})
-    assert first_line(error).startswith(f"leaf_f1 {'F1' if figure == 'f1' else figure} 0.50 < 0.51")
+    assert first_line(error) == f"b 3 → 2 (leaf_f1 {NAMES[figure]}0.50 < 0.51)"
 
 
 def test_every_figure_that_is_too_low_is_named():
     with pytest.raises(AssertionError) as error:
         assert_json_match(*HALF, threshold={"score": 0.6, "recall": 0.7, "precision": 0.4})
-    assert "score 0.50 < 0.60" in str(error.value)
-    assert "recall 0.50 < 0.70" in str(error.value)
+    assert first_line(error) == "b 3 → 2 (leaf_f1 0.50 < 0.60, 1 more score too low)"
+    assert "also recall 0.50 < 0.70" in str(error.value)
     assert "precision 0.50 < 0.40" not in str(error.value)
 
 
@@ -72,7 +75,7 @@ def test_a_field_has_to_reach_its_own_threshold():
 def test_a_field_below_its_threshold_is_named():
     with pytest.raises(AssertionError) as error:
         assert_json_match(*ORDERS, metric="json_similarity", threshold={"fields": {"items[].*": 0.8}})
-    assert first_line(error) == 'json_similarity fields["items[].price"] 0.75 < 0.80'
+    assert first_line(error) == ("items[1].price 20 → 30 (json_similarity of items[].price 0.75 < 0.80)")
 
 
 @pytest.mark.filterwarnings("ignore::pytest_jsonmatch.JsonMatchWarning")
@@ -103,7 +106,7 @@ def test_nothing_but_perfection_reaches_1():
     actual = {"text": "x" * 99_999 + "y"}
     with pytest.raises(AssertionError) as error:
         assert_json_match(actual, expected, metric="json_similarity", threshold=1)
-    assert first_line(error) != "json_similarity score 1.00 < 1.00"
+    assert not first_line(error).endswith("(json_similarity 1.00 < 1.00)")
 
 
 @pytest.mark.parametrize(

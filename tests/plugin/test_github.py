@@ -58,10 +58,10 @@ def commands(run):
 def test_each_failed_case_is_annotated_where_it_failed(suite, workers):
     run = suite.runpytest("evals", *workers)
     assert [line.partition("%0A")[0] for line in commands(run)] == [
-        "::error file=evals/a.golden.yaml,line=12,title=flaky (run 1 of 3)::leaf_f1 score 0.00 < 1.00",
+        "::error file=evals/a.golden.yaml,line=12,title=flaky (run 1 of 3)::n 2 → 1 (leaf_f1 0.00 < 1.00)",
         "::error file=evals/test_it.py,line=5,title=test_setup::RuntimeError: 50 %25, broken",
-        "::error file=evals/a.golden.yaml,line=6,title=wrong::leaf_f1 score 0.50 < 1.00",
-        "::error file=evals/test_it.py,line=12,title=test_python::leaf_f1 score 0.00 < 1.00",
+        '::error file=evals/a.golden.yaml,line=6,title=wrong::name "Anne" → "Ann" (leaf_f1 0.50 < 1.00)',
+        "::error file=evals/test_it.py,line=12,title=test_python::b 2 → 1 (leaf_f1 0.00 < 1.00)",
     ]
 
 

@@ -102,7 +102,7 @@ def test_a_golden_case_without_a_verdict_fails_and_says_field_line_and_reason(py
     outcome.assert_outcomes(failed=1)
     outcome.stdout.fnmatch_lines("""\
         >     expected: {summary: Fine weather}
-        E     AssertionError: leaf_f1 score is undefined, needs 1.00, 1 comparator error
+        E     AssertionError: comparator 'semantic' failed at summary (leaf_f1 is undefined)
         E       –  summary  batch error, comparator failed  :4
         E     error: comparator 'semantic' at summary: invalid: the judge raised
         E            ZeroDivisionError: division by zero
