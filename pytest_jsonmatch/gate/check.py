@@ -30,6 +30,11 @@ class Check:
     operator: str = ">="
 
     @property
+    def is_drop(self) -> bool:
+        """Whether the value is the change from a baseline."""
+        return self.statistic == "drop"
+
+    @property
     def margin(self) -> float | None:
         """The distance of the value from its limit: below 0 if the check fails, None without a value.
 

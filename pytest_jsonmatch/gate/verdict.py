@@ -181,6 +181,8 @@ class Change:
             return f"{number} cannot be tested, it takes at least {least}; {result}"
         if not self.passed:
             return f"significantly worse{more}"
+        if self.kind == "worse" and self.interval.low > -self.gate.max_drop:
+            return f"significantly worse, but a drop of {limit} is ruled out"
         if self.kind == "worse":
             return f"significantly worse; the drop may still be below the allowed {limit}"
         if self.kind != "not significant":
@@ -219,7 +221,7 @@ class Change:
         """The difference and the ends of its interval, with as many decimals wherever they are named."""
         if self.interval is None:
             return ["", "", ""]
-        return _format_differences(self.interval.estimate, self.interval.low, self.interval.high)
+        return format_differences(self.interval.estimate, self.interval.low, self.interval.high)
 
     @property
     def _unit(self) -> str:
@@ -391,7 +393,7 @@ def format_means(before: float, now: float) -> tuple[str, str]:
     return texts
 
 
-def _format_differences(*numbers: float) -> list[str]:
+def format_differences(*numbers: float) -> list[str]:
     """Format differences with enough decimals to show which of them are 0."""
     texts: list[str] = []
     for digits in range(3, 10):

@@ -34,6 +34,10 @@ _MIN_ROWS: Final = 6
 THIS: Final = "this run"
 """The name of the current run in a comparison with its baseline."""
 _CORRECTED: Final = "intervals below the mean score are corrected for their number: they are wider"
+_LEVELS: Final = (
+    "in brackets, how many cases have the field: its level is their mean; in the difference, a run that "
+    "lacks it counts as 1"
+)
 _INDEX: Final = re.compile(r"\[(\d+)\]")
 _TONES: Final = {"worse": "bad", "better": "good", "ruled out": "good"}
 
@@ -259,27 +263,22 @@ def _statistic_table(contest: Contest) -> Table:
     if run_change.scores.interval is None:
         return Table(columns, rows)
     columns += [f"{run_change.scores.interval.confidence * 100:.3g} % interval", "verdict"]
-    changes = _list_changes(run_change)
+    changes, notes = _list_changes(run_change), list[str]()
     for name, _, change in (next(changes), *(named for named in changes if named.change.delta)):
         tone = _TONES.get(change.kind, "")
         cells = (TableCell(text, tone) for text in (*change.signed, change.verdict))
-        label = name + _coverage(run_change.with_field.get(name), run_change.scores.cases)
-        rows.append([label, score_text(change.baseline), score_text(change.current), *cells])
-    note = _CORRECTED if len(rows) > 1 else ""
+        levels = [score_text(change.baseline), score_text(change.current)]
+        with_field = run_change.with_field.get(name)
+        if with_field is not None and {*with_field} != {run_change.scores.cases}:
+            levels = [f"{level} ({count(number)})" for level, number in zip(levels, with_field)]
+            notes = [_LEVELS]
+        rows.append([name, *levels, *cells])
+    note = "; ".join([_CORRECTED, *notes] if len(rows) > 1 else [])
     verdicts = {"verdict"}
     spare = {columns[4]: 1}
     return Table(
         columns, rows, title, "statistic", names=names, text=verdicts, uncut=verdicts, spare=spare, note=note
     )
-
-
-def _coverage(with_field: tuple[int, int] | None, cases: int) -> str:
-    """Return of how many cases a field's levels are the means; empty if all have it."""
-    if with_field is None or with_field == (cases, cases):
-        return ""
-    before, after = with_field
-    number = count(after, "case") if before == after else f"{count(before)} and {count(after, 'case')}"
-    return f" (mean of {number} that {'has' if before == after == 1 else 'have'} it)"
 
 
 # -- cases that changed ------------------------------------------------------------------------------------

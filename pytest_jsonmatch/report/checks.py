@@ -93,4 +93,9 @@ def check_texts(check: Check, *, unicode: bool = True) -> tuple[str, str, str]:
         return "", f"{check.limit:g}", ""
     if isinstance(check.value, int):
         return count(check.value), f"{check.limit:g}", f"{check.margin:+g}" if check.margin else "0"
+    if check.is_drop:
+        from pytest_jsonmatch.gate.verdict import format_differences
+
+        value, margin = format_differences(check.value, check.margin)  # as in the note and the other tables
+        return value, limit_texts(check.value, check.limit)[1], margin
     return *limit_texts(check.value, check.limit), change_text(check.margin, unicode=unicode)

@@ -113,6 +113,15 @@ def test_no_worse_is_significant_by_many_cases():
     )
 
 
+def test_a_small_loss_of_many_cases_is_within_the_limit():
+    """Where the interval is within the limit, the drop is not called one that may be within it."""
+    before, now = run(*[1.0] * 200), run(*[0.99] * 40, *[1.0] * 160)
+    assert compare(now, before, DropGate(0.05)).gate_text.startswith(
+        "passes: significantly worse (-0.002), but a drop of 0.05 is ruled out (interval "
+    )
+    assert "may still be below the allowed 0.002" in compare(now, before, DropGate(0.002)).gate_text
+
+
 def test_cases_of_one_document_count_as_one():
     before, now = run(*[1.0] * 40), run(*[0.5] * 10, *[1.0] * 30)
     assert compare(now, before).kind == "worse"

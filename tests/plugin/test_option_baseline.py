@@ -225,15 +225,15 @@ def test_a_pinned_baseline_sees_what_a_rolling_one_does_not(losing, given):
     run.stdout.fnmatch_lines_random(
         [
             "gate *verdict *value *limit *margin",
-            "--jsonmatch-max-drop=0.15 from main *passed   -0.10  -0.15   +0.05",
-            "--jsonmatch-max-drop=0.15 from release-1.4 *failed   -0.20  -0.15   -0.05",
+            "--jsonmatch-max-drop=0.15 from main *passed   -0.100  -0.15  +0.050",
+            "--jsonmatch-max-drop=0.15 from release-1.4 *failed   -0.200  -0.15  -0.050",
             "against `main`, this run is significantly worse in mean score (-0.100)*",
             "against `release-1.4`, this run is significantly worse in mean score (-0.200)*",
             "this run against main*mean of 20 cases in both",
             "this run against release-1.4*mean of 20 cases in both",
             "kind *main *release-1.4 *this run",
             "value differs *0.100 *0.000 *0.200",
-            "jsonmatch: 1 of 2 gates failed: --jsonmatch-max-drop=0.15 from release-1.4 (-0.20)",
+            "jsonmatch: 1 of 2 gates failed: --jsonmatch-max-drop=0.15 from release-1.4 (-0.200)",
         ]
     )
     # Each of two tests has half of the error rate.

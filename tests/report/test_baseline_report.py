@@ -317,8 +317,10 @@ def test_the_level_of_a_field_is_the_mean_of_the_cases_that_have_it():
     gold = {"n": 1}
     with_tip = [{"n": 1, "tip": 2}] * 4
     before, after = run(*with_tip, *[gold] * 6, expected=gold), run(*[gold] * 9, with_tip[0], expected=gold)
-    (row,) = (line for line in shown(before, after, width=200) if line.startswith("tip ("))
-    cells = re.split(r" {2,}", row)
-    assert cells[:4] == ["tip (mean of 4 and 1 case that have it)", "0.00", "0.00", "+0.600"]
+    for width in (80, 200):
+        lines = shown(before, after, width=width)
+        (row,) = (line for line in lines if line.startswith("tip "))
+        assert re.split(r" +", row)[:6] == ["tip", "0.00", "(4)", "0.00", "(1)", "+0.600"]
+        assert "in brackets, how many cases have the field" in " ".join(lines)
     same = shown(before, before, width=200)
-    assert not any("that have it" in line for line in same)
+    assert not any("in brackets" in line for line in same)
