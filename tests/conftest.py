@@ -34,11 +34,21 @@ from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.run import RunResult
 from pytest_jsonmatch.results.statistics import Interval
 
+
 # The same inputs in every run, so that a change is never blamed for what it did not do. FULL=1 looks for new ones,
 # as does `tests/fuzz/run.py`. No deadline and no check of speed: a busy machine is no failure.
+def share(number: int) -> int:
+    """How many of so many random inputs are tried: all with FULL=1, a fifth otherwise."""
+    return number if os.environ.get("FULL") else max(1, number // 5)
+
+
 for name, same in (("same", True), ("new", False)):
     settings.register_profile(
-        name, derandomize=same, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+        name,
+        derandomize=same,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+        max_examples=share(100),
     )
 settings.load_profile("new" if os.environ.get("FULL") else "same")
 

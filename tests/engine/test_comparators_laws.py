@@ -16,6 +16,7 @@ from pytest_jsonmatch.engine.comparators.explain import explain, explain_match
 from pytest_jsonmatch.engine.comparators.kinds import OTHER_VALUE, find_kind
 from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.equality import json_equal
+from tests.conftest import share
 
 BOUND = {
     "exact": {},
@@ -125,7 +126,7 @@ actual_values = expected_values | strange | st.lists(strange, max_size=2)
 
 @pytest.mark.parametrize("key", SCORE)
 @given(expected=expected_values, actual=actual_values)
-@settings(max_examples=40)
+@settings(max_examples=share(40))
 def test_any_two_values_get_a_score_from_0_to_1(key, expected, actual):
     score = SCORE[key](expected, actual)
     assert type(score) is float
@@ -134,14 +135,14 @@ def test_any_two_values_get_a_score_from_0_to_1(key, expected, actual):
 
 @pytest.mark.parametrize("key", REFLEXIVE)
 @given(value=expected_values)
-@settings(max_examples=40)
+@settings(max_examples=share(40))
 def test_a_value_matches_itself(key, value):
     assert SCORE[key](value, value) == 1.0
 
 
 @pytest.mark.parametrize("key", ["exact", "binary", "numeric", "relative", "levenshtein"])
 @given(expected=expected_values, actual=actual_values)
-@settings(max_examples=40)
+@settings(max_examples=share(40))
 def test_only_equal_values_score_1(key, expected, actual):
     assume(not json_equal(expected, actual))
     numeric_text = key == "numeric" and str in {type(expected), type(actual)}
@@ -154,21 +155,21 @@ def test_only_equal_values_score_1(key, expected, actual):
 
 @pytest.mark.parametrize("key", SYMMETRIC)
 @given(one=expected_values, other=expected_values)
-@settings(max_examples=40)
+@settings(max_examples=share(40))
 def test_the_sides_may_be_exchanged(key, one, other):
     assert SCORE[key](one, other) == pytest.approx(SCORE[key](other, one), abs=1e-12)
 
 
 @pytest.mark.parametrize("key", SCORE)
 @given(expected=expected_values, actual=strange)
-@settings(max_examples=10)
+@settings(max_examples=share(10))
 def test_nan_and_infinities_match_nothing(key, expected, actual):
     assert SCORE[key](expected, actual) == 0.0
 
 
 @pytest.mark.parametrize("key", [key for key in BOUND if not key.startswith("oneof")])
 @given(value=actual_values.filter(lambda value: value is not None))
-@settings(max_examples=20)
+@settings(max_examples=share(20))
 def test_null_matches_null_only(key, value):
     assume(not (key == "contains" and type(value) is list))
     assert (SCORE[key](None, None), SCORE[key](None, value)) == (1.0, 0.0)
@@ -178,14 +179,14 @@ def test_null_matches_null_only(key, value):
     "key", ["numeric", "numeric rel", "relative", "threshold", "threshold step", "amount abs"]
 )
 @given(value=st.booleans(), number=finite)
-@settings(max_examples=20)
+@settings(max_examples=share(20))
 def test_a_boolean_is_no_number(key, value, number):
     assert (SCORE[key](value, number), SCORE[key](number, value)) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize("key", TABLE)
 @given(expected=st.lists(expected_values, max_size=6), actual=st.lists(actual_values, max_size=6))
-@settings(max_examples=40)
+@settings(max_examples=share(40))
 def test_the_table_says_the_same(key, expected, actual):
     scores = TABLE[key](expected, actual)
     assert (scores.shape, scores.dtype) == ((len(expected), len(actual)), "float64")
@@ -195,7 +196,7 @@ def test_the_table_says_the_same(key, expected, actual):
 
 @pytest.mark.parametrize("key", [key for key, scoring in SCORING.items() if scoring.rows])
 @given(expected=st.lists(expected_values, max_size=6), actual=st.lists(actual_values, max_size=6))
-@settings(max_examples=60)
+@settings(max_examples=share(60))
 def test_scores_by_row_are_those_that_are_not_0(key, expected, actual):
     scores = [{to: SCORE[key](one, other) for to, other in enumerate(actual)} for one in expected]
     found = SCORING[key].rows(expected, actual)
@@ -209,7 +210,7 @@ def test_scores_by_row_are_those_that_are_not_0(key, expected, actual):
     expected=st.lists(finite, min_size=1, max_size=8),
     offsets=st.lists(st.sampled_from([0, 0.1, 0.5, 2.5, 3, -0.5, 10, 1e-17]), min_size=1, max_size=8),
 )
-@settings(max_examples=40)
+@settings(max_examples=share(40))
 def test_the_table_says_the_same_of_numbers_at_the_limits(key, expected, offsets):
     doubles = [e for e in expected if type(e) is not Decimal and abs(e) < 1e300]
     near = [e + offset for e, offset in zip(doubles, offsets, strict=False)]
@@ -224,7 +225,7 @@ def test_the_table_says_the_same_of_numbers_at_the_limits(key, expected, offsets
     expected=expected_values,
     actual=actual_values,
 )
-@settings(max_examples=150)
+@settings(max_examples=share(150))
 def test_explain_survives_anything(name, params, expected, actual):
     reason = explain(name, params, expected, actual) or explain_match(name, params, expected, actual)
     assert reason is None or (0 < len(reason) < 100 and reason.isprintable())
@@ -260,7 +261,7 @@ long_texts = st.text(st.sampled_from("ab é\U0001f600\ud800"), min_size=75, max_
     others=st.lists(long_texts | scalars, max_size=3),
     cut=st.integers(0, 9),
 )
-@settings(max_examples=60)
+@settings(max_examples=share(60))
 def test_a_ceiling_is_never_below_the_score(first, more, others, cut):
     expected = [first, *more]
     actual = [*(value[cut:] if type(value) is str else value for value in expected), *others]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.engine.plan.registry import session_registry
+from tests.conftest import share
 
 TREE_METRICS = ["pairwise_f1", "leaf_f1"]
 
@@ -294,7 +295,7 @@ def test_a_number_that_json_lacks_equals_nothing_wherever_it_stands_in_nested_ar
     assert compare_json(same, [[0, 0], [0]], metric=metric, arrays="unordered").score == 0.0
 
 
-@settings(max_examples=60)
+@settings(max_examples=share(60))
 @given(
     st.recursive(
         st.sampled_from([0, 0.1, 0.10001, "a", True, None, NAN, INF, "\ud800"]),

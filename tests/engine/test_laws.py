@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import subprocess
 import sys
 from collections import Counter
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 
 from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.engine.result.aggregation import COUNTED
+from tests.conftest import share
 
 STATUSES = ("match", "mismatch", "omission", "hallucination", "skipped", "batch_error")
 METRICS = ("field_match", "field_match_normalized", "json_similarity", "pairwise_f1", "leaf_f1")
@@ -33,8 +33,7 @@ VALUES = st.recursive(
 )
 OBJECTS = st.dictionaries(st.sampled_from("abcd"), VALUES, max_size=4)
 FLAT = st.dictionaries(st.sampled_from("abcdefg"), SCALARS, max_size=7)
-FEW = "TESTS_FEW_CASES" in os.environ
-quiet = settings(max_examples=50 if FEW else 150)
+quiet = settings(max_examples=share(150))
 
 
 @pytest.mark.parametrize("metric", METRICS)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import math
-import os
 import random
 from typing import Any
 
@@ -15,10 +14,11 @@ from scipy.optimize import linear_sum_assignment
 
 from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.engine.value.paths import parse_path
+from tests.conftest import share
 
 TREE_METRICS = ["pairwise_f1", "leaf_f1"]
 quiet = settings(
-    max_examples=20 if "TESTS_FEW_CASES" in os.environ else 60,
+    max_examples=share(60),
     suppress_health_check=[HealthCheck.filter_too_much],
 )
 

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from pytest_jsonmatch import ConfigurationError, InvalidExpectedError, UnsupportedValueError, compare_json
 from pytest_jsonmatch.engine.value.errors import RootTypeError
 from pytest_jsonmatch.engine.value.matchers import to_expected
+from tests.conftest import share
 
 NAN = float("nan")
 
@@ -279,7 +280,7 @@ def brute_force(expected, actual, options):
     return max(sum(lines[at][to] for at, to in enumerate(each)) for each in chosen)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=share(60), deadline=None)
 @given(
     st.lists(
         MATCHERS | st.fixed_dictionaries({"a": MATCHERS}, optional={"b": SCALARS, "c": MATCHERS}), max_size=4

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import math
-import os
 import random
 import re
 from collections import Counter
@@ -35,15 +34,14 @@ from pytest_jsonmatch.engine.score.walkstate import WalkState
 from pytest_jsonmatch.engine.value.matchers import to_expected
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.sums import add_sums
+from tests.conftest import share
 
 STATUSES = ("match", "mismatch", "omission", "hallucination", "skipped", "batch_error")
 BODIES = {"lists": ListGrid, "arrays": ArrayGrid}
 
 
 def laws(max_examples):
-    if "TESTS_FEW_CASES" in os.environ:
-        max_examples = max(2, max_examples // 4)
-    return settings(max_examples=max_examples)
+    return settings(max_examples=share(max_examples))
 
 
 def letters(expected, actual, params=None):

@@ -14,12 +14,12 @@ from pytest_jsonmatch.gate.intervals import lower_end, ratio_interval
 from pytest_jsonmatch.gate.paired import holm
 from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.gate.verdict import DropGate, compare, compare_several
-from tests.conftest import mean_interval, sign_flip
+from tests.conftest import mean_interval, share, sign_flip
 
 PATTERNS = 5_000 if "FULL" in os.environ else 150
 """Of each kind, in each mode."""
-quiet = settings(max_examples=60)
-few = settings(max_examples=12)
+quiet = settings(max_examples=share(60))
+few = settings(max_examples=share(12))
 
 modes = st.sampled_from(["regression", "non-inferiority"])
 binary = st.sampled_from([0.0, 1.0])

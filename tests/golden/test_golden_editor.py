@@ -36,11 +36,12 @@ from pytest_jsonmatch.reading.errors import GoldenFileError
 from pytest_jsonmatch.reading.matchers import MATCHER_WORDS
 from pytest_jsonmatch.reading.yamlevents import load
 from pytest_jsonmatch.results.limits import SCORES
+from tests.conftest import share
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads(files("pytest_jsonmatch.golden").joinpath("golden-cases.schema.json").read_bytes())
 VALIDATORS = [Draft202012Validator(SCHEMA), Draft7Validator(SCHEMA)]
-thorough = settings(max_examples=150)
+thorough = settings(max_examples=share(150))
 
 
 def loader_says(text):

@@ -109,6 +109,8 @@ def engine_says(this: Case) -> dict[str, Any]:
     said["pairs"] = sorted(
         (each.expected_path, each.actual_path, *pair) for each in result.alignments for pair in each.pairs
     )
+    costs = [each.cost for each in result.differences]
+    said["costs"] = [sum(costs), sum(each.cost for each in result.kinds.values()), min(costs, default=0.0)]
     return with_figures_of_its_own(said, this)
 
 
@@ -129,6 +131,10 @@ def reference_says(this: Case, engine: dict[str, Any]) -> dict[str, Any]:
     # What was only skipped has no aggregate.
     said["fields"] = {path: each for path, each in said["fields"].items() if any(each[:4]) or each[5]}
     said["rows"] = in_order(result.results)
+    if "error" not in engine:
+        # The costs of differences add up to what is lost, one by one and by kind, and none is negative.
+        loss = 1 - engine["score"]
+        said["costs"] = [loss, loss, max(0.0, engine["costs"][2])]
     return with_figures_of_its_own(said, this)
 
 

@@ -1,21 +1,19 @@
 """The slow reference against figures derived by hand, and the engine against the slow reference.
 
-1,500 seeded cases run here; `compare.py` beside this file runs as many as it is told to.
+300 seeded cases run here, 1,500 with FULL=1; `compare.py` beside this file runs as many as it is told to.
 """
 
 from __future__ import annotations
 
 import importlib
 import itertools
-import os
 import random
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from pytest_jsonmatch import JsonMatchError
+from tests.conftest import share
 
 HERE = str(Path(__file__).parent)
 
@@ -197,7 +195,7 @@ def order(rng):
     }
 
 
-@pytest.mark.parametrize("size", [12, 40], ids=["lists", "arrays"])
+@pytest.mark.parametrize("size", [12, 33], ids=["lists", "arrays"])
 @pytest.mark.parametrize("options", [{}, {"metric": "pairwise_f1"}, {"reduce": "ratio"}])
 def test_prices_prove_that_the_pairs_are_optimal(compare, size, options):
     is_optimal = importlib.import_module("certificate").is_optimal
@@ -229,22 +227,7 @@ def loss(worth, one, other):
     return sum(worth[pair] for pair in (one, other)) - sum(worth[pair] for pair in exchanged)
 
 
-# Counting lines makes each case several times as dear, and the first few hundred reach all of them.
-CASES = 3_000 if os.environ.get("FULL") else 300 if "TESTS_FEW_CASES" in os.environ else 1_500
-
-
-@pytest.mark.parametrize("first", range(0, CASES, 100))
+@pytest.mark.parametrize("first", range(0, share(1_500), 100))
 def test_engine_agrees_with_the_reference(compare, first):
     seeds = compare.disagreements(range(first, first + 100))
     assert seeds == [], compare.smallest_report(seeds, tries=3)
-
-
-@pytest.mark.parametrize("first", range(0, CASES, 100))
-def test_the_costs_of_differences_add_up_to_the_loss(compare, first):
-    for seed in range(first, first + 100):
-        with suppress(JsonMatchError):
-            result = compare.answer_of(compare.case(seed))
-            costs = [each.cost for each in result.differences]
-            assert sum(costs) == pytest.approx(1 - result.score, abs=1e-9), seed
-            assert all(cost >= 0 for cost in costs), seed
-            assert sum(each.cost for each in result.kinds.values()) == pytest.approx(sum(costs), abs=1e-12)

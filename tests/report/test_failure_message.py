@@ -15,6 +15,7 @@ from pytest_jsonmatch.report.escape import display_width
 from pytest_jsonmatch.report.failure import failure_message
 from pytest_jsonmatch.report.terminal_style import TerminalStyle
 from pytest_jsonmatch.results.limits import ScoreCheck
+from tests.conftest import share
 
 EXPECTED = {
     "number": "INV-2024-0017",
@@ -426,7 +427,7 @@ VALUES = st.recursive(
 DOCUMENTS = st.dictionaries(ANY_TEXT, VALUES, max_size=12)
 
 
-@settings(max_examples=80)
+@settings(max_examples=share(80))
 @given(
     metric=st.sampled_from(["field_match", "field_match_normalized", "json_similarity"]),
     actual=DOCUMENTS,

@@ -18,6 +18,7 @@ from pytest_jsonmatch.report.terminal_style import TerminalStyle
 from pytest_jsonmatch.results.comparison import Case, Comparison
 from pytest_jsonmatch.results.run import RunResult
 from tests.conftest import compared as kept
+from tests.conftest import share
 
 
 def compared(name, actual, expected, *, limit=1.0, metric="json_similarity", threshold=None, **options):
@@ -198,7 +199,7 @@ COMPARISONS = st.builds(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=share(150))
 @given(
     st.lists(COMPARISONS, max_size=4),
     st.integers(20, 130),

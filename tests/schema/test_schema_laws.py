@@ -21,6 +21,7 @@ from pytest_jsonmatch.schema import (
     resolve_schema_references,
     validate_gold,
 )
+from tests.conftest import share
 
 KEYS = st.sampled_from(["a", "b", "a.b", "é", "$ref", "properties"])
 SCALARS = (
@@ -96,7 +97,7 @@ SCHEMAS = st.builds(
     PARTS,
 )
 THOROUGH = settings(
-    max_examples=100, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.data_too_large]
+    max_examples=share(100), suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.data_too_large]
 )
 
 
