@@ -77,7 +77,7 @@ def run(options: Namespace) -> int:
     comparison = Comparison.of(result, id=name, nodeid=name, threshold=limits, passed=passed)
     if unreadable:
         comparison = replace(
-            comparison, score=0.0, precision=0.0, recall=0.0, f1=0.0, parsed=False, warnings=(unreadable,)
+            comparison, score=0.0, precision=0.0, recall=0.0, f1=0.0, parsed=False, unreadable=unreadable
         )
     title = f"{name_of(actual)} against {name_of(expected)}"
     if options.html is not None:

@@ -75,6 +75,7 @@ def run(options: Namespace) -> int:
         also=[f"{count(unscored, 'answer')} not scored"] if unscored else [],
         page=None if options.html is None else PageExtra(details_of_records(run)),
         has_intervals=_is_kept(options),
+        names_errors=False,
     )
     write_files(options, results, report)
     style = make_style(options)

@@ -37,8 +37,6 @@ def run(options: Namespace) -> int:
         checks = [replace(check, passed=None) for check in checks]
         names = ", ".join(interrupted)
         notes.append(Text(f"gates are not judged: the run was interrupted ({names})", "bad", level="brief"))
-    if results.is_of_records and (errors := results.total_errors):
-        notes.append(f"{count(errors, 'error')}, listed by `jsonmatch evaluate`")
     report = build(
         results,
         options.results[0].name if len(options.results) == 1 else count(len(options.results), "result file"),

@@ -193,8 +193,7 @@ def _make_comparison(
     )
     if unreadable is None:
         return comparison
-    warnings = (*comparison.warnings, str(unreadable))
-    return replace(comparison, score=0.0, precision=0.0, recall=0.0, f1=0.0, warnings=warnings)
+    return replace(comparison, score=0.0, precision=0.0, recall=0.0, f1=0.0, unreadable=str(unreadable))
 
 
 def _score_empty_answer(request: ComparisonRequest) -> float | None:

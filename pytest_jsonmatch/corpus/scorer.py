@@ -429,7 +429,7 @@ class _Scorer:
         pair = read.pair
         counts = self._result.sums.counts
         if pair.actual is MISSING:
-            counts.update(unanswered=1, never_answered=1, unanswered_runs=1)
+            counts.update(unanswered=1, never_answered=1, unanswered_runs=1, incomplete=1)
         validity = self._validate(read) if self._task.validate != "off" else ""
         is_parsed = read.actual is not MISSING if read.is_text and not read.is_string else None
         if is_parsed is not None or validity:

@@ -62,7 +62,7 @@ class BaselineDiff:
         after: the later run.
         cases: the scores of each case in both runs, named by its id.
         fields: the scores of each field in both runs, for each metric; over the cases in both runs or, if
-            `of_corpora`, over all records.
+            `of_totals`, over all records.
         new: cases that only the later run has.
         vanished: cases that only the earlier run has.
         mismatches: cases whose scores can't be compared.
@@ -80,8 +80,8 @@ class BaselineDiff:
 
     @property
     def score(self) -> Delta | None:
-        """The mean score of the cases in both runs, or of all records (`of_corpora`); None without any."""
-        if self.of_corpora:
+        """The mean score of the cases in both runs, or of all records (`of_totals`); None without any."""
+        if self.of_totals:
             means = self.before.mean("score"), self.after.mean("score")
             return None if means[0] is None or means[1] is None else Delta("score", means[0], means[1])
         if not self.cases:
@@ -92,13 +92,9 @@ class BaselineDiff:
         return Delta("score", before, after)
 
     @property
-    def of_corpora(self) -> bool:
-        """Whether both runs are of records, and at least one of them keeps only some records as cases."""
-        return (
-            self.before.is_of_records
-            and self.after.is_of_records
-            and (self.before.is_partial or self.after.is_partial)
-        )
+    def of_totals(self) -> bool:
+        """Whether a run keeps only some records as cases, so that only totals can be compared."""
+        return self.before.is_partial or self.after.is_partial
 
     @property
     def is_comparable(self) -> bool:
@@ -120,7 +116,7 @@ def compare_runs(before: RunResult, after: RunResult) -> BaselineDiff:
     partial = before.is_partial or after.is_partial
     sides = [*_common(before, after, both)]
     mismatches = [*_mismatches(both, old, new)]
-    if partial and before.is_of_records and after.is_of_records:
+    if partial:
         sides = [before, after]
         signatures = str(before.signature), str(after.signature)
         mismatches = [Mismatch("all records", *signatures)] if len({*signatures}) > 1 else []

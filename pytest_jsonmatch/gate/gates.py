@@ -300,10 +300,10 @@ def _note(gate: Gate, results: RunResult, paths: Container[str] | None, value: f
         return f"{count(counts['unanswered'])} of {number} unanswered"
     if name == "flip_rate":
         if value is None:
-            return "a corpus has no repeats" if results.is_of_records else "no case ran twice"
+            return f"no {results.noun} ran twice"
         return _mean_of(counts["repeated"], "case")
     if name == "pass_rate":
-        return f"{count(counts['passed'])} of {number}{' with score 1' if results.is_of_records else ''}"
+        return f"{count(counts['passed'])} of {number}{'' if results.has_thresholds else ' with score 1'}"
     if name in _OF_ANSWERS and value is None:
         return _OF_ANSWERS[name]
     if name == "parse_rate":
@@ -320,10 +320,7 @@ def _mean_of(number: int, noun: str) -> str:
 
 
 def _completeness(results: RunResult) -> tuple[float | None, str]:
-    value, total = results.completeness, results.total_records
-    if results.is_of_records:
-        return value, f"{total - results.total_unanswered:,} of {count(total, 'record')} with an answer"
-    reasons = ", ".join(results.narrowed)
+    value, reasons = results.completeness, ", ".join(results.narrowed)
     return value, "" if value is not None else f"the number of cases is unknown ({reasons})"
 
 

@@ -91,13 +91,13 @@ def contest(
     under another rootdir.
     """
     (name, earlier), (_, later) = before, after
-    ids = [[case.id for case in run.cases if not run.is_of_records] for run in (earlier, later)]
+    ids = [[case.id for case in run.cases] for run in (earlier, later)]
     renaming = find_renaming(*ids)
     if renaming is not None:
         earlier = earlier.with_cases(replace(case, id=renaming.apply(case.id)) for case in earlier.cases)
     diff = compare_runs(earlier, later)
     change = None
-    if diff.is_comparable and not diff.of_corpora:
+    if diff.is_comparable and not diff.of_totals:
         gate = replace(gate, confidence=1 - gate.alpha / tests)
         change = change_of_runs(earlier, later, gate, by=by)
     return Contest(name, after[0], diff, change, renaming)

@@ -224,7 +224,7 @@ def _unanswered_part(diff: BaselineDiff) -> str:
 
 def _partial_note(diff: BaselineDiff) -> Text:
     """Return how many records both files keep, and how to get a verdict; empty if nothing is missing."""
-    if not diff.of_corpora:
+    if not diff.of_totals:
         return Text("")
     kept, total = len(diff.cases), count(max(diff.before.total_records, diff.after.total_records), "record")
     number = (
@@ -246,7 +246,7 @@ def _statistic_table(contest: Contest) -> Table:
     coverage = f"mean of {count(len(diff.cases), 'case')} in both"
     title, names = f"{{}} against {{}}{' ({})' if made else ''}", [contest.after, contest.before]
     names += [made] if made else []
-    if diff.of_corpora:
+    if diff.of_totals:
         coverage = f"mean of all {count(diff.after.total_records, 'record')}"
         if diff.before.total_records != diff.after.total_records:
             coverage += f" ({count(diff.before.total_records)} in {{}})"
@@ -300,7 +300,7 @@ def _case_table(contest: Contest) -> Table:
         if more := answers[_MAX_ANSWERS:]:
             rows.append([f"  {count(len(more))} more", "", "", "", ""])
     which = f", the {_MAX_CASES} largest of {count(len(changed))}" if changed[_MAX_CASES:] else ""
-    if contest.diff.of_corpora:
+    if contest.diff.of_totals:
         which += f", among the {count(len(contest.diff.cases), 'record')} in both files"
     title = f"cases that changed from {{}} to {{}}{which}"
     columns = ["case", "change", "expected", contest.before, contest.after]

@@ -75,6 +75,7 @@ def build(
     notes: Sequence[str | Text] = (),
     also: Sequence[str] = (),
     link: str = "",
+    names_errors: bool = True,
 ) -> Report:
     """Return the report of a run.
 
@@ -94,6 +95,7 @@ def build(
         notes: further notes.
         also: further sentences in the line of the verdict.
         link: the base of links to lines, to which a file and `#L12` are appended; empty without links.
+        names_errors: whether notes name the first errors and warnings; the caller may list them all.
     """
     failed = failed_cases(results, locate_failure)
     repeated = repeats(results.cases)
@@ -101,12 +103,12 @@ def build(
     pending.sort(key=lambda check: check.passed is None)
     is_judged = _is_judged(results, [*gates, *pending])
     refused = any(check.passed is False for check in (*gates, *pending))
-    fails = refused or bool(failed and not results.is_of_records and not results.has_only_gates)
+    fails = refused or bool(failed and results.has_thresholds and not results.has_only_gates)
     verdict, headline = _verdict(results, is_judged=is_judged, fails=fails)
-    statistics = statistics_blocks(results, confidence, is_judged=is_judged, has_intervals=has_intervals)
+    statistics = statistics_blocks(results, confidence, has_intervals=has_intervals)
     has_intervals = any(statistic.interval for block in statistics for statistic in block.statistics)
     reasons = [
-        *_reasons(results, gates, failed, is_judged=is_judged, others_failed=others_failed),
+        *_reasons(results, gates, failed, others_failed=others_failed),
         *(Text(f"not counted: {count(number)} {reason}") for reason, number in left_out),
         *map(Text, also),
         *_baseline_reasons(baselines),
@@ -117,14 +119,14 @@ def build(
     blocks: list[ReportBlock] = [
         gate_table(gates, extent(results)),
         repeated_table(pending),
-        *_case_blocks(results, failed, page, link, is_judged=is_judged),
+        *_case_blocks(results, failed, page, link),
         *field_blocks(results, _scores_before(earlier)),
         *kind_blocks(results),
         *acceptable_blocks(results),
         *_comparison_blocks(results, contests, by, confidence),
         *repeat_blocks(repeated),
         *statistics,
-        *(Text(note, "open", level="brief") for note in _notes(results)),
+        *(Text(note, "open", level="brief") for note in _notes(results, names_errors=names_errors)),
         *(note if isinstance(note, Text) else Text(note, "open") for note in notes),
         *([Text(JUDGED, "open", level="brief")] if results.judged and (has_intervals or gates) else []),
         *([] if page is None else _charts(results)),
@@ -194,14 +196,14 @@ def build_comparison(
 
 
 def _case_blocks(
-    results: RunResult, failed: Sequence[FailedCase], page: PageExtra | None, link: str, *, is_judged: bool
+    results: RunResult, failed: Sequence[FailedCase], page: PageExtra | None, link: str
 ) -> Iterator[Table]:
     if page is None:
         yield failed_table(results, failed, link)
     else:
         from pytest_jsonmatch.report.cases_page import case_table
 
-        yield case_table(results, failed, page, link, is_judged=is_judged)
+        yield case_table(results, failed, page, link)
 
 
 def _charts(results: RunResult) -> Iterator[Chart]:
@@ -219,12 +221,7 @@ def _charts(results: RunResult) -> Iterator[Chart]:
 
 def _is_judged(results: RunResult, checks: Sequence[Check]) -> bool:
     """Return whether the run can pass or fail; files that are compared without a threshold cannot."""
-    if checks:
-        return True
-    return not results.is_of_records and (
-        any(case.verdict != "passed" for case in results.cases)
-        or any(comparison.threshold for comparison in results.comparisons)
-    )
+    return bool(checks) or results.has_thresholds
 
 
 def _verdict(results: RunResult, *, is_judged: bool, fails: bool) -> tuple[str, str]:
@@ -245,21 +242,20 @@ def _reasons(
     gates: Sequence[Check],
     failed: Sequence[FailedCase],
     *,
-    is_judged: bool,
     others_failed: int,
 ) -> Iterator[Text]:
     """Yield the reasons for the verdict; those against the run have the tone "bad"."""
     yield from _gate_reasons(gates)
-    cases = count(len(results.cases), "case")
-    if results.is_of_records:
-        yield Text(f"{count(results.total_perfect)} of {count(results.total_records, 'record')} with score 1")
+    cases = count(results.total_records, results.noun)
+    if not results.has_thresholds and results.total_records:
+        yield Text(f"{count(results.total_perfect)} of {cases} with score 1")
         if results.total_errors:
             yield Text(count(results.total_errors, "error"))
     elif failed:
         what, tone = ("did not pass", "") if results.has_only_gates else ("failed", "bad")
         yield Text(f"{count(len(failed))} of {cases} {what}", tone)
     elif results.total_records:
-        yield Text("no case failed" if is_judged else f"{cases}, without a threshold")
+        yield Text("no case failed")
     if results.total_unanswered:
         yield Text(f"{count(results.total_unanswered)} unanswered")
     before = [
@@ -267,7 +263,7 @@ def _reasons(
         for failed_case in failed
         if not failed_case.run.comparisons and not failed_case.run.unanswered
     ]
-    if not results.is_of_records and (unscored := len(before)):
+    if unscored := len(before):
         yield Text(f"{count(unscored)} before comparing, which counts as 0")
     if others_failed:
         yield Text(f"{count(others_failed, 'test')} that compared nothing failed too")
@@ -374,7 +370,6 @@ def statistics_blocks(
     results: RunResult,
     confidence: float,
     *,
-    is_judged: bool,
     has_intervals: bool,
 ) -> list[Statistics]:
     """Return the statistics of the run: means over cases and, for several cases, scores over all fields.
@@ -390,7 +385,7 @@ def statistics_blocks(
         known = {headline.name: headline.interval for headline in headlines(results, confidence)}
     noun, note = results.noun, _confidence(results, known)
     means = _distinct([_Value(TITLES_OF[name], results.mean(name), known.get(name)) for name in SCORES])
-    if results.total_records > 1 and (results.is_of_records or is_judged):
+    if results.total_records > 1:
         means = [*means, _Value("pass rate", results.pass_rate, known.get("pass_rate"))]
     scope = f"mean over {noun}s" if results.total_records > 1 else f"1 {noun}"
     scopes = [(scope, means)]
@@ -443,7 +438,7 @@ def _confidence(results: RunResult, known: Mapping[str, Interval]) -> str:
 # -- notes -------------------------------------------------------------------------------------------------
 
 
-def _notes(results: RunResult) -> Iterator[str]:
+def _notes(results: RunResult, *, names_errors: bool) -> Iterator[str]:
     """Yield notes on the statistics: unanswered cases, results that are left out, errors, warnings."""
     if note := unanswered_note(results):
         yield note
@@ -460,20 +455,27 @@ def _notes(results: RunResult) -> Iterator[str]:
             f"statistics and fields are of all {count(results.total_records, 'record')}, but only "
             f"{count(len(results.cases))} are listed; `--keep all` lists all and computes intervals"
         )
-    lists = {"violation": "violations", "comparator error": "errors", "warning": "warnings"}
-    for noun, name in lists.items() if not results.is_of_records else ():
-        # An answer without JSON has no other warning, and its failed case is listed with it.
-        listed = [
-            comparison
-            for comparison in results.comparisons
-            if name != "warnings" or comparison.parsed is not False
-        ]
-        entries = [
-            f"{entry} ({_name(comparison)})" for comparison in listed for entry in getattr(comparison, name)
-        ]
-        if entries:
-            first = ", the first: " if len(entries) > 1 else ": "
-            yield f"{count(len(entries), noun)}{first}{entries[0]}"
+    if names_errors and results.has_thresholds:  # other errors are listed with their failed cases
+        for noun, name in {
+            "violation": "violations",
+            "comparator error": "errors",
+            "warning": "warnings",
+        }.items():
+            entries = [
+                f"{entry} ({_name(comparison)})"
+                for comparison in results.comparisons
+                for entry in getattr(comparison, name)
+            ]
+            yield from _first(noun, len(entries), entries)
+    elif names_errors:
+        yield from _first("error", results.total_errors, results.errors)
+        yield from _first("warning", results.total_warnings, results.warnings)
+
+
+def _first(noun: str, number: int, entries: Sequence[object]) -> Iterator[str]:
+    """Yield the number of errors or warnings, and the first of them."""
+    if entries:
+        yield f"{count(number, noun)}{', the first: ' if number > 1 else ': '}{entries[0]}"
 
 
 def _name(comparison: Comparison) -> str:
@@ -527,8 +529,7 @@ def extent(results: RunResult) -> str:
     >>> extent(RunResult.of_cases(collected=3, narrowed=("-k",)))
     '0 of 3 cases (-k)'
     """
-    if results.is_of_records:
-        return count(results.total_records, "record")
-    present, total = len(results.cases), max(results.collected or 0, len(results.cases))
-    on = count(present, "case") if present == total else f"{count(present)} of {count(total, 'case')}"
+    present, noun = results.total_records, results.noun
+    total = max(results.collected or 0, present)
+    on = count(present, noun) if present == total else f"{count(present)} of {count(total, noun)}"
     return f"{on} ({', '.join(results.narrowed)})" if results.narrowed else on

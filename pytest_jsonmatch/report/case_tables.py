@@ -66,16 +66,15 @@ def failed_cases(results: RunResult, locate_failure: LocateFailure | None = None
     for case in results.cases:
         run = _failed_run(case)
         if run is not None:
-            errors = "\n".join(comparator_errors(run))
-            path, line, message = ("", 1, errors) if locate_failure is None else locate_failure(case, run)
+            path, line, message = ("", 1, "") if locate_failure is None else locate_failure(case, run)
             note = "" if case.of == 1 else f"run {run.number} of {case.of}"
             score = case.mean("score")
-            failure = Failure(case.id, score, path, max(line, 1), message or run.error, note)
+            failure = Failure(case.id, score, path, max(line, 1), message or "\n".join(run.errors), note)
             found.append(FailedCase(case, run, failure))
 
     def order(failed_case: FailedCase) -> tuple[object, ...]:
         return (
-            results.is_of_records and bool(comparator_errors(failed_case.run)),
+            not results.has_thresholds and bool(failed_case.run.errors),
             failed_case.failure.score,
             natural_key(failed_case.case.id),
         )
@@ -214,7 +213,7 @@ def failed_table(results: RunResult, failed: Sequence[FailedCase], link: str = "
             [RowDetail(failed_case.failure.note, message=failed_case.failure.message)]
             for failed_case in failed
         ],
-        node_ids=not results.is_of_records,
+        node_ids=True,
     )
 
 
@@ -227,8 +226,8 @@ def case_row(failed_case: FailedCase, link: str, *, have_places: bool) -> list[A
 
 def failed_title(results: RunResult) -> str:
     """Return the title of the table of failed cases."""
-    if results.is_of_records:
-        return "lowest-scoring records, those with errors last"
+    if not results.has_thresholds:
+        return f"lowest-scoring {results.noun}s, those with errors last"
     return "cases that did not pass" if results.has_only_gates else "failed cases"
 
 
@@ -249,7 +248,9 @@ def _describe_fields(failed_case: FailedCase) -> str:
     """Return the lowest-scoring fields of a case as text, or why there are none."""
     if errors := comparator_errors(failed_case.run):
         return errors[0]
-    if failed_case.run.error:
+    # The cell of the score says that there is no JSON.
+    refused = (each for each in failed_case.run.comparisons if each.unreadable and each.parsed is not False)
+    if failed_case.run.error or any(refused):
         return headline_of(failed_case.failure.message)
     fields = lowest_fields(Case(failed_case.case.id, (failed_case.run,)))
     if not fields:

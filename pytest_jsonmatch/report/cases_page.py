@@ -12,7 +12,6 @@ from pytest_jsonmatch.report.blocks import AnyCell, Chart, RowDetail, Series, Ta
 from pytest_jsonmatch.report.case_tables import (
     FailedCase,
     case_row,
-    comparator_errors,
     lowest_fields,
     named_fields,
 )
@@ -34,9 +33,7 @@ _HEAT_CASES: Final = 40
 _HEAT_FIELDS: Final = 30
 
 
-def case_table(
-    results: RunResult, failed: Sequence[FailedCase], extra: PageExtra, link: str = "", *, is_judged: bool
-) -> Table:
+def case_table(results: RunResult, failed: Sequence[FailedCase], extra: PageExtra, link: str = "") -> Table:
     """Return a table of all cases: failed cases first, then the others by score, the lowest first."""
     failing = {failed_case.case.id: failed_case for failed_case in failed}
     others = [case for case in results.cases if case.id not in failing]
@@ -59,7 +56,7 @@ def case_table(
                 rows[-1][-1] = extra.place(case) or dash(True)
         details.append(list(budget.details(case, "" if failed_case is None else failed_case.failure.message)))
     filters: dict[str, list[Collection[str]]] = {}
-    if is_judged and not results.is_of_records:
+    if results.has_thresholds:
         filters["status"] = [[case.verdict] for case in cases]
     tags = [collect_tags(case) for case in cases]
     if any(tags):
@@ -83,17 +80,13 @@ def case_table(
         perfect_level="all",
         details=details,
         filters=filters,
-        node_ids=not results.is_of_records,
+        node_ids=True,
     )
 
 
 def _title(results: RunResult, failed: Sequence[FailedCase]) -> str:
-    if results.is_of_records or not failed:
-        last = (
-            ", those with errors last"
-            if any(comparator_errors(failed_case.run) for failed_case in failed)
-            else ""
-        )
+    if not (results.has_thresholds and failed):
+        last = ", those with errors last" if any(failed_case.run.errors for failed_case in failed) else ""
         return f"{results.noun}s, the lowest scores first{last}"
     what = "did not pass" if results.has_only_gates else "failed"
     return f"cases: {count(len(failed))} of {count(len(results.cases))} {what}"
@@ -166,7 +159,9 @@ class _DetailBudget:
         text = self._extra.details.get((comparison.nodeid, comparison.id), "")
         if not self._reserve(text):
             text = text.partition("\n")[0] if self._remaining > -_MAX_CHARACTERS else ""
-        detail = detail_from(text, title, (*comparison.errors, *comparison.warnings, *comparison.violations))
+        detail = detail_from(
+            text, title, (*comparison.all_errors, *comparison.warnings, *comparison.violations)
+        )
         if text:
             return detail
         # A result file has no documents, but the most frequent differences of each field.

@@ -228,7 +228,7 @@ def check_comparable(pair: Contest, names: Sequence[object], prefix: str = "") -
     """
     runs = pair.diff.before, pair.diff.after
     ids = [[case.id for case in results.cases] for results in runs]
-    if not pair.diff.of_corpora and set(ids[0]).isdisjoint(ids[1]):
+    if not pair.diff.of_totals and set(ids[0]).isdisjoint(ids[1]):
         sides = ", ".join(
             f"{where} has {join_names(list(map(repr, side)), _FIRST) or 'no case'}"
             for where, side in zip(names, ids)

@@ -52,10 +52,10 @@ def _blocks(run: RunResult) -> Iterator[ReportBlock]:
         run = replace(run, records=run.worst)
     if not run.total_records:
         yield Text("nothing was compared")
-    yield from statistics_blocks(run, 0.95, is_judged=False, has_intervals=run.is_of_records)
+    yield from statistics_blocks(run, 0.95, has_intervals=True)
     if run.total_unanswered:
         yield Text(unanswered_note(run) or f"{count(run.total_unanswered)} unanswered", "open")
     yield from field_blocks(run, {})
-    for name in dict.fromkeys(tag.partition("=")[0] for tag in run.tags) if run.is_of_records else ():
+    for name in dict.fromkeys(tag.partition("=")[0] for tag in run.tags):
         yield from tag_blocks(run, name)
     yield Text(left_out_note(run), "open")

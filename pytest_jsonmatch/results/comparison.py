@@ -197,9 +197,12 @@ class Comparison:
     counts: Mapping[str, int] = field(default_factory=dict)
     """The number of results by status."""
     errors: tuple[str, ...] = ()
+    """The errors of comparators."""
     warnings: tuple[str, ...] = ()
     params: tuple[str, ...] = ()
     """The parametrized fixtures of the test; their values are tags of the case."""
+    unreadable: str = ""
+    """Why the answer can't be compared, so that it counts as entirely wrong; empty if it can be."""
     parsed: bool | None = None
     """Whether an answer given as text contains JSON; None if the answer is a value."""
     validity: str = ""
@@ -256,6 +259,16 @@ class Comparison:
             **more,
         )
 
+    @property
+    def all_errors(self) -> tuple[str, ...]:
+        """The errors of comparators, after why the answer can't be compared."""
+        return (self.unreadable, *self.errors) if self.unreadable else self.errors
+
+    @property
+    def all_warnings(self) -> tuple[str, ...]:
+        """The warnings, with a warning for each violation of the schema before them."""
+        return (*(f"not valid: {text}" for text in self.violations), *self.warnings)
+
 
 VALIDITY: Final[Mapping[bool | None, str]] = {True: "valid", False: "invalid", None: "not validated"}
 
@@ -284,6 +297,12 @@ class CaseRun:
     comparisons: tuple[Comparison, ...] = ()
     error: str = ""
     unanswered: str = ""
+
+    @property
+    def errors(self) -> list[str]:
+        """Why nothing was compared, or answers can't be compared, and the errors of comparators."""
+        own = [self.error] if self.error else []
+        return [*own, *(error for comparison in self.comparisons for error in comparison.all_errors)]
 
     def mean(self, name: str) -> float:
         """Return the mean of one of `SCORES` over the comparisons; 0 after an error."""
@@ -457,8 +476,10 @@ def _case_totals(case: Case) -> Totals:
         unanswered_runs=sum(bool(run.unanswered) for run in case.runs),
         repeated=number > 1,
         not_compared=not made.metrics,
+        incomplete=not case.is_complete,
+        with_threshold=any(each.threshold for each in iter_comparisons([case])) or not made.metrics,
         ignores_extra=any(not comparison.counts_extra for comparison in iter_comparisons([case])),
-        errors=sum(bool(run.error) for run in case.runs),
+        errors=sum(len(run.errors) for run in case.runs),
         answers=sum(max(run.answers, 1) for run in case.runs),
     )
     made.sums["answered"].extend((answered,))
@@ -481,7 +502,7 @@ def _case_totals(case: Case) -> Totals:
 
 def _add_comparison(totals: Totals, comparison: Comparison) -> None:
     """Add what counts in each run of a case."""
-    totals.counts.update(comparisons=1, errors=len(comparison.errors), warnings=len(comparison.warnings))
+    totals.counts.update(comparisons=1, warnings=len(comparison.all_warnings))
     totals.add_answer(comparison.parsed, comparison.validity)
     totals.costs.add(comparison.spent, comparison.score if comparison.has_figures else None)
     totals.metrics[comparison.signature] = comparison.metric

@@ -67,7 +67,16 @@ def to_document(results: RunResult) -> dict[str, Any]:
     return {**_head(results), "cases": [*map(_case, results.cases)]}
 
 
-_RUN_MEMBERS: Final = ("created", "commit", "versions", "collected", "narrowed", "judged", "has_only_gates")
+_RUN_MEMBERS: Final = (
+    "noun",
+    "created",
+    "commit",
+    "versions",
+    "collected",
+    "narrowed",
+    "judged",
+    "has_only_gates",
+)
 """The members of a head that are fields of a run; those with their default value are left out."""
 _EMPTY: Final = RunResult()
 
@@ -87,11 +96,11 @@ def _head(results: RunResult) -> dict[str, Any]:
     given = ((name, getattr(results, name)) for name in _RUN_MEMBERS)
     known = {name: value for name, value in given if value != getattr(_EMPTY, name)}
     head = {"format": FORMAT, "version": VERSION, "figures": statistics, **to_plain(known)}
-    return {**head, "corpus": _corpus(results)} if results.is_of_records else head
+    return {**head, "corpus": _corpus(results)} if results.is_counted else head
 
 
 def _corpus(results: RunResult) -> dict[str, Any]:
-    by_tag = {tag: _totals(part) for tag, part in results.corpus_tags.items()}
+    by_tag = {tag: _totals(part) for tag, part in (results.counted_tags or {}).items()}
     kept = [record for record in results.records if record.match is not None or results.kept_cases]
     kept.sort(key=lambda record: record.index)
     lists = {
@@ -213,7 +222,6 @@ def _read_corpus(corpus: Mapping[str, Any], cases: Iterable[Case], more: dict[st
         listed,
         _read_totals(corpus, signature),
         by_tag,
-        "record",
         records=records,
         worst=tuple(records[at] for at in corpus.get("worst", ()) if at < len(records)),
         **more,
@@ -231,7 +239,7 @@ def _read_record(case: Case, record_id: str | int, index: int) -> RecordResult:
         index,
         **scores,
         counts=comparison.counts,
-        error=next(iter(comparison.errors), None),
+        error=comparison.unreadable or case.runs[0].error or None,
         warnings=comparison.warnings,
         violations=comparison.violations,
         cluster=case.cluster,

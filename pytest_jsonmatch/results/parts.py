@@ -54,7 +54,7 @@ def _remove_label(nodeid: str, label: str) -> str:
 
 def without_tag(results: RunResult, name: str) -> int:
     """Return the number of cases or records that have no tag with this name."""
-    if results.is_of_records:
+    if results.is_partial:
         return results.total_records - sum(part.total_records for _, part in split_by_tag(results, name))
     return sum(all(tag.partition("=")[0] != name for tag in collect_tags(case)) for case in results.cases)
 

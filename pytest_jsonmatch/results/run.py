@@ -91,8 +91,9 @@ class RunResult:
     """The cases; None if they are built from `records` when needed."""
     totals: Totals = field(default_factory=Totals)
     """The numbers of all cases or records, also of those that are not kept."""
-    corpus_tags: Mapping[str, Totals] = field(default_factory=dict)
-    """The numbers of the records of a corpus with each tag."""
+    counted_tags: Mapping[str, Totals] | None = None
+    """The numbers of the records with each tag, if records were counted when they were scored, since not all
+    may be kept; None if `totals` are those of the cases."""
     noun: str = "case"
     """The noun for a unit of the run: "record" or "case"."""
     records: tuple[RecordResult, ...] = ()
@@ -131,16 +132,13 @@ class RunResult:
     def of_cases(cls, cases: Iterable[Case] = (), **more: Any) -> RunResult:
         """Return a run of cases, such as a session of pytest; `more` are further fields."""
         listed = tuple(cases)
-        compared = [
-            comparison for comparison in iter_comparisons(listed) if comparison.errors or comparison.warnings
-        ]
         errors = [
-            RunError(comparison.id, None, None, text) for comparison in compared for text in comparison.errors
+            RunError(case.id, None, None, text) for case in listed for run in case.runs for text in run.errors
         ]
         warnings = [
-            RunError(comparison.id, None, None, text)
-            for comparison in compared
-            for text in comparison.warnings
+            RunError(each.id, None, None, text)
+            for each in iter_comparisons(listed)
+            for text in each.all_warnings
         ]
         return cls(
             listed,
@@ -153,9 +151,14 @@ class RunResult:
     # -- cases and records ---------------------------------------------------------------------------------
 
     @property
-    def is_of_records(self) -> bool:
-        """Whether the units of the run are called records."""
-        return self.noun == "record"
+    def is_counted(self) -> bool:
+        """Whether records were counted when they were scored; otherwise `totals` are those of the cases."""
+        return self.counted_tags is not None
+
+    @property
+    def has_thresholds(self) -> bool:
+        """Whether cases have thresholds, so that they can fail; without any, those that score 1 pass."""
+        return self.totals.counts["with_threshold"] > 0
 
     @cached_property
     def cases(self) -> tuple[Case, ...]:
@@ -170,25 +173,23 @@ class RunResult:
         name = str(record.record_id)
         passed = record.score is not None and record.score >= 1.0
         comparison = Comparison.of(record.match, id=name, nodeid=name, threshold={}, passed=passed)
-        errors = () if record.error is None else (record.error,)
+        unanswered = NO_ANSWER if record.error == NO_ANSWER else ""
         # The scores are those of the record: a missing or unreadable answer counts as 0.
         scores: dict[str, Any] = {name: getattr(record, name) or 0.0 for name in SCORES}
         comparison = replace(
             comparison,
             **scores,
             signature=str(self.signature),
-            errors=errors,
+            unreadable="" if unanswered else record.error or "",
             spent=record.spent,
-            validity="",  # the totals of the corpus count valid answers
         )
-        unanswered = NO_ANSWER if record.error == NO_ANSWER else ""
-        runs = (CaseRun(1, passed, (comparison,), unanswered=unanswered),)
+        runs = (CaseRun(1, passed, (comparison,), unanswered, unanswered),)
         return Case(name, runs, cluster=record.cluster, tags=record.tags)
 
     def with_cases(self, cases: Iterable[Case]) -> RunResult:
         """Return a run of other cases, with the origin of this run."""
         listed = tuple(cases)
-        return replace(self, kept_cases=listed, totals=totals_of(listed), corpus_tags={}, records=())
+        return replace(self, kept_cases=listed, totals=totals_of(listed), counted_tags=None, records=())
 
     @property
     def is_partial(self) -> bool:
@@ -208,9 +209,10 @@ class RunResult:
     @cached_property
     def totals_by_tag(self) -> Mapping[str, Totals]:
         """The numbers of the cases with each tag, such as "source=phone", sorted by tag."""
-        tags = {tag for case in self.cases for tag in collect_tags(case)} if not self.corpus_tags else ()
-        found = {tag: totals_of(_select(self.cases, tag)) for tag in tags}
-        return dict(sorted({**self.corpus_tags, **found}.items()))
+        if self.counted_tags:
+            return dict(sorted(self.counted_tags.items()))
+        tags = {tag for case in self.cases for tag in collect_tags(case)}
+        return {tag: totals_of(_select(self.cases, tag)) for tag in sorted(tags)}
 
     @cached_property
     def totals_by_metric(self) -> Mapping[str, Totals]:
@@ -272,17 +274,13 @@ class RunResult:
     def completeness(self) -> float | None:
         """The share of the collected cases that are complete.
 
-        None without cases, or if an unknown number of cases did not run. For a corpus, the share of the gold
-        records that have an answer.
+        None without cases, or if an unknown number of cases did not run. A record is complete if it has an
+        answer.
         """
-        if self.is_of_records:
-            answered = self.total_records - self.total_unanswered
-            return answered / self.total_records if self.total_records else None
         if self.narrowed and self.collected is None:
             return None
-        complete = sum(case.is_complete for case in self.cases)
-        total = max(len(self.cases), self.collected or 0)
-        return complete / total if total else None
+        total = max(self.total_records, self.collected or 0)
+        return (self.total_records - self.totals.counts["incomplete"]) / total if total else None
 
     # -- over all leaves -----------------------------------------------------------------------------------
 
@@ -515,11 +513,12 @@ class RunResult:
     def _part(self, tag: str) -> RunResult:
         """Return the part with a tag, without any case."""
         totals = self.totals_by_tag.get(tag, Totals())
-        return RunResult((), totals, noun=self.noun, has_only_gates=self.has_only_gates)
+        counted: Mapping[str, Totals] | None = None if self.counted_tags is None else {}
+        return RunResult((), totals, counted, self.noun, has_only_gates=self.has_only_gates)
 
     @property
     def by_tag(self) -> dict[str, RunResult]:
-        """The parts of the run with each tag, such as "source=phone"; those of a corpus keep no records.
+        """The parts of the run with each tag, such as "source=phone", without cases (see `tagged`).
 
         >>> from pytest_jsonmatch import compare_corpus
         >>> gold = [{"from": "phone", "n": 1}, {"from": "scan", "n": 2}]
@@ -536,9 +535,9 @@ class RunResult:
             ConfigurationError: the corpora were scored with different metrics, options, schemas or rules; the
                 runs of tests have a common case or different commits; or only one of them is a corpus.
         """
-        if not (self.is_of_records or other.is_of_records):
+        if not (self.is_counted or other.is_counted):
             return self._merge_cases(other)
-        if not (self.is_of_records and other.is_of_records) or self.signature != other.signature:
+        if not (self.is_counted and other.is_counted) or self.signature != other.signature:
             message = f"merging needs equal signatures, got {self.signature} and {other.signature}"
             raise ConfigurationError(message)
         self._refuse_common_records(other)
@@ -546,7 +545,7 @@ class RunResult:
         totals.merge(self.totals)
         totals.merge(other.totals)
         tagged: dict[str, Totals] = {}
-        for tag, part in (*self.corpus_tags.items(), *other.corpus_tags.items()):
+        for tag, part in (*(self.counted_tags or {}).items(), *(other.counted_tags or {}).items()):
             tagged.setdefault(tag, Totals()).merge(part)
         are_read = self.kept_cases is not None or other.kept_cases is not None
         return RunResult(
@@ -584,6 +583,7 @@ class RunResult:
             raise ConfigurationError(f"merging needs runs of one commit, got {commits}")
         return RunResult.of_cases(
             sorted((*self.cases, *other.cases), key=attrgetter("id")),
+            noun=self.noun,
             created=min(filter(None, (self.created, other.created)), default=""),
             commit=self.commit,
             versions={**other.versions, **self.versions},
@@ -720,12 +720,9 @@ class RunResult:
         failed = self.total_batch_errors
         left_out = f", {count(failed, 'batch error')}" if failed else ""
         size = count(self.total_records, self.noun)
-        if not self.is_of_records:
-            mean = self.mean("score")
-            return f"{size}, {'no scores' if mean is None else f'score {format_score(mean)}'}{left_out}"
         mean = self.mean_f1
         f1 = "no scores" if mean is None else f"mean F1 {format_score(mean)}"
-        return f"{self.metric}: {size}, {f1}{left_out}"
+        return f"{f'{self.metric}: ' if self.metric else ''}{size}, {f1}{left_out}"
 
 
 def _case_row(case: Case) -> dict[str, Any]:

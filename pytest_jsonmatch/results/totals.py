@@ -66,10 +66,11 @@ class Totals:  # noqa: PLW1641 - its numbers change, so it has no hash
         """Counts by name.
 
         Of cases or records: `records`, `passed`, `perfect_records`, `unanswered` (a run has no answer),
-        `never_answered`, `not_compared`, `repeated`, `ignores_extra`, `empty` (no leaf
-        counts), and `unscored` (only batch errors are
-        left). Of runs: `runs`, `unanswered_runs`, `comparisons`, `answers` (a run without a known
-        cost or latency counts as one), `errors`, `warnings`, and those of `AnswerCounts`.
+        `never_answered`, `not_compared`, `incomplete` (a run is missing, failed before it compared, or has
+        no answer), `with_threshold` (the case can fail), `repeated`, `ignores_extra`, `empty` (no leaf
+        counts), and `unscored` (only batch errors are left). Of runs: `runs`, `unanswered_runs`,
+        `comparisons`, `answers` (a run without a known cost or latency counts as one), `errors`,
+        `warnings`, and those of `AnswerCounts`.
         """
         self.sums: defaultdict[str, ExactSum] = defaultdict(ExactSum)
         """Sums over cases: the scores in `Scores`, `answered` (the share of the runs with an answer), `flips`

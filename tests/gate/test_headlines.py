@@ -218,7 +218,7 @@ def test_figures_that_one_of_two_corpora_lacks_are_not_compared():
     some, none = (corpus_of(pairs, keep="none", **rules) for pairs in (good, bad))
     for pair in ((some, none), (none, some)):
         diff = compare_runs(*pair)
-        assert (diff.of_corpora, diff.score, diff.fields) == (True, None, ())
+        assert (diff.of_totals, diff.score, diff.fields) == (True, None, ())
 
 
 def test_five_cases_prove_nothing_of_three_candidates():

@@ -189,6 +189,33 @@ def test_a_record_in_two_files_is_an_error() -> None:
     assert shards[0].merge(shards[1]).total_records == 2
 
 
+def test_an_answer_that_cannot_be_read_is_an_error_and_no_warning(run_golden: Any) -> None:
+    pairs: list[tuple[Any, Any]] = [("no JSON here", {"a": 1}), ('{"a": 1, "a": 1}', {"a": 1})]
+    for run in of_both(run_golden, pairs):
+        assert (run.total_errors, run.total_warnings, run.answers[:2]) == (1, 1, (2, 1))
+        assert [error.reason[:13] for error in run.errors] == ["no JSON found"]
+        assert checked("errors == 1", run)[0] is True
+        again = RunResult.of_cases(run.cases).totals.counts
+        assert (again["errors"], again["warnings"]) == (1, 1)
+
+
+def test_a_run_of_records_is_complete_as_far_as_they_have_answers() -> None:
+    corpus = compare_corpus(GOLD[:1], GOLD, id="id", keep="all")
+    for run in (corpus, read_back(corpus), RunResult.of_cases(corpus.cases), corpus.with_cases(corpus.cases)):
+        assert (run.completeness, run.has_thresholds) == (0.5, False)
+        assert checked("pass_rate >= 0", run)[1] == f"1 of 2 {run.noun}s with score 1"
+        assert checked("flip_rate == 0", run) == (False, f"no {run.noun} ran twice")
+
+
+def test_runs_that_are_and_are_not_cases_do_not_merge() -> None:
+    corpus = compare_corpus(GOLD, GOLD, id="id")
+    with pytest.raises(ConfigurationError, match="merging needs equal signatures"):
+        corpus.merge(RunResult.of_cases(corpus.cases))
+    parts = [corpus.with_cases([case]) for case in corpus.cases]
+    merged = read_back(parts[1]).merge(read_back(parts[0]))
+    assert (merged.total_records, merged.noun, merged.mean_score) == (2, "record", 1.0)
+
+
 def read_back(run: RunResult) -> RunResult:
     return from_text(to_text(run), "run.jsonl")
 

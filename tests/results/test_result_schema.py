@@ -89,6 +89,7 @@ FULL = replace(
                             },
                             counts={"match": 1},
                             errors=("numeric at a: it failed",),
+                            unreadable="there is no JSON in it",
                             warnings=("a note",),
                             params=("model",),
                             parsed=True,
