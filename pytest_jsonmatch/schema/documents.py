@@ -18,6 +18,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonParseEr
 from pytest_jsonmatch.engine.value.named import import_object, names_object
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import render, shorten
+from pytest_jsonmatch.schema.keywords import COMPARATORS
 from pytest_jsonmatch.support.atomic import read_file
 
 if TYPE_CHECKING:
@@ -380,8 +381,9 @@ def _annotate(schema: Any, other: Any) -> None:
         elif keyword in {"items", "prefixItems", "additionalProperties", "anyOf", "oneOf", "allOf"}:
             _annotate(schema[keyword], other[keyword])
     written, read = _list_types(schema), _list_types(other)
-    if "string" in written and "number" not in written and read == written | {"number"}:
-        schema.setdefault("x-eval-compare", "numeric")
+    is_decimal = "string" in written and "number" not in written and read == written | {"number"}
+    if is_decimal and schema.keys().isdisjoint(COMPARATORS):
+        schema["x-eval-compare"] = "numeric"
 
 
 def _list_types(schema: dict[str, Any]) -> set[str]:

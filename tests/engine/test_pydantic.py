@@ -205,3 +205,18 @@ def test_dates_of_another_precision_suggest_a_rule_for_their_field(expected, act
     with pytest.raises(AssertionError) as caught:
         assert_json_match({"due": "2027-01-31"}, {"due": expected})
     assert "precision" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"x-eval-tolerance": 0.01},
+        {"x-eval-compare": {"numeric": {"tolerance": 0.01}}},
+        {"x-override-evaluator": {"evaluation_type": "numeric", "evaluation_params": {"tolerance": 0.01}}},
+    ],
+)
+def test_a_decimal_with_a_comparator_of_its_own(rule: dict[str, Any]) -> None:
+    model = pydantic.create_model("Paid", total=(Decimal, pydantic.Field(json_schema_extra=rule)))
+    expected = model(total=Decimal("12.50"))
+    assert compare_json({"total": "12.505"}, expected, schema=model).score > 0.9
+    assert compare_json({"total": "14"}, expected, schema=model).score == 0
