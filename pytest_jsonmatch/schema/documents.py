@@ -18,13 +18,11 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonParseEr
 from pytest_jsonmatch.engine.value.named import import_object, names_object
 from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import render, shorten
-from pytest_jsonmatch.schema.keywords import COMPARATORS
+from pytest_jsonmatch.schema.keywords import COMPARATORS, Schema
 from pytest_jsonmatch.support.atomic import read_file
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.paths import Segment
-
-Schema: TypeAlias = "dict[str, Any] | bool"
 
 
 class PydanticModel(Protocol):

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pytest_jsonmatch.engine.value.paths import Segment
-    from pytest_jsonmatch.schema.documents import Documents, Schema
+    from pytest_jsonmatch.schema.documents import Documents
+    from pytest_jsonmatch.schema.keywords import Schema
 
 _ENDLESS: Final = "the schema refers to itself with nothing in between"
 _ANY: Final[frozenset[str]] = frozenset()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pytest_jsonmatch.engine.plan.options import FIELD_WORDS, THRESHOLDS, read_evaluation
 from pytest_jsonmatch.engine.value.convert import SCHEMA_TYPES
@@ -12,8 +12,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mea
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_jsonmatch.schema.documents import Schema
-
+Schema: TypeAlias = "dict[str, Any] | bool"
 PREFIX: Final = "x-eval-"
 OVERRIDE: Final = "x-override-evaluator"
 RULE_KEYS: Final = frozenset({OVERRIDE, *(PREFIX + word for word in FIELD_WORDS)})
