@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.comparing.comparer import Comparer
@@ -12,6 +11,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, find_closes
 from pytest_jsonmatch.results.answer import Answer, unwrap_answer
 from pytest_jsonmatch.results.limits import read_limits
 from pytest_jsonmatch.support.defaults import METRIC, THRESHOLD
+from pytest_jsonmatch.support.frozen import list_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,36 +24,68 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.tags import Tags
 
 _ARGUMENTS: Final = ("metric", "threshold", "name", "tags", "validate")
+_OPTIONS: Final = list_fields(Options)
 _OTHER_OPTIONS: Final = frozenset({"judge", "repair", "validate"})
 """Options that belong to no metric."""
 
 
 @final
-@dataclass(frozen=True, slots=True)
 class ComparisonRequest:
     """The values, metric, options and limits of one comparison; create one with `resolve`."""
 
-    answer: object
-    """The answer as given; may be an `Answer`."""
-    expected: JsonValue
-    metric: str
-    options: Mapping[str, Any]
-    """Options of the metric, `repair` and `validate`."""
-    limits: Limits
-    judge: object = None
-    name: str | None = None
-    tags: Tags = field(default_factory=dict)
-    """Tags of the comparison, beyond those of the test."""
-    ini_skips: int = 0
-    """The number of patterns in `skip` that come from the ini option; they are first."""
-    write_change: Callable[[Suggested], list[str]] | None = None
-    """Writes a change that would let the case pass, for the failure; None suggests none."""
-    given: frozenset[str] = frozenset()
-    """The names of the arguments that the call or a mark of the test itself gives."""
-    rules: Sequence[WrittenRule] | None = None
-    """The patterns to check for matches; None for those of the call and of the test's own mark."""
-    aliases: Mapping[str, str] = field(default_factory=dict)
-    """The aliases of members of expected pydantic models, by their names."""
+    __slots__ = (
+        "aliases",
+        "answer",
+        "expected",
+        "given",
+        "ini_skips",
+        "judge",
+        "limits",
+        "metric",
+        "name",
+        "options",
+        "rules",
+        "tags",
+        "write_change",
+    )
+
+    def __init__(
+        self,
+        answer: object,
+        expected: JsonValue,
+        metric: str,
+        options: Mapping[str, Any],
+        limits: Limits,
+        judge: object = None,
+        name: str | None = None,
+        tags: Tags | None = None,
+        ini_skips: int = 0,
+        write_change: Callable[[Suggested], list[str]] | None = None,
+        given: frozenset[str] = frozenset(),
+        rules: Sequence[WrittenRule] | None = None,
+        aliases: Mapping[str, str] | None = None,
+    ) -> None:
+        self.answer: Final = answer
+        """The answer as given; may be an `Answer`."""
+        self.expected: Final = expected
+        self.metric: Final = metric
+        self.options: Final = options
+        """Options of the metric, `repair` and `validate`."""
+        self.limits: Final = limits
+        self.judge: Final = judge
+        self.name: Final = name
+        self.tags: Final[Tags] = {} if tags is None else tags
+        """Tags of the comparison, beyond those of the test."""
+        self.ini_skips: Final = ini_skips
+        """The number of patterns in `skip` that come from the ini option; they are first."""
+        self.write_change: Final = write_change
+        """Writes a change that would let the case pass, for the failure; None suggests none."""
+        self.given: Final = given
+        """The names of the arguments that the call or a mark of the test itself gives."""
+        self.rules: Final = rules
+        """The patterns to check for matches; None for those of the call and of the test's own mark."""
+        self.aliases: Final[Mapping[str, str]] = {} if aliases is None else aliases
+        """The aliases of members of expected pydantic models, by their names."""
 
     @property
     def actual(self) -> object:
@@ -126,8 +158,8 @@ def _read_limits(threshold: Any) -> Limits:
 def _check_arguments(options: Mapping[str, Any], name: object) -> None:
     """Raise an error for an option that is almost an argument's name, or for an invalid name."""
     __tracebackhide__ = True
-    for key in options.keys() - Options.__dataclass_fields__.keys() - _OTHER_OPTIONS:
-        suggestion = find_closest(key, (*_ARGUMENTS, *Options.__dataclass_fields__))
+    for key in options.keys() - set(_OPTIONS) - _OTHER_OPTIONS:
+        suggestion = find_closest(key, (*_ARGUMENTS, *_OPTIONS))
         if suggestion in _ARGUMENTS:
             raise ConfigurationError(f"unknown argument {key!r}; did you mean {suggestion!r}?")
     if name is not None and not (isinstance(name, str) and name):

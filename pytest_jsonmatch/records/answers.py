@@ -10,11 +10,11 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchEr
 from pytest_jsonmatch.records.columns import ColumnError, find_column, get_column
 from pytest_jsonmatch.records.pairing import read_gold
 from pytest_jsonmatch.records.sources import RecordSource
-from pytest_jsonmatch.results.answer import Spent, make_answer
+from pytest_jsonmatch.results.answer import SPENT_NAMES, Spent, make_answer
 
 SPENT: Final = "spent"
 """The member, next to an answer, with its model, time, tokens and cost, as `--jsonmatch-record` writes it."""
-_NAMES: Final = frozenset(Spent.__dataclass_fields__)
+_NAMES: Final = frozenset(SPENT_NAMES)
 
 
 def read_spent(record: Mapping[str, Any]) -> Spent | None:

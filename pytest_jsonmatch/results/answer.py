@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from typing import Any, Final, NamedTuple, cast, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.support.frozen import Frozen, list_fields, replace
 
 _USAGE: Final = ("input_tokens", "output_tokens", "cost")
 _MOST: Final = 2**53
@@ -15,8 +15,7 @@ _MOST: Final = 2**53
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Spent:
+class Spent(Frozen):
     """The model, time, tokens and cost of an answer. None means unknown, never 0.
 
     Raises ConfigurationError for an invalid value, such as a number below 0, NaN or an empty name.
@@ -25,23 +24,30 @@ class Spent:
     (1000, None)
     """
 
-    model: str | None = None
-    seconds: float | None = None
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cost: float | None = None
-    """In any currency, the same for all answers of a run."""
+    __slots__ = ("cost", "input_tokens", "model", "output_tokens", "seconds")
 
-    def __post_init__(self) -> None:
-        """Check all values, which come from users' code and from files."""
+    def __init__(
+        self,
+        model: str | None = None,
+        seconds: float | None = None,
+        input_tokens: int | None = None,
+        output_tokens: int | None = None,
+        cost: float | None = None,
+    ) -> None:
         __tracebackhide__ = True
-        model = cast("object", self.model)
-        if model is not None and not (isinstance(model, str) and model):
+        name = cast("object", model)
+        if name is not None and not (isinstance(name, str) and name):
             raise ConfigurationError(f"model must be a model's name, or None for unknown, got {model!r}")
-        _check("seconds", self.seconds, (int, float), "a number of seconds")
-        _check("usage['input_tokens']", self.input_tokens, (int,), "a whole number")
-        _check("usage['output_tokens']", self.output_tokens, (int,), "a whole number")
-        _check("usage['cost']", self.cost, (int, float), "a number")
+        _check("seconds", seconds, (int, float), "a number of seconds")
+        _check("usage['input_tokens']", input_tokens, (int,), "a whole number")
+        _check("usage['output_tokens']", output_tokens, (int,), "a whole number")
+        _check("usage['cost']", cost, (int, float), "a number")
+        self.model: Final = model
+        self.seconds: Final = seconds
+        self.input_tokens: Final = input_tokens
+        self.output_tokens: Final = output_tokens
+        self.cost: Final = cost
+        """In any currency, the same for all answers of a run."""
 
     @property
     def tokens(self) -> int | None:
@@ -56,10 +62,10 @@ class Spent:
         >>> Spent(model="small", cost=0.01).to_dict()
         {'model': 'small', 'cost': 0.01}
         """
-        return {name: value for name in _NAMES if (value := getattr(self, name)) is not None}
+        return {name: value for name in SPENT_NAMES if (value := getattr(self, name)) is not None}
 
 
-_NAMES: Final = tuple(field.name for field in fields(Spent))
+SPENT_NAMES: Final = list_fields(Spent)
 
 
 def _check(what: str, value: object, kinds: tuple[type, ...], noun: str) -> None:

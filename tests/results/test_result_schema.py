@@ -19,6 +19,7 @@ from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, Diffe
 from pytest_jsonmatch.results.file import FORMAT, VERSION, from_text, schema_text, to_text
 from pytest_jsonmatch.results.limits import SCORES
 from pytest_jsonmatch.results.run import RunResult
+from pytest_jsonmatch.support.frozen import list_fields
 from tests.conftest import corpus_of, unreachable
 
 FIELD = FieldAggregation.from_list([1, 2, 1, 1, 1, 1, 3, 4, 1.5, 1.5, 4.0, 4.0])
@@ -197,7 +198,7 @@ def test_we_write_all_that_it_says() -> None:
 
 def test_it_names_every_sum_and_every_member_of_a_comparison() -> None:
     definitions = SCHEMA["$defs"]
-    assert set(definitions["field"]["properties"]) == {"score", *FieldAggregation.__dataclass_fields__}
+    assert set(definitions["field"]["properties"]) == {"score", *list_fields(FieldAggregation)}
     assert set(definitions["comparison"]["properties"]) == {
         each.name for each in fields(Comparison) if each.name != "detail"
     }

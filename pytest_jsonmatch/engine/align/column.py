@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
@@ -275,17 +274,27 @@ def _find_distinct_containers(
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
 class CostlyValues:
     """The values of a column with scores that are upper bounds until a pair is chosen."""
 
-    block: Block
-    left: Column
-    right: Column
-    weight: float
-    thresholds: Thresholds
-    accepted: list[float] | None
-    """The minimum score of each value of actual as an accepted alternative."""
+    __slots__ = ("accepted", "block", "left", "right", "thresholds", "weight")
+
+    def __init__(
+        self,
+        block: Block,
+        left: Column,
+        right: Column,
+        weight: float,
+        thresholds: Thresholds,
+        accepted: list[float] | None,
+    ) -> None:
+        self.block: Final = block
+        self.left: Final = left
+        self.right: Final = right
+        self.weight: Final = weight
+        self.thresholds: Final = thresholds
+        self.accepted: Final = accepted
+        """The minimum score of each value of actual as an accepted alternative."""
 
     def find_positions(self, rows: int, columns: int) -> tuple[dict[int, int], dict[int, int]]:
         """Return the number of each row's and column's value, without values of other comparators."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.comparators.parameters import accepts, check_names
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
+from pytest_jsonmatch.support.frozen import Frozen, list_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -29,8 +29,7 @@ CompiledTransform: TypeAlias = "Callable[[JsonValue], JsonValue]"
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class ComparatorResult:
+class ComparatorResult(Frozen):
     """A score with a reason and more, which a comparator may return instead of a number.
 
     Args:
@@ -43,33 +42,55 @@ class ComparatorResult:
     'same month'
     """
 
-    score: float
-    reason: str | None = None
-    skip: bool = False
-    comparator: str | None = None
+    __slots__ = ("comparator", "reason", "score", "skip")
+
+    def __init__(
+        self,
+        score: float,
+        reason: str | None = None,
+        skip: bool = False,
+        comparator: str | None = None,
+    ) -> None:
+        self.score: Final = score
+        self.reason: Final = reason
+        self.skip: Final = skip
+        self.comparator: Final = comparator
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
 class Batch:
     """A registered batch comparator."""
 
-    name: str
-    ask: Callable[..., object]
-    scope: str
-    judged: bool
+    __slots__ = ("ask", "judged", "name", "scope")
+
+    def __init__(
+        self,
+        name: str,
+        ask: Callable[..., object],
+        scope: str,
+        judged: bool,
+    ) -> None:
+        self.name: Final = name
+        self.ask: Final = ask
+        self.scope: Final = scope
+        self.judged: Final = judged
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
 class Question:
     """The result of a batch comparator for a pair without a score; questions are asked together later."""
 
-    batch: Batch
-    params: Mapping[str, Any]
+    __slots__ = ("batch", "params")
+
+    def __init__(
+        self,
+        batch: Batch,
+        params: Mapping[str, Any],
+    ) -> None:
+        self.batch: Final = batch
+        self.params: Final = params
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Scoring:
     """The scoring functions of a comparator under given parameters.
 
@@ -89,13 +110,25 @@ class Scoring:
             ConfigurationError ends the run.
     """
 
-    score: ScoreFunction
-    table: TableFunction | None = None
-    upper_bounds: Callable[[Sequence[JsonValue], Sequence[JsonValue]], Matrix | None] | None = None
-    rows: Callable[[Sequence[JsonValue], Sequence[JsonValue]], list[dict[int, float]]] | None = None
-    related: Callable[[Sequence[JsonValue], Sequence[JsonValue]], Any] | None = None
-    key: Callable[[JsonValue], Hashable] | None = None
-    prepare: Callable[[Sequence[str]], object] | None = None
+    __slots__ = ("key", "prepare", "related", "rows", "score", "table", "upper_bounds")
+
+    def __init__(
+        self,
+        score: ScoreFunction,
+        table: TableFunction | None = None,
+        upper_bounds: Callable[[Sequence[JsonValue], Sequence[JsonValue]], Matrix | None] | None = None,
+        rows: Callable[[Sequence[JsonValue], Sequence[JsonValue]], list[dict[int, float]]] | None = None,
+        related: Callable[[Sequence[JsonValue], Sequence[JsonValue]], Any] | None = None,
+        key: Callable[[JsonValue], Hashable] | None = None,
+        prepare: Callable[[Sequence[str]], object] | None = None,
+    ) -> None:
+        self.score: Final = score
+        self.table: Final = table
+        self.upper_bounds: Final = upper_bounds
+        self.rows: Final = rows
+        self.related: Final = related
+        self.key: Final = key
+        self.prepare: Final = prepare
 
 
 def score_or_zero(score: ScoreFunction, expected: JsonValue, actual: JsonValue) -> Any:
@@ -123,8 +156,7 @@ def score_rows(
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Comparator:
+class Comparator(Frozen):
     """A named way to score an actual value against an expected one.
 
     Args:
@@ -145,12 +177,23 @@ class Comparator:
     (0.98, [[0.98], [0.040000000000000036]])
     """
 
-    name: str
-    make: Callable[[Params], Scoring]
-    params: Sequence[str] | None = None
-    reflexive: bool = True
-    map_params: Callable[[Params, CompiledTransform], Params] | None = None
-    batch: Batch | None = None
+    __slots__ = ("batch", "make", "map_params", "name", "params", "reflexive")
+
+    def __init__(
+        self,
+        name: str,
+        make: Callable[[Params], Scoring],
+        params: Sequence[str] | None = None,
+        reflexive: bool = True,
+        map_params: Callable[[Params, CompiledTransform], Params] | None = None,
+        batch: Batch | None = None,
+    ) -> None:
+        self.name: Final = name
+        self.make: Final = make
+        self.params: Final = params
+        self.reflexive: Final = reflexive
+        self.map_params: Final = map_params
+        self.batch: Final = batch
 
     def bind(self, params: Params) -> BoundComparator:
         """Return the comparator bound to parameters.
@@ -160,18 +203,19 @@ class Comparator:
         """
         if self.params is not None:
             check_names(f"comparator {self.name!r}", params, self.params)
-        scoring = self.make(params)
-        parts = {attribute.name: getattr(scoring, attribute.name) for attribute in fields(scoring)}
-        return BoundComparator(**parts, comparator=self, params=params)
+        return BoundComparator(self.make(params), self, params)
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class BoundComparator(Scoring):
     """The scoring of a comparator with its parameters, for a place of a plan."""
 
-    comparator: Comparator
-    params: Params
+    __slots__ = ("comparator", "params")
+
+    def __init__(self, scoring: Scoring, comparator: Comparator, params: Params) -> None:
+        super().__init__(*(getattr(scoring, name) for name in list_fields(Scoring)))
+        self.comparator: Final = comparator
+        self.params: Final = params
 
     @property
     def is_fast(self) -> bool:
@@ -212,8 +256,7 @@ def make_user_comparator(name: str, fn: Callable[..., Any]) -> Comparator:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class BatchItem:
+class BatchItem(Frozen):
     """A pair of values for a batch comparator.
 
     >>> from pytest_jsonmatch import compare_json
@@ -234,32 +277,64 @@ class BatchItem:
     ('a', 'A', 'a')
     """
 
-    id: str
-    """Unique in the run; the key of the item's answer in a mapping."""
-    record: str | int | None
-    """The id of the record; None if a single pair of documents is compared."""
-    path: str
-    """The schema path, such as `items[].note`."""
-    expected_path: str
-    """The instance path in expected, such as `items[0].note`."""
-    actual_path: str
-    """The instance path in actual."""
-    expected_parent: str | None
-    """The instance path of the object or array that contains the value; None for the root."""
-    actual_parent: str | None
-    """The instance path of the object or array in actual; None for the root."""
-    expected: JsonValue
-    """The value in expected, before transforms."""
-    actual: JsonValue
-    """The value in actual, before transforms."""
-    expected_compared: JsonValue
-    """The value of expected after transforms, to compare."""
-    actual_compared: JsonValue
-    """The value of actual after transforms, to compare."""
-    params: Mapping[str, Any]
-    """The parameters of the comparator for this field."""
-    description: str | None = None
-    """The schema's description of the field, or for an element that of its array; None without any."""
+    __slots__ = (
+        "actual",
+        "actual_compared",
+        "actual_parent",
+        "actual_path",
+        "description",
+        "expected",
+        "expected_compared",
+        "expected_parent",
+        "expected_path",
+        "id",
+        "params",
+        "path",
+        "record",
+    )
+
+    def __init__(
+        self,
+        id: str,
+        record: str | int | None,
+        path: str,
+        expected_path: str,
+        actual_path: str,
+        expected_parent: str | None,
+        actual_parent: str | None,
+        expected: JsonValue,
+        actual: JsonValue,
+        expected_compared: JsonValue,
+        actual_compared: JsonValue,
+        params: Mapping[str, Any],
+        description: str | None = None,
+    ) -> None:
+        self.id: Final = id
+        """Unique in the run; the key of the item's answer in a mapping."""
+        self.record: Final = record
+        """The id of the record; None if a single pair of documents is compared."""
+        self.path: Final = path
+        """The schema path, such as `items[].note`."""
+        self.expected_path: Final = expected_path
+        """The instance path in expected, such as `items[0].note`."""
+        self.actual_path: Final = actual_path
+        """The instance path in actual."""
+        self.expected_parent: Final = expected_parent
+        """The instance path of the object or array that contains the value; None for the root."""
+        self.actual_parent: Final = actual_parent
+        """The instance path of the object or array in actual; None for the root."""
+        self.expected: Final = expected
+        """The value in expected, before transforms."""
+        self.actual: Final = actual
+        """The value in actual, before transforms."""
+        self.expected_compared: Final = expected_compared
+        """The value of expected after transforms, to compare."""
+        self.actual_compared: Final = actual_compared
+        """The value of actual after transforms, to compare."""
+        self.params: Final = params
+        """The parameters of the comparator for this field."""
+        self.description: Final = description
+        """The schema's description of the field, or for an element that of its array; None without any."""
 
 
 def is_batch(fn: Callable[..., object]) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -11,6 +10,7 @@ from pytest_jsonmatch.engine.comparators.parameters import read_flag, read_json_
 from pytest_jsonmatch.engine.comparators.transforms import map_scalars
 from pytest_jsonmatch.engine.value.equality import json_equal, make_json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.support.frozen import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence

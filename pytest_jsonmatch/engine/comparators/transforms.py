@@ -6,7 +6,6 @@ A transform returns null, and values of types that it does not apply to, unchang
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
 from decimal import Decimal
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Final, final
@@ -22,6 +21,7 @@ from pytest_jsonmatch.engine.value.convert import MAX_DIGITS, to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.matchers import compile_pattern, replace_all
 from pytest_jsonmatch.engine.value.text import format_number, to_number
+from pytest_jsonmatch.support.frozen import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Transform:
+class Transform(Frozen):
     """A named function that changes a value before it is compared.
 
     Args:
@@ -45,9 +44,17 @@ class Transform:
     'iban'
     """
 
-    name: str
-    make: Callable[[Params], CompiledTransform]
-    params: tuple[str, ...] | None = ()
+    __slots__ = ("make", "name", "params")
+
+    def __init__(
+        self,
+        name: str,
+        make: Callable[[Params], CompiledTransform],
+        params: tuple[str, ...] | None = (),
+    ) -> None:
+        self.name: Final = name
+        self.make: Final = make
+        self.params: Final = params
 
     def bind(self, params: Params) -> CompiledTransform:
         """Return the transform bound to parameters, as a function of a value.
@@ -80,12 +87,18 @@ def make_user_transform(name: str, fn: Callable[..., JsonValue]) -> Transform:
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
 class UserFunction:
     """A user's transform with its parameters; unlike built-ins it may raise errors."""
 
-    fn: Callable[..., JsonValue]
-    params: tuple[dict[str, object], ...] = ()
+    __slots__ = ("fn", "params")
+
+    def __init__(
+        self,
+        fn: Callable[..., JsonValue],
+        params: tuple[dict[str, object], ...] = (),
+    ) -> None:
+        self.fn: Final = fn
+        self.params: Final = params
 
     def __call__(self, value: JsonValue) -> JsonValue:
         """Return the transformed value, converted to JSON; null is unchanged. Raises the errors of both."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.plan.fieldrules import PlanBase
@@ -14,6 +13,7 @@ from pytest_jsonmatch.engine.plan.options import OPTION_NAMES, PRESETS, Options
 from pytest_jsonmatch.engine.plan.registry import get_active_registry
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_path
+from pytest_jsonmatch.support.frozen import Frozen, replace
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.registry import Registry
@@ -28,8 +28,7 @@ _MAX_GROWTH: Final = 4
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(Frozen):
     """How a score was computed; two scores are comparable only if their signatures are equal.
 
     `options` is JSON text: the options that differ from the metric's preset, and the names of replaced
@@ -40,10 +39,19 @@ class Signature:
     'field_match|options:none|schema:none|rules:2'
     """
 
-    metric: str
-    options: str
-    schema: str
-    version: str
+    __slots__ = ("metric", "options", "schema", "version")
+
+    def __init__(
+        self,
+        metric: str,
+        options: str,
+        schema: str,
+        version: str,
+    ) -> None:
+        self.metric: Final = metric
+        self.options: Final = options
+        self.schema: Final = schema
+        self.version: Final = version
 
     @classmethod
     def parse(cls, text: str) -> Signature:

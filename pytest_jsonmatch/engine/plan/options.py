@@ -6,7 +6,6 @@ Functions named `read_*` take the location of a value and the value; their error
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.comparators.numbers import read_tolerance
@@ -16,6 +15,7 @@ from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, find_closest
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.engine.value.text import suggest_share
+from pytest_jsonmatch.support.frozen import Frozen, list_fields, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -201,31 +201,76 @@ def _read_members(where: str, by: Any, threshold: Any) -> ByMembers:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Frozen):
     """All options of a metric; the defaults are those of the option table in docs/options.md."""
 
-    root: str = "any"
-    granularity: str = "leaves"
-    extra: str = "count"
-    unlisted: str = "extra"
-    arrays: Alignment = "ordered"
-    array_threshold: float = 0.0
-    empties: str = "leaf"
-    nulls: str = "value"
-    absent: tuple[Any, ...] = ()
-    reduce: str = "f1"
-    leaf_threshold: float | None = None
-    match_threshold: float | None = None
-    target_key: str = "*"
-    compare: Mapping[str, Spec] = field(default_factory=dict)
-    transform: tuple[Spec, ...] = ()
-    fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    skip: tuple[str, ...] = ()
-    accept: Mapping[str, Any] = field(default_factory=dict)
-    schema: SchemaNode | None = None
-    cross_types: tuple[str, ...] = ()
-    """Not an option, but set by `compare`: the types of expected scalars whose comparators get any scalar."""
+    __slots__ = (
+        "absent",
+        "accept",
+        "array_threshold",
+        "arrays",
+        "compare",
+        "cross_types",
+        "empties",
+        "extra",
+        "fields",
+        "granularity",
+        "leaf_threshold",
+        "match_threshold",
+        "nulls",
+        "reduce",
+        "root",
+        "schema",
+        "skip",
+        "target_key",
+        "transform",
+        "unlisted",
+    )
+
+    def __init__(
+        self,
+        root: str = "any",
+        granularity: str = "leaves",
+        extra: str = "count",
+        unlisted: str = "extra",
+        arrays: Alignment = "ordered",
+        array_threshold: float = 0.0,
+        empties: str = "leaf",
+        nulls: str = "value",
+        absent: tuple[Any, ...] = (),
+        reduce: str = "f1",
+        leaf_threshold: float | None = None,
+        match_threshold: float | None = None,
+        target_key: str = "*",
+        compare: Mapping[str, Spec] | None = None,
+        transform: tuple[Spec, ...] = (),
+        fields: Mapping[str, Mapping[str, Any]] | None = None,
+        skip: tuple[str, ...] = (),
+        accept: Mapping[str, Any] | None = None,
+        schema: SchemaNode | None = None,
+        cross_types: tuple[str, ...] = (),
+    ) -> None:
+        self.root: Final = root
+        self.granularity: Final = granularity
+        self.extra: Final = extra
+        self.unlisted: Final = unlisted
+        self.arrays: Final = arrays
+        self.array_threshold: Final = array_threshold
+        self.empties: Final = empties
+        self.nulls: Final = nulls
+        self.absent: Final = absent
+        self.reduce: Final = reduce
+        self.leaf_threshold: Final = leaf_threshold
+        self.match_threshold: Final = match_threshold
+        self.target_key: Final = target_key
+        self.compare: Final[Mapping[str, Spec]] = {} if compare is None else compare
+        self.transform: Final = transform
+        self.fields: Final[Mapping[str, Mapping[str, Any]]] = {} if fields is None else fields
+        self.skip: Final = skip
+        self.accept: Final[Mapping[str, Any]] = {} if accept is None else accept
+        self.schema: Final = schema
+        self.cross_types: Final = cross_types
+        """Set by `compare`: the types of expected scalars whose comparators get any scalar."""
 
 
 CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -237,7 +282,7 @@ CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "nulls": ("value", "absent"),
     "reduce": ("f1", "ratio"),
 }
-OPTION_NAMES: Final = tuple(item.name for item in fields(Options) if item.name != "cross_types")
+OPTION_NAMES: Final = tuple(name for name in list_fields(Options) if name != "cross_types")
 OPTION_ALIASES: Final = {"target_output_key": "target_key", "array_matching_threshold": "array_threshold"}
 # Source 4's words for `compare`. Its "float" applies to pairs of numbers if at least one has a fraction.
 EVALUATION_TYPES: Final[Mapping[str, str]] = {

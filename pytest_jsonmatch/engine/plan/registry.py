@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol, SupportsFloat, TypeAlias, cast, final
 
 from pytest_jsonmatch.engine.comparators import BUILTIN, OPTIONAL
@@ -47,13 +46,20 @@ class JudgeLike(Protocol):
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
 class RegisteredEncoder:
     """An encoder with its name, and a cache that lives as long as the registration."""
 
-    name: str
-    encoder: Encoder
-    cache: dict[str, Any] = field(default_factory=dict)
+    __slots__ = ("cache", "encoder", "name")
+
+    def __init__(
+        self,
+        name: str,
+        encoder: Encoder,
+        cache: dict[str, Any] | None = None,
+    ) -> None:
+        self.name: Final = name
+        self.encoder: Final = encoder
+        self.cache: Final[dict[str, Any]] = {} if cache is None else cache
 
 
 _BUILTIN: Final[Mapping[str, dict[str, Any]]] = {

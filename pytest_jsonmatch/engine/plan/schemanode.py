@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, final
 
 if TYPE_CHECKING:
@@ -10,7 +9,6 @@ if TYPE_CHECKING:
 
 
 @final
-@dataclass(slots=True, eq=False, repr=False)
 class SchemaNode:
     """A place of a resolved schema, with its rules.
 
@@ -18,28 +16,60 @@ class SchemaNode:
     `properties` and `items` can be filled in after the node is created.
     """
 
-    types: frozenset[str] = frozenset()
-    """JSON Schema types allowed here ("integer" and "number" are distinct); empty: any."""
-    properties: dict[str, SchemaNode] | None = None
-    """The listed members of an object; None if no members are listed: all leaves are compared."""
-    rest: SchemaNode | None = None
-    """The schema of an object's members that are not listed; None if there is none."""
-    items: SchemaNode | None = None
-    """The schema of an array's elements; None if all their leaves are compared."""
-    additional: bool | None = None
-    """`additionalProperties` as written: True or False, or None if the schema does not have it."""
-    rules: Mapping[str, Any] = field(default_factory=dict)
-    """The `x-eval-*` rules here, by the words of field rules; comparators and alignments as written."""
-    enum: tuple[Any, ...] | None = None
-    """The values that the schema allows here; None if it does not list them."""
-    type_default: Mapping[str, Any] = field(default_factory=dict)
-    """Comparators by JSON Schema type for places without a more specific one (`set_type_default`)."""
-    branches: tuple[tuple[Callable[[Any], bool], SchemaNode], ...] = ()
-    """The alternatives, each with a test; the first whose test accepts expected's value applies."""
-    description: str | None = None
-    names: Mapping[str, str] = field(default_factory=dict)
-    """Other names of members, each with the name under which the member is listed."""
-    digest: str = ""
-    """On the root: the hash of the whole schema, which is part of signatures."""
-    violations: Callable[[Any], tuple[str, ...] | None] | None = None
-    """On the root: returns the violations of the schema by a value, or None if they can't be checked."""
+    __slots__ = (
+        "additional",
+        "branches",
+        "description",
+        "digest",
+        "enum",
+        "items",
+        "names",
+        "properties",
+        "rest",
+        "rules",
+        "type_default",
+        "types",
+        "violations",
+    )
+
+    def __init__(
+        self,
+        types: frozenset[str] = frozenset(),
+        properties: dict[str, SchemaNode] | None = None,
+        rest: SchemaNode | None = None,
+        items: SchemaNode | None = None,
+        additional: bool | None = None,
+        rules: Mapping[str, Any] | None = None,
+        enum: tuple[Any, ...] | None = None,
+        type_default: Mapping[str, Any] | None = None,
+        branches: tuple[tuple[Callable[[Any], bool], SchemaNode], ...] = (),
+        description: str | None = None,
+        names: Mapping[str, str] | None = None,
+        digest: str = "",
+        violations: Callable[[Any], tuple[str, ...] | None] | None = None,
+    ) -> None:
+        self.types = types
+        """JSON Schema types allowed here ("integer" and "number" are distinct); empty: any."""
+        self.properties = properties
+        """The listed members of an object; None if no members are listed: all leaves are compared."""
+        self.rest = rest
+        """The schema of an object's members that are not listed; None if there is none."""
+        self.items = items
+        """The schema of an array's elements; None if all their leaves are compared."""
+        self.additional = additional
+        """`additionalProperties` as written: True or False, or None if the schema does not have it."""
+        self.rules: Mapping[str, Any] = {} if rules is None else rules
+        """The `x-eval-*` rules here, by the words of field rules; comparators and alignments as written."""
+        self.enum = enum
+        """The values that the schema allows here; None if it does not list them."""
+        self.type_default: Mapping[str, Any] = {} if type_default is None else type_default
+        """Comparators by JSON Schema type for places without a more specific one (`set_type_default`)."""
+        self.branches = branches
+        """The alternatives, each with a test; the first whose test accepts expected's value applies."""
+        self.description = description
+        self.names: Mapping[str, str] = {} if names is None else names
+        """Other names of members, each with the name under which the member is listed."""
+        self.digest = digest
+        """On the root: the hash of the whole schema, which is part of signatures."""
+        self.violations = violations
+        """On the root: returns the violations of the schema by a value, or None if they can't be checked."""

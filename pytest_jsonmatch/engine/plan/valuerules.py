@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, final
 
 from pytest_jsonmatch.engine.comparators.transforms import UserFunction, map_scalars
 from pytest_jsonmatch.engine.plan.accept import Acceptance
 from pytest_jsonmatch.engine.value.convert import MISSING, Matcher
+from pytest_jsonmatch.support.frozen import replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -86,36 +86,71 @@ def make_thresholds(leaf_threshold: float | None, match_threshold: float | None)
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
 class ValueRules:
     """The rules for scoring the values at a place; places with the same rules share one object."""
 
-    default_types: TypeTable
-    """The comparators by type for places below."""
-    types: TypeTable
-    """The comparators by type for this place."""
-    transforms: Transforms
-    transform: CompiledTransform
-    """Applies the transforms to a scalar; raises the errors of a user's transform."""
-    explicit_comparator: BoundComparator | None
-    """The comparator that a rule names, its parameters transformed like the data; None without one."""
-    thresholds: Thresholds
-    weight: float
-    """The weight of this place relative to the place around it."""
-    align: Alignment
-    skip: bool
-    reads_text: bool
-    """Whether texts here are JSON, which is parsed before the walk."""
-    absent: AbsentValues | None
-    """The values of members that mean that they are absent; None without any."""
-    strict_numbers: bool
-    """Whether 42 and 42.0 are different here."""
-    equal_means_match: bool
-    """Whether equal scalars of one type match without further checks."""
-    fast_score: UserScore | None
-    """Scores two scalars with thresholds applied, without errors; None if scalars need further checks."""
-    accept: Acceptance | None
-    """What is accepted in addition to the expected value; None if nothing is."""
+    __slots__ = (
+        "absent",
+        "accept",
+        "align",
+        "default_types",
+        "equal_means_match",
+        "explicit_comparator",
+        "fast_score",
+        "reads_text",
+        "skip",
+        "strict_numbers",
+        "thresholds",
+        "transform",
+        "transforms",
+        "types",
+        "weight",
+    )
+
+    def __init__(
+        self,
+        default_types: TypeTable,
+        types: TypeTable,
+        transforms: Transforms,
+        transform: CompiledTransform,
+        explicit_comparator: BoundComparator | None,
+        thresholds: Thresholds,
+        weight: float,
+        align: Alignment,
+        skip: bool,
+        reads_text: bool,
+        absent: AbsentValues | None,
+        strict_numbers: bool,
+        equal_means_match: bool,
+        fast_score: UserScore | None,
+        accept: Acceptance | None,
+    ) -> None:
+        self.default_types: Final = default_types
+        """The comparators by type for places below."""
+        self.types: Final = types
+        """The comparators by type for this place."""
+        self.transforms: Final = transforms
+        self.transform: Final = transform
+        """Applies the transforms to a scalar; raises the errors of a user's transform."""
+        self.explicit_comparator: Final = explicit_comparator
+        """The comparator that a rule names, its parameters transformed like the data; None without one."""
+        self.thresholds: Final = thresholds
+        self.weight: Final = weight
+        """The weight of this place relative to the place around it."""
+        self.align: Final = align
+        self.skip: Final = skip
+        self.reads_text: Final = reads_text
+        """Whether texts here are JSON, which is parsed before the walk."""
+        self.absent: Final = absent
+        """The values of members that mean that they are absent; None without any."""
+        self.strict_numbers: Final = strict_numbers
+        """Whether 42 and 42.0 are different here."""
+        self.equal_means_match: Final = equal_means_match
+        """Whether equal scalars of one type match without further checks."""
+        self.fast_score: Final = fast_score
+        """Scores two scalars with thresholds applied, without errors; None if scalars need further checks."""
+        self.accept: Final = accept
+        """What is accepted in addition to the expected value; None if nothing is."""
 
     def try_transform(self, value: JsonValue) -> JsonValue:
         """Return a value after the transforms here, or unchanged if a user's transform raises an error."""

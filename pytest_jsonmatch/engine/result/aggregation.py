@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from operator import add
 from typing import TYPE_CHECKING, Any, Final, final
 
@@ -17,6 +16,7 @@ from pytest_jsonmatch.engine.score.field import (
 )
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.sums import ExactSum
+from pytest_jsonmatch.support.frozen import Frozen, list_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -40,8 +40,7 @@ SHARES: Final = {"score": "mean_score", "precision": "precision", "recall": "rec
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class FieldAggregation:
+class FieldAggregation(Frozen):
     """The scores of one schema path over any number of results; aggregations can be merged.
 
     >>> one = FieldAggregation(
@@ -53,20 +52,50 @@ class FieldAggregation:
     (2, 0.5, 1.0, 0.5)
     """
 
-    matches: int = 0
-    mismatches: int = 0
-    omissions: int = 0
-    hallucinations: int = 0
-    skipped: int = 0
-    batch_errors: int = 0
-    expected_leaves: int = 0
-    """The unweighted number of expected's leaves, including all leaves of mistyped objects and arrays."""
-    actual_leaves: int = 0
-    """The unweighted number of actual's leaves; 0 if the metric does not count extra values."""
-    score_sum: float = 0.0
-    weighted_score: float = 0.0
-    expected_weight: float = 0.0
-    actual_weight: float = 0.0
+    __slots__ = (
+        "actual_leaves",
+        "actual_weight",
+        "batch_errors",
+        "expected_leaves",
+        "expected_weight",
+        "hallucinations",
+        "matches",
+        "mismatches",
+        "omissions",
+        "score_sum",
+        "skipped",
+        "weighted_score",
+    )
+
+    def __init__(
+        self,
+        matches: int = 0,
+        mismatches: int = 0,
+        omissions: int = 0,
+        hallucinations: int = 0,
+        skipped: int = 0,
+        batch_errors: int = 0,
+        expected_leaves: int = 0,
+        actual_leaves: int = 0,
+        score_sum: float = 0.0,
+        weighted_score: float = 0.0,
+        expected_weight: float = 0.0,
+        actual_weight: float = 0.0,
+    ) -> None:
+        self.matches: Final = matches
+        self.mismatches: Final = mismatches
+        self.omissions: Final = omissions
+        self.hallucinations: Final = hallucinations
+        self.skipped: Final = skipped
+        self.batch_errors: Final = batch_errors
+        self.expected_leaves: Final = expected_leaves
+        """The unweighted number of expected's leaves, including all leaves of mistyped objects and arrays."""
+        self.actual_leaves: Final = actual_leaves
+        """The unweighted number of actual's leaves; 0 if the metric does not count extra values."""
+        self.score_sum: Final = score_sum
+        self.weighted_score: Final = weighted_score
+        self.expected_weight: Final = expected_weight
+        self.actual_weight: Final = actual_weight
 
     @property
     def total(self) -> int:
@@ -121,7 +150,7 @@ class FieldAggregation:
         return cls(*numbers)  # type: ignore[arg-type]
 
 
-_NUMBERS: Final = tuple(FieldAggregation.__dataclass_fields__)
+_NUMBERS: Final = list_fields(FieldAggregation)
 COUNTED: Final = _NUMBERS.index("score_sum")
 """The number of integers among an aggregation's numbers, which come first."""
 RATES: Final = ("omission_rate", "hallucination_rate")
@@ -327,17 +356,24 @@ def _add_implied_leaves(sums: FieldSums, node: PlanNode) -> None:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class ErrorEntry:
+class ErrorEntry(Frozen):
     """An error of a comparator, or a score outside [0, 1].
 
     >>> str(ErrorEntry("total", "ours", "raised KeyError: 'x'"))
     "total: comparator 'ours' raised KeyError: 'x'"
     """
 
-    path: str
-    comparator: str
-    reason: str
+    __slots__ = ("comparator", "path", "reason")
+
+    def __init__(
+        self,
+        path: str,
+        comparator: str,
+        reason: str,
+    ) -> None:
+        self.path: Final = path
+        self.comparator: Final = comparator
+        self.reason: Final = reason
 
     def __str__(self) -> str:
         return f"{self.path}: comparator {self.comparator!r} {self.reason}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.plan.options import ByKey, ByMembers
@@ -10,6 +9,7 @@ from pytest_jsonmatch.engine.score.field import UNCOUNTED, Place, format_instanc
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.engine.value.sums import Sums, add_sums
+from pytest_jsonmatch.support.frozen import Frozen, to_dict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,8 +22,7 @@ _PAIRINGS: Final[dict[type, str]] = {ByKey: "key", ByMembers: "members"}
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class ContainerResult:
+class ContainerResult(Frozen):
     """The scores of an object or array over all results in it, at any depth.
 
     >>> from pytest_jsonmatch import compare_json
@@ -32,33 +31,56 @@ class ContainerResult:
     [('$', 'object', 0.5, 0.5), ('n', 'array', 0.5, 1.0)]
     """
 
-    path: str
-    """The schema path; `$` is the root."""
-    expected_path: str | None
-    """The instance path in expected; None if expected has no such container."""
-    actual_path: str | None
-    """The instance path in actual; None if actual has no such container."""
-    kind: str
-    """"object" or "array"; expected's kind if the two sides differ."""
-    expected_leaves: float
-    """The weighted number of expected's leaves in it."""
-    actual_leaves: float
-    """The weighted number of actual's leaves in it."""
-    precision: float
-    """Σ score / actual's leaves, 1 for 0/0."""
-    recall: float
-    """Σ score / expected's leaves, 1 for 0/0."""
-    f1: float
-    """2 Σ score / leaves of both sides, 1 for 0/0."""
+    __slots__ = (
+        "actual_leaves",
+        "actual_path",
+        "expected_leaves",
+        "expected_path",
+        "f1",
+        "kind",
+        "path",
+        "precision",
+        "recall",
+    )
+
+    def __init__(
+        self,
+        path: str,
+        expected_path: str | None,
+        actual_path: str | None,
+        kind: str,
+        expected_leaves: float,
+        actual_leaves: float,
+        precision: float,
+        recall: float,
+        f1: float,
+    ) -> None:
+        self.path: Final = path
+        """The schema path; `$` is the root."""
+        self.expected_path: Final = expected_path
+        """The instance path in expected; None if expected has no such container."""
+        self.actual_path: Final = actual_path
+        """The instance path in actual; None if actual has no such container."""
+        self.kind: Final = kind
+        """"object" or "array"; expected's kind if the two sides differ."""
+        self.expected_leaves: Final = expected_leaves
+        """The weighted number of expected's leaves in it."""
+        self.actual_leaves: Final = actual_leaves
+        """The weighted number of actual's leaves in it."""
+        self.precision: Final = precision
+        """Σ score / actual's leaves, 1 for 0/0."""
+        self.recall: Final = recall
+        """Σ score / expected's leaves, 1 for 0/0."""
+        self.f1: Final = f1
+        """2 Σ score / leaves of both sides, 1 for 0/0."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return paths and scores as plain JSON types."""
-        return asdict(self)
+        return to_dict(self)
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class ArrayAlignment:
+class ArrayAlignment(Frozen):
     """The pairs of elements of two arrays that are not paired by position.
 
     >>> from pytest_jsonmatch import compare_json
@@ -68,24 +90,44 @@ class ArrayAlignment:
     ('$', ((0, 1, 1.0), (1, 0, 0.5)), (2,), ())
     """
 
-    path: str
-    """The schema path; `$` is the root."""
-    expected_path: str
-    """The instance path in expected."""
-    actual_path: str
-    """The instance path in actual."""
-    kind: str
-    """"unordered", "sequence", "key" or "members"."""
-    pairs: tuple[tuple[int, int, float], ...]
-    """(index in expected, index in actual, F1 of the pair), in the order of expected."""
-    unmatched_expected: tuple[int, ...]
-    """The indices of expected's elements without a partner."""
-    unmatched_actual: tuple[int, ...]
-    """The indices of actual's elements without a partner."""
+    __slots__ = (
+        "actual_path",
+        "expected_path",
+        "kind",
+        "pairs",
+        "path",
+        "unmatched_actual",
+        "unmatched_expected",
+    )
+
+    def __init__(
+        self,
+        path: str,
+        expected_path: str,
+        actual_path: str,
+        kind: str,
+        pairs: tuple[tuple[int, int, float], ...],
+        unmatched_expected: tuple[int, ...],
+        unmatched_actual: tuple[int, ...],
+    ) -> None:
+        self.path: Final = path
+        """The schema path; `$` is the root."""
+        self.expected_path: Final = expected_path
+        """The instance path in expected."""
+        self.actual_path: Final = actual_path
+        """The instance path in actual."""
+        self.kind: Final = kind
+        """"unordered", "sequence", "key" or "members"."""
+        self.pairs: Final = pairs
+        """(index in expected, index in actual, F1 of the pair), in the order of expected."""
+        self.unmatched_expected: Final = unmatched_expected
+        """The indices of expected's elements without a partner."""
+        self.unmatched_actual: Final = unmatched_actual
+        """The indices of actual's elements without a partner."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the alignment as plain JSON types."""
-        return asdict(self)
+        return to_dict(self)
 
 
 def compute_containers(findings: Iterable[FieldResult]) -> list[ContainerResult]:

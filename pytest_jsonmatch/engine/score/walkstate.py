@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
@@ -107,47 +106,58 @@ class VisitedPlaces:
 
 
 @final
-@dataclass(slots=True, eq=False)
 class WalkState:
     """The results of comparators and pairings for two documents.
 
     Another walk with the same state has the same results, calls no comparator twice, and pairs nothing again.
     """
 
-    plan: Plan
-    answers: Mapping[Place, BatchAnswer]
-    """The answers of batch comparators so far."""
-    units: bool = False
-    """Whether top-level keys are units, so that any extra leaf below one is a difference."""
-    rounds: int = 0
-    """The number of times that batch comparators have been asked."""
-    count_extra: bool = False
-    """Whether extra elements of arrays count."""
-    count_members: bool = False
-    """Whether extra members of objects count, too."""
-    two_sided: bool = False
-    """Whether similarities are divided by the leaves of both sides, not only by expected's."""
-    comparator_results: dict[Place, float | ComparatorResult | Question | Exception] = field(
-        default_factory=dict
+    __slots__ = (
+        "aligner",
+        "answers",
+        "choices",
+        "comparator_results",
+        "count_extra",
+        "count_members",
+        "leaves",
+        "nested_sums",
+        "pairs",
+        "plan",
+        "rounds",
+        "similarities",
+        "two_sided",
+        "units",
     )
-    """The results and exceptions of comparators without a table, so that each is called once for a place."""
-    choices: dict[Place, BestValue] = field(default_factory=dict)
-    """The best accepted values, at the places with accepted alternatives."""
-    pairs: dict[Place, IndexPairs] = field(default_factory=dict)
-    """The pairs of elements of the result's arrays."""
-    leaves: LeafCache = field(default_factory=dict)
-    aligner: Aligner | None = None
-    nested_sums: dict[Place, tuple[Sums, dict[Place, OpenQuestion], float]] = field(default_factory=dict)
-    """The sums of arrays in elements of other arrays, their questions, and the excluded leaves."""
-    similarities: dict[Place, tuple[Sums, dict[Place, OpenQuestion], float]] = field(default_factory=dict)
-    """The sums, questions and excluded leaves of these arrays for similarities."""
 
-    def __post_init__(self) -> None:
-        """Read the options of the plan that every walk needs."""
-        extra = self.plan.options.extra
-        self.count_extra = self.units or extra != "ignore"
-        self.count_members = self.units or extra == "count"
-        self.two_sided = self.count_members and self.plan.options.reduce == "f1"
+    def __init__(
+        self, plan: Plan, answers: Mapping[Place, BatchAnswer], *, units: bool = False, rounds: int = 0
+    ) -> None:
+        extra = plan.options.extra
+        self.plan = plan
+        self.answers = answers
+        """The answers of batch comparators so far."""
+        self.units = units
+        """Whether top-level keys are units, so that any extra leaf below one is a difference."""
+        self.rounds = rounds
+        """The number of times that batch comparators have been asked."""
+        self.count_extra = units or extra != "ignore"
+        """Whether extra elements of arrays count."""
+        self.count_members = units or extra == "count"
+        """Whether extra members of objects count, too."""
+        self.two_sided = self.count_members and plan.options.reduce == "f1"
+        """Whether similarities are divided by the leaves of both sides, not only by expected's."""
+        self.comparator_results: dict[Place, float | ComparatorResult | Question | Exception] = {}
+        """The results and exceptions of comparators without a table, so that each is called once."""
+        self.choices: dict[Place, BestValue] = {}
+        """The best accepted values, at the places with accepted alternatives."""
+        self.pairs: dict[Place, IndexPairs] = {}
+        """The pairs of elements of the result's arrays."""
+        self.leaves: LeafCache = {}
+        self.aligner: Aligner | None = None
+        self.nested_sums: dict[Place, tuple[Sums, dict[Place, OpenQuestion], float]] = {}
+        """The sums of arrays in elements of other arrays, their questions, and the excluded leaves."""
+        self.similarities: dict[Place, tuple[Sums, dict[Place, OpenQuestion], float]] = {}
+        """The sums, questions and excluded leaves of these arrays for similarities."""
 
     def leaf_count(self, node: PlanNode, expected: JsonValue, actual: JsonValue) -> float:
         """Return the leaf count of two values, each counted on its own: what they add to Σ if they match."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final, TypeAlias, cast, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.support.frozen import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -165,12 +165,18 @@ def _read_segment(step: re.Match[str]) -> Segment:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(Frozen):
     """A path pattern, which is matched segment by segment."""
 
-    text: str
-    segments: tuple[Segment, ...]
+    __slots__ = ("segments", "text")
+
+    def __init__(
+        self,
+        text: str,
+        segments: tuple[Segment, ...],
+    ) -> None:
+        self.text: Final = text
+        self.segments: Final = segments
 
     @property
     def literals(self) -> int:
