@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.cli.inputs import files_by_name, records_of
-from pytest_jsonmatch.cli.rules import comparing
+from pytest_jsonmatch.cli.rules import columns_of, comparing
 from pytest_jsonmatch.cli.studies import (
     INTERVAL,
     estimate_columns,
@@ -42,13 +42,15 @@ def run(options: Namespace) -> int:
     gates = study_gates(options, STATISTICS)
     with comparing(options) as rules:
         annotators = {name: records_of(path) for name, path in files_by_name(options.gold).items()}
-        study = measure_agreement(annotators, **rules)
+        study = measure_agreement(annotators, cluster=options.cluster, **columns_of(options), **rules)
     return finish(options, study, _sheet(study), gates, on=count(study.documents, "document"))
 
 
 def _sheet(study: AgreementStudy) -> Report:
     names = " and ".join(study.annotators) if len(study.annotators) < 3 else ", ".join(study.annotators)
     about = f"agreement of {names} on {count(study.documents, 'document')}"
+    if study.clusters < study.documents:
+        about += f", {count(study.clusters, 'cluster')}"
     notes = []
     if study.unshared:
         notes.append(f"{count(study.unshared, 'document')} described by one annotator only: not counted")

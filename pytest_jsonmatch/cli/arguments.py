@@ -85,8 +85,8 @@ class Parser(argparse.ArgumentParser):
         self.exit(UNUSABLE, printable(f"{self.prog}: {message} (see {self.prog} --help)") + "\n")
 
 
-def add(parser: Any, usage: str, text: str = "", **settings: Any) -> None:
-    """Add an argument, given as the help shows it.
+def add(parser: Any, usage: str, text: str = "", **settings: Any) -> argparse.Action:
+    """Add an argument, given as the help shows it, and return it.
 
     Args:
         parser: a parser, or a group of one (argparse has no public type for both).
@@ -96,9 +96,9 @@ def add(parser: Any, usage: str, text: str = "", **settings: Any) -> None:
         **settings: other arguments of `add_argument`.
 
     >>> parser = Parser()
-    >>> add(parser, "ACTUAL", "the answer")
-    >>> add(parser, "--beta B", "above 1 recall counts for more", type=float)
-    >>> add(parser, "--strict", "no repairs")
+    >>> _ = add(parser, "ACTUAL", "the answer")
+    >>> _ = add(parser, "--beta B", "above 1 recall counts for more", type=float)
+    >>> _ = add(parser, "--strict", "no repairs")
     >>> found = parser.parse_args(["a.json", "--beta", "2"])
     >>> found.actual, found.beta, found.strict
     ('a.json', 2.0, False)
@@ -111,7 +111,8 @@ def add(parser: Any, usage: str, text: str = "", **settings: Any) -> None:
         names.append(last)
         if not settings.keys() & {"action", "choices"}:
             settings["action"] = "store_true"
-    parser.add_argument(*names, help=text, **settings)
+    action: argparse.Action = parser.add_argument(*names, help=text, **settings)
+    return action
 
 
 def add_options(parser: Parser, *names: str, **helps: str) -> None:

@@ -6,12 +6,12 @@ import sys
 from argparse import Namespace
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import STDIN, files_by_name, name_of, records_of
 from pytest_jsonmatch.cli.output import as_text, make_style
-from pytest_jsonmatch.cli.rules import comparing
+from pytest_jsonmatch.cli.rules import columns_of, comparing
 from pytest_jsonmatch.cli.studies import finish, notes_table, study_gates
 from pytest_jsonmatch.cli.suite import audit_suite
 from pytest_jsonmatch.engine.value.convert import MISSING, get_value, replace_value
@@ -20,11 +20,12 @@ from pytest_jsonmatch.golden.review import review_on_terminal, update_lines
 from pytest_jsonmatch.golden.update import Request, digest_of, plan_updates, read_value_at, write
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.datafiles import is_json_file, is_lines_file
+from pytest_jsonmatch.records.columns import split_column
 from pytest_jsonmatch.report.blocks import Report, Table, TableCell, Text
 from pytest_jsonmatch.study.label_errors import GoldAudit, audit_gold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.study.label_errors import Suspect
@@ -40,15 +41,16 @@ def run(options: Namespace) -> int:
     if options.mutate is not None:
         return _mutate(options)
     if options.gold is None:
-        raise CommandError("nothing to audit: give GOLD with --answers, or --mutate FOLDER")
+        raise CommandError("nothing to audit: give ANSWERS of several systems and GOLD, or --mutate PATH")
     if options.gold == STDIN:
         raise CommandError("GOLD is read once for each system: give a file or a folder, not standard input")
     if not options.answers:
-        raise CommandError("--answers: give the answers of at least two systems to compare with GOLD")
+        raise CommandError(f"give the answers of at least two systems before the gold records {options.gold}")
     gates = study_gates(options, {"suspects", "suspect_records"})
+    columns = columns_of(options)
     if options.review:
-        _check_review(Path(options.gold))
-    audit = _run_audit(options)
+        _check_review(Path(options.gold), columns["expected"])
+    audit = _run_audit(options, columns)
     about = (
         f"{name_of(options.gold)}: {count(audit.records, 'record')}, answers of {len(audit.systems)} systems"
     )
@@ -60,23 +62,23 @@ def run(options: Namespace) -> int:
         on=count(audit.records, "record"),
     )
     if options.review:
-        _review_suspects(audit.found, options)
+        _review_suspects(audit.found, Path(options.gold), columns["expected"], options)
     return code
 
 
 def _mutate(options: Namespace) -> int:
-    if options.gold is not None or options.answers:
-        raise CommandError("--mutate breaks the answers that cases expect: leave out GOLD and --answers")
+    if options.gold is not None:
+        raise CommandError("--mutate breaks the answers that cases expect: leave out ANSWERS and GOLD")
     gates = study_gates(options, {"noticed"})
     audit = audit_suite(options.mutate)
     about = f"{', '.join(options.mutate)}: {count(audit.cases, 'golden case')}"
     return finish(options, audit, _suite_sheet(audit, about), gates, on=count(audit.mutated, "mutation"))
 
 
-def _run_audit(options: Namespace) -> GoldAudit:
+def _run_audit(options: Namespace, columns: Mapping[str, Any]) -> GoldAudit:
     with comparing(options) as rules:
         answers = {name: records_of(path) for name, path in files_by_name(options.answers).items()}
-        return audit_gold(records_of(options.gold), answers, **rules)
+        return audit_gold(answers, records_of(options.gold), **columns, **rules)
 
 
 # -- for people --------------------------------------------------------------------------------------------
@@ -161,7 +163,7 @@ def _suite_sheet(audit: SuiteAudit, about: str) -> Report:
 # -- the review: accepted values go into the gold -----------------------------------------------------------
 
 
-def _check_review(gold: Path) -> None:
+def _check_review(gold: Path, expected: object) -> None:
     """Check, before any work is done, that a review is possible.
 
     Raises:
@@ -171,13 +173,15 @@ def _check_review(gold: Path) -> None:
         raise CommandError(
             "--review writes into GOLD: a .jsonl, .ndjson or .json file, or a folder of .json files"
         )
+    if expected is not None and not isinstance(expected, str):
+        raise CommandError("--review can't write into several columns: name one with --expected, or none")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise CommandError("--review asks on the terminal, but there is none; leave it out to see the list")
 
 
-def _review_suspects(suspects: Iterable[Suspect], options: Namespace) -> None:
+def _review_suspects(suspects: Iterable[Suspect], gold: Path, column: str | None, options: Namespace) -> None:
     """Ask about the suspects, those of a record together, and write the accepted values."""
-    requests = list(_requests(suspects, Path(options.gold)))
+    requests = list(_requests(suspects, gold, column))
     updates = plan_updates(review_on_terminal(requests, _NO_ALTERNATIVES))
     for update in updates:
         write(update)
@@ -185,7 +189,7 @@ def _review_suspects(suspects: Iterable[Suspect], options: Namespace) -> None:
     sys.stdout.write(as_text(update_lines(updates, style, dry_run=False), style))
 
 
-def _requests(suspects: Iterable[Suspect], gold: Path) -> Iterator[Request]:
+def _requests(suspects: Iterable[Suspect], gold: Path, column: str | None) -> Iterator[Request]:
     """Yield a request for each record, the most suspicious first, to write the values of the systems."""
     by_record: dict[int, list[Suspect]] = {}
     for suspect in suspects:
@@ -205,16 +209,19 @@ def _requests(suspects: Iterable[Suspect], gold: Path) -> Iterator[Request]:
         path = gold / places[0].record if gold.is_dir() else gold
         steps = () if gold.is_dir() else (lines[position] if is_lines else position,)
         data = path.read_bytes()
-        value = _corrected(read_value_at(data, path, steps), places)
+        value = _corrected(read_value_at(data, path, steps), places, column)
         name, text = f"{places[0].record} ({summary})", ascii_json(value)
         yield Request("write", str(path), str(path), name, steps, digest_of(data), text)
 
 
-def _corrected(value: JsonValue, places: Iterable[Suspect]) -> JsonValue:
-    """Return a record with the values of the systems at the given places."""
+def _corrected(value: JsonValue, places: Iterable[Suspect], column: str | None) -> JsonValue:
+    """Return a record with the values of the systems at the given places of a column, or of the record."""
+    above: tuple[Any, ...] = ()
+    if column is not None:
+        above = (column,) if type(value) is dict and column in value else split_column(column)
     # From the last to the first: then adding or removing an element moves no other place.
     for place in sorted(places, key=lambda place: [(type(step) is str, step) for step in place.steps])[::-1]:
-        steps = place.steps
+        steps = (*above, *place.steps)
         while place.kind == "add" and get_value(value, steps) is not MISSING:
             steps = (*steps[:-1], int(steps[-1]) + 1)  # several elements are added to one array
         value = replace_value(value, steps, place.replacement)

@@ -165,17 +165,17 @@ def _plan(parser: Parser) -> None:
 
 @_command(
     "find gold values that are likely wrong, and errors that a suite misses",
-    "jsonmatch study audit gold.jsonl --answers claude.jsonl gemini.jsonl gpt.jsonl --id id",
+    "jsonmatch study audit claude.jsonl gemini.jsonl gpt.jsonl gold.jsonl --id id",
     "jsonmatch study audit --mutate tests/golden --gate 'noticed >= 0.95'",
 )
 def _study_audit(parser: Parser) -> None:
-    add(parser, "GOLD", f"the gold records: {_FILES}", nargs="?")
-    help_text = "the answers of at least two systems, in the same forms; each system is named after its file"
-    add(parser, "--answers ANSWERS", help_text, nargs="+", default=[])
+    help_text = f"the answers of at least two systems, each named after its file: {_RECORDS}"
+    add(parser, "ANSWERS", help_text, nargs="*")
+    add(parser, "GOLD", "the gold records, in the same forms").required = False  # --mutate needs none
     add(parser, "--review", "ask on the terminal about each place, and write accepted values into GOLD")
     help_text = "golden cases, as given to pytest: break their expected answers, and report which cases fail"
     add(parser, "--mutate PATH", help_text, nargs="+")
-    add_rules(parser, "--id", "--repair")
+    add_rules(parser, "--id", "--expected", "--actual", "--delimiter", "--repair")
     add_study_options(parser, gate="suspects == 0")
 
 
@@ -185,8 +185,8 @@ def _study_audit(parser: Parser) -> None:
     "jsonmatch study agreement ann.jsonl bob.jsonl --gate 'fields[\"total\"].kappa >= 0.9'",
 )
 def _study_agreement(parser: Parser) -> None:
-    add(parser, "GOLD", f"one annotator's records: {_FILES}", nargs="+")
-    add_rules(parser, "--id")
+    add(parser, "GOLD", f"one annotator's records: {_RECORDS}", nargs="+")
+    add_rules(parser, "--id", "--expected", "--cluster", "--delimiter")
     add_study_options(parser, gate="kappa >= 0.8")
 
 
@@ -196,10 +196,10 @@ def _study_agreement(parser: Parser) -> None:
     "jsonmatch study overlap gold/ --with prompts/ --html overlap.html",
 )
 def _study_overlap(parser: Parser) -> None:
-    add(parser, "GOLD", f"gold records: {_FILES}", nargs="+")
+    add(parser, "GOLD", f"gold records: {_RECORDS}", nargs="+")
     help_text = "prompts, examples, training text: files, or folders with everything in them"
     add(parser, "--with PATH", help_text, dest="texts", nargs="+", action="extend", required=True)
-    add_study_options(parser, "--id")
+    add_study_options(parser, "--id", "--expected", "--delimiter")
 
 
 @_command(
@@ -219,7 +219,7 @@ def _study_confidence(parser: Parser) -> None:
     add(parser, "--max-error SHARE", help_text, type=share)
     help_text = "the score from which a value counts as right (default: 1)"
     add(parser, "--correct SCORE", help_text, type=share, default=1.0)
-    add_rules(parser, "--id", "--repair", "--cluster")
+    add_rules(parser, "--id", "--expected", "--actual", "--cluster", "--delimiter", "--repair")
     add_study_options(parser, gate="auroc >= 0.8")
 
 
@@ -232,9 +232,9 @@ def _study_shift(parser: Parser) -> None:
     add(parser, "NEW", f"records: {_RECORDS}")
     add(parser, "OLD", "the records to compare them with, in the same forms")
     help_text = (
-        "the member that names a record's cluster, such as its document: one record of each is compared"
+        "the column that names a record's cluster, such as its document: one record of each is compared"
     )
-    add_options(parser, cluster=help_text)
+    add_options(parser, "--id", "--expected", "--delimiter", cluster=help_text)
     add_study_options(parser, gate="effect <= 0.2")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import name_of, records_of, refuse_two_stdins
-from pytest_jsonmatch.cli.rules import comparing
+from pytest_jsonmatch.cli.rules import columns_of, comparing
 from pytest_jsonmatch.cli.studies import (
     INTERVAL,
     estimate_columns,
@@ -51,6 +51,7 @@ def run(options: Namespace) -> int:
             max_error=options.max_error,
             correct=options.correct,
             cluster=options.cluster,
+            **columns_of(options),
             **rules,
         )
     scope = f"{count(study.total.values, 'value')} with a confidence in {count(study.records, 'record')}"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import files_by_name, iter_lines, read_content, records_of
+from pytest_jsonmatch.cli.rules import columns_of
 from pytest_jsonmatch.cli.studies import finish
 from pytest_jsonmatch.engine.value.errors import JsonParseError
 from pytest_jsonmatch.engine.value.text import count
@@ -22,7 +23,7 @@ from pytest_jsonmatch.study.words import join_texts
 def run(options: Namespace) -> int:
     """Run `jsonmatch study overlap`."""
     gold = {name: records_of(path) for name, path in files_by_name(options.gold).items()}
-    study = measure_overlap(gold, _texts(options.texts), id=options.id)
+    study = measure_overlap(gold, _texts(options.texts), id=options.id, **columns_of(options))
     return finish(options, study, _sheet(study))
 
 

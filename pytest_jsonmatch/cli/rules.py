@@ -99,12 +99,13 @@ def _read_word(text: str) -> Any:
 
 
 def columns_of(options: Namespace) -> dict[str, Any]:
-    """Return the columns of the command line as arguments of `compare_corpus`."""
-    return {
-        "expected": _read_selection("--expected", options.expected_column),
-        "actual": _read_selection("--actual", options.actual_column),
-        "delimiter": _read_delimiter(options.delimiter),
+    """Return the columns of the command line as arguments of `compare_corpus`, if the command has them."""
+    columns = {
+        side: _read_selection(f"--{side}", getattr(options, f"{side}_column"))
+        for side in ("expected", "actual")
+        if f"{side}_column" in options
     }
+    return {**columns, "delimiter": _read_delimiter(options.delimiter)}
 
 
 def _read_selection(option: str, given: Sequence[str]) -> Any:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from pytest_jsonmatch.cli.inputs import gold_records, name_of, refuse_two_stdins
+from pytest_jsonmatch.cli.inputs import name_of, records_of, refuse_two_stdins
+from pytest_jsonmatch.cli.rules import columns_of
 from pytest_jsonmatch.cli.studies import finish, study_gates
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.blocks import Report, Table, Text
@@ -16,7 +17,13 @@ def run(options: Namespace) -> int:
     """Run `jsonmatch study shift`."""
     gates = study_gates(options, STATISTICS)
     refuse_two_stdins(options.new, options.old)
-    study = measure_shift(gold_records(options.new), gold_records(options.old), cluster=options.cluster)
+    study = measure_shift(
+        records_of(options.new),
+        records_of(options.old),
+        id=options.id,
+        cluster=options.cluster,
+        **columns_of(options),
+    )
     new = count(study.new, "new record" if options.cluster is None else "new cluster")
     about = f"{name_of(options.new)} against {name_of(options.old)}: {new}, {count(study.old, 'old one')}"
     columns = "field", "what", "effect", "from old to new", "p"

@@ -26,7 +26,7 @@ from pytest_jsonmatch.engine.result.validity import check_validity
 from pytest_jsonmatch.engine.score.documents import write_all
 from pytest_jsonmatch.engine.score.field import FieldResult
 from pytest_jsonmatch.engine.score.walkstate import VisitedPlaces
-from pytest_jsonmatch.engine.value.convert import MISSING, copy_flat, get_value, to_json_value
+from pytest_jsonmatch.engine.value.convert import MISSING, copy_flat, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
     GoldValidationError,
@@ -36,14 +36,11 @@ from pytest_jsonmatch.engine.value.errors import (
 )
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.engine.value.sums import Scores, add_sums, compute_scores
-from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.reading.answers import list_admitted_types, read_text
-from pytest_jsonmatch.reading.extract import extract_json
 from pytest_jsonmatch.reading.nested import parse_nested_texts
 from pytest_jsonmatch.reading.strict import parse_json
-from pytest_jsonmatch.records.answers import read_spent
-from pytest_jsonmatch.records.columns import ColumnError, find_column, split_column
-from pytest_jsonmatch.records.csvrows import CsvRow
+from pytest_jsonmatch.records.answers import select_answer
+from pytest_jsonmatch.records.columns import ColumnError, find_cluster, remove_column
 from pytest_jsonmatch.records.pairing import make_gold_error, read_gold
 from pytest_jsonmatch.results.comparison import VALIDITY
 from pytest_jsonmatch.results.record import (
@@ -66,7 +63,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.validity import Validity
     from pytest_jsonmatch.engine.score.walkstate import Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.engine.value.paths import Segment
     from pytest_jsonmatch.engine.value.sums import Sums
     from pytest_jsonmatch.reading.answers import TextAnswer
     from pytest_jsonmatch.records.pairing import Pair, Reading
@@ -111,10 +107,7 @@ class Task:
 
     def unscored(self, schema: SchemaNode | None) -> dict[str, str]:
         """Return the columns that are not scored because the schema does not list them, by argument name."""
-        if self.reading.expected is not None and self.reading.actual is not None:
-            return {}
-        named = {"cluster": self.cluster, "id": self.reading.id}
-        return {what: name for what, name in named.items() if name and not _lists(schema, split_column(name))}
+        return self.reading.unscored(schema, self.cluster)
 
     def plan(self) -> Plan:
         """Return the plan, compiled in this process.
@@ -145,28 +138,6 @@ def check_processors(given: object) -> tuple[PostProcess, ...]:
             message = f"post_process has {processor!r}, which cannot be called with a list of field results"
             raise ConfigurationError(message)
     return tuple(listed)
-
-
-def _lists(schema: SchemaNode | None, steps: Sequence[Segment]) -> bool:
-    """Return whether a schema, or one of its alternatives, lists the member at a path."""
-    if schema is None or not steps:
-        return schema is not None
-    inner = (schema.properties or {}).get(cast("str", steps[0]))
-    if inner is not None and (len(steps) == 1 or _lists(inner, steps[1:])):
-        return True
-    return any(_lists(branch, steps) for _, branch in schema.branches)
-
-
-def _remove(record: JsonValue, column: str) -> None:
-    """Remove a column from a record."""
-    if type(record) is dict:
-        if column in record:
-            del record[column]
-            return
-        *steps, last = split_column(column)
-        inner = get_value(record, steps) if steps else record
-        if type(inner) is dict:
-            inner.pop(last, None)
 
 
 @final
@@ -324,20 +295,14 @@ class _Scorer:
         if plan.reads_texts:
             read.expected = parse_nested_texts(plan, read.expected)
             read.actual = parse_nested_texts(plan, read.actual)
-        if task.cluster is not None and task.reading.expected is None:
-            read.cluster = self._cluster_of(read.expected)
+        if task.reading.expected is None:
+            read.cluster = find_cluster(read.expected, task.cluster)
         if self._unscored_members:
             reading = task.reading
             for side, selection in ((read.expected, reading.expected), (read.actual, reading.actual)):
                 for name in self._unscored_members if selection is None else ():
-                    _remove(side, name)
+                    remove_column(side, name)
         return read
-
-    def _cluster_of(self, record: JsonValue) -> str:
-        """Return the name of the cluster of a gold record; empty if it has none."""
-        assert self._task.cluster is not None  # noqa: S101 - for the type checker
-        found = find_column(record, self._task.cluster) if type(record) is dict else MISSING
-        return found if type(found) is str else "" if found is None or found is MISSING else render(found)
 
     def _to_json(self, pair: Pair) -> _ReadPair:
         """Return a pair as JSON values that no caller holds, so that they may be changed."""
@@ -380,23 +345,14 @@ class _Scorer:
         except ColumnError as error:
             raise make_gold_error(pair.record_id, pair.where, error) from None
         read = _ReadPair(pair, expected, MISSING, warnings=pair.warnings, is_text=pair.is_text)
-        if reading.expected is not None and self._task.cluster is not None:
-            read.cluster = self._cluster_of(record)
-        answer = pair.actual
+        if reading.expected is not None:
+            read.cluster = find_cluster(record, self._task.cluster)
+        if pair.actual is MISSING:
+            read.error = NO_ANSWER
+            return read
         try:
-            if answer is MISSING:
-                read.error = NO_ANSWER
-                return read
-            if type(answer) is CsvRow:
-                answer = answer.read()
-            elif isinstance(answer, TEXT) and reading.actual is not None:
-                found = extract_json(answer, want="object", repair=reading.repair)
-                answer, read.warnings = found.value, tuple(found.warnings)
-            if reading.actual is not None and type(answer) is dict:
-                read.spent = read_spent(answer) or pair.spent
-            if not isinstance(answer, TEXT):
-                plain = answer if type(answer) is dict else to_json_value(answer, side="actual")
-                answer = reading.select_actual(plain, schema)
+            answer, found, read.spent = select_answer(pair.actual, reading, schema)
+            read.warnings = (*read.warnings, *found)
             if reading.actual is not None:
                 read.is_text = isinstance(answer, TEXT)
             self._read_answer(read, answer)

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.value.convert import JsonValue
+from pytest_jsonmatch.comparing.comparer import TEXT
+from pytest_jsonmatch.engine.value.convert import JsonValue, to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
+from pytest_jsonmatch.reading.extract import extract_json
 from pytest_jsonmatch.records.columns import ColumnError, find_column, get_column
+from pytest_jsonmatch.records.csvrows import CsvRow
 from pytest_jsonmatch.records.pairing import read_gold
 from pytest_jsonmatch.records.sources import RecordSource
 from pytest_jsonmatch.results.answer import SPENT_NAMES, Spent, make_answer
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
+    from pytest_jsonmatch.records.pairing import Reading
 
 SPENT: Final = "spent"
 """The member, next to an answer, with its model, time, tokens and cost, as `--jsonmatch-record` writes it."""
@@ -30,6 +37,38 @@ def read_spent(record: Mapping[str, Any]) -> Spent | None:
     if type(given) is not dict or not given or not given.keys() <= _NAMES:
         return None
     return Spent(**given)
+
+
+def select_answer(
+    answer: Any, reading: Reading, schema: SchemaNode | None
+) -> tuple[Any, tuple[str, ...], Spent | None]:
+    """Return the answer in a record, warnings from reading the record, and the answer's cost and latency.
+
+    Args:
+        answer: the record: a row of a CSV file, text, or a Python value with a JSON form.
+        reading: the columns of the answer.
+        schema: the schema that gives cells of a CSV file their types.
+
+    Returns:
+        The answer is a JSON value, or text that is the output of a model.
+
+    Raises:
+        ColumnError: the record lacks a column.
+        JsonMatchError: the record is not JSON, or its cost or latency is not valid.
+    """
+    warnings: tuple[str, ...] = ()
+    spent = None
+    if type(answer) is CsvRow:
+        answer = answer.read()
+    elif isinstance(answer, TEXT) and reading.actual is not None:
+        found = extract_json(answer, want="object", repair=reading.repair)
+        answer, warnings = found.value, tuple(found.warnings)
+    if reading.actual is not None and type(answer) is dict:
+        spent = read_spent(answer)
+    if not isinstance(answer, TEXT):
+        plain = answer if type(answer) is dict else to_json_value(answer, side="actual")
+        answer = reading.select_actual(plain, schema)
+    return answer, warnings, spent
 
 
 @final

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias, final
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, final
 
 from pytest_jsonmatch.engine.value.convert import MISSING, fits_types, get_value
 from pytest_jsonmatch.engine.value.errors import (
@@ -70,6 +70,46 @@ def find_column(record: Mapping[str, Any], column: str) -> Any:
         return record[column]
     first, *steps = split_column(column) or (column,)
     return get_value(record[first], steps) if steps and first in record else MISSING  # type: ignore[index]
+
+
+def remove_column(record: JsonValue, column: str) -> None:
+    """Remove a column from a record, if it has one.
+
+    >>> record = {"meta": {"id": 7, "page": 1}}
+    >>> remove_column(record, "meta.id"), record
+    (None, {'meta': {'page': 1}})
+    """
+    if type(record) is not dict:
+        return
+    if column in record:
+        del record[column]
+        return
+    *steps, last = split_column(column)
+    inner = get_value(record, steps) if steps else record
+    if type(inner) is dict:
+        inner.pop(last, None)
+
+
+def find_cluster(record: JsonValue, column: str | None) -> str:
+    """Return the name of the cluster of a record; empty if it is in none.
+
+    >>> find_cluster({"doc": 7}, "doc"), find_cluster({"total": 1}, "doc"), find_cluster({"doc": 7}, None)
+    ('7', '', '')
+    """
+    if column is None or type(record) is not dict:
+        return ""
+    found = find_column(record, column)
+    return found if type(found) is str else "" if found is None or found is MISSING else render(found)
+
+
+def is_listed(schema: SchemaNode | None, steps: Sequence[Segment]) -> bool:
+    """Return whether a schema, or one of its alternatives, lists the member at a path."""
+    if schema is None or not steps:
+        return schema is not None
+    inner = (schema.properties or {}).get(cast("str", steps[0]))
+    if inner is not None and (len(steps) == 1 or is_listed(inner, steps[1:])):
+        return True
+    return any(is_listed(branch, steps) for _, branch in schema.branches)
 
 
 def get_column(record: Mapping[str, Any], column: str) -> Any:

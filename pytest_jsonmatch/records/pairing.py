@@ -33,7 +33,9 @@ from pytest_jsonmatch.records.columns import (
     check_selection,
     convert_cells,
     find_column,
+    is_listed,
     select,
+    split_column,
 )
 from pytest_jsonmatch.records.csvrows import CsvRow
 from pytest_jsonmatch.records.sources import RecordSource, as_gold_text
@@ -148,6 +150,15 @@ class Reading:
     def is_plain(self) -> bool:
         """Whether whole records are compared as they are."""
         return self.expected is None and self.actual is None and not self.tables
+
+    def unscored(self, schema: SchemaNode | None, cluster: str | None = None) -> dict[str, str]:
+        """Return the columns that are not scored because the schema does not list them, by argument name."""
+        if self.expected is not None and self.actual is not None:
+            return {}
+        named = {"cluster": cluster, "id": self.id}
+        return {
+            what: name for what, name in named.items() if name and not is_listed(schema, split_column(name))
+        }
 
     def select_expected(self, record: JsonValue, schema: SchemaNode | None) -> JsonValue:
         """Return what is expected of a gold record; raise ColumnError if it lacks a column."""

@@ -16,7 +16,7 @@ from pytest_jsonmatch.engine.score.field import BATCH_ERROR, LEAVES
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.equality import make_json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
-from pytest_jsonmatch.records.pairing import make_gold_error
+from pytest_jsonmatch.records.pairing import Reading, make_gold_error
 from pytest_jsonmatch.study.answers import RecordComparer, split_chunks
 from pytest_jsonmatch.study.calibration import CONFIDENCE_LEVEL, Estimate
 from pytest_jsonmatch.study.gold_records import join_records
@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.records.columns import ColumnSelection
     from pytest_jsonmatch.study.answers import ComparedAnswer
-    from pytest_jsonmatch.study.gold_records import Records
+    from pytest_jsonmatch.study.gold_records import Document, Records
 
     Floats = NDArray[np.float64]
 
@@ -84,6 +85,7 @@ class AgreementStudy:
         total: the agreement over all fields; chance agreement is computed for each field.
         fields: the agreement by path.
         batch_errors: how many comparisons are left out because a batch comparator failed.
+        clusters: the number of clusters of these documents.
     """
 
     annotators: tuple[str, ...]
@@ -92,6 +94,7 @@ class AgreementStudy:
     total: FieldAgreement
     fields: Mapping[str, FieldAgreement]
     batch_errors: int = 0
+    clusters: int = 0
 
     def __repr__(self) -> str:
         return describe_study(self)
@@ -109,9 +112,13 @@ class AgreementStudy:
 
 def measure_agreement(
     annotators: Mapping[str, Records],
+    /,
     *,
     metric: str = defaults.METRIC,
     id: str | None = None,
+    expected: ColumnSelection | None = None,
+    delimiter: str | None = None,
+    cluster: str | None = None,
     **options: Any,
 ) -> AgreementStudy:
     """Measure the agreement of annotators of the same documents.
@@ -121,15 +128,20 @@ def measure_agreement(
     Chance agreement is the share of pairs of documents whose values of the field are equal to the comparator.
 
     Args:
-        annotators: the records of each annotator by name: a list or an iterator of records, the path of a
-            JSON Lines file, or a mapping of document ids to records. Documents that an annotator has not
-            described are left out (with `id` or in a mapping) or come last.
+        annotators: the records of each annotator by name, as the gold records of `compare_corpus`. Documents
+            that an annotator has not described are left out (with `id` or in a mapping) or come last.
         metric: the name of a metric.
-        id: the member that is the document's id; None pairs records by position.
+        id: the column with the document's id; None pairs records by position.
+        expected: the column with the annotator's values, or a mapping of fields to columns; by default the
+            whole record.
+        delimiter: the delimiter of CSV files.
+        cluster: the column that names a document's cluster, such as its source. Documents of one cluster are
+            never treated as independent.
         **options: options of the metric, including `schema`, as for `compare_json`.
 
     Returns:
-        Statistics in [-1, 1], in total and by field, with 95 % bootstrap intervals over documents.
+        Statistics in [-1, 1], in total and by field, with 95 % bootstrap intervals over documents, or over
+        their clusters.
 
     Raises:
         ConfigurationError: fewer than two annotators, no document in common, an unknown option.
@@ -146,7 +158,9 @@ def measure_agreement(
     if len(annotators) < 2:
         raise ConfigurationError("agreement needs at least 2 annotators, got 1")
     collector, compare = _RatingCollector(tuple(annotators)), RecordComparer(metric, options)
-    for chunk in split_chunks(join_records(annotators, id), len(collector.pairs)):
+    reading = Reading(id, expected=expected, delimiter=delimiter)
+    documents = join_records(annotators, reading, cluster, compare.how.plan.schema)
+    for chunk in split_chunks(documents, len(collector.pairs)):
         collector.add(chunk, compare)
     compare.warn()
     if not collector.documents:
@@ -165,27 +179,31 @@ class _RatingCollector:
         self.annotators = annotators
         self.pairs = list(combinations(range(len(annotators)), 2))
         self.documents = self.unshared = self.batch_errors = 0
+        self.clusters: dict[str | int, int] = {}
+        """The numbers of the clusters; a document in none is a cluster of its own."""
         self.fields: dict[str, Ratings] = {}
 
-    def add(self, documents: Iterable[tuple[str | int, list[JsonValue]]], compare: RecordComparer) -> None:
+    def add(self, documents: Iterable[Document], compare: RecordComparer) -> None:
         """Add documents; a judge is asked about all of them in one call."""
         shared = []
-        for name, records in documents:
-            annotator_count = sum(record is not MISSING for record in records)
+        for document in documents:
+            values = document.values
+            annotator_count = sum(value is not MISSING for value in values)
             if annotator_count > 1:
-                both = [(records[second], records[first]) for first, second in self.pairs]
-                shared.append((name, annotator_count, [pair for pair in both if MISSING not in pair]))
+                both = [(values[second], values[first]) for first, second in self.pairs]
+                shared.append((document, annotator_count, [pair for pair in both if MISSING not in pair]))
             else:
                 self.unshared += annotator_count
         results = compare(pair for _, _, pairs in shared for pair in pairs)
-        for name, annotator_count, pairs in shared:
-            self._add(name, annotator_count, [next(results) for _ in pairs])
+        for document, annotator_count, pairs in shared:
+            self._add(document, annotator_count, [next(results) for _ in pairs])
 
-    def _add(self, name: str | int, annotator_count: int, compared: Iterable[ComparedAnswer]) -> None:
+    def _add(self, document: Document, annotator_count: int, compared: Iterable[ComparedAnswer]) -> None:
         """Add a document that `annotator_count` annotators describe."""
+        cluster = self.clusters.setdefault(document.cluster or self.documents, len(self.clusters))
         for result in compared:
             if isinstance(result, JsonMatchError):
-                raise make_gold_error(name, None, result)
+                raise make_gold_error(document.id, None, result)
             for leaf in result.field_results:
                 self.batch_errors += leaf.status == BATCH_ERROR
                 if leaf.status not in LEAVES:
@@ -193,14 +211,15 @@ class _RatingCollector:
                 if leaf.path not in self.fields:
                     self.fields[leaf.path] = Ratings(_make_is_same(leaf.node))
                 values = [(_key(leaf, value), value) for value in (leaf.expected, leaf.actual)]
-                self.fields[leaf.path].add(self.documents, values, leaf.score, 1 / (annotator_count - 1))
+                self.fields[leaf.path].add(cluster, values, leaf.score, 1 / (annotator_count - 1))
         self.documents += 1
 
     def result(self) -> AgreementStudy:
         """Return the agreement over all documents."""
-        total, fields = estimate_agreement(self.fields, self.documents, is_of_two=len(self.annotators) == 2)
+        clusters = len(self.clusters)
+        total, fields = estimate_agreement(self.fields, clusters, is_of_two=len(self.annotators) == 2)
         return AgreementStudy(
-            self.annotators, self.documents, self.unshared, total, fields, self.batch_errors
+            self.annotators, self.documents, self.unshared, total, fields, self.batch_errors, clusters
         )
 
 
@@ -234,7 +253,7 @@ class Ratings:
     def __init__(self, is_same: Callable[[Any, Any], bool] = lambda _one, _other: False) -> None:
         self._is_same = is_same
         self._rows: list[tuple[int, float, float, int, int]] = []
-        """Document, weight, score, and the numbers of both values, 0 for a missing value."""
+        """Cluster, weight, score, and the numbers of both values, 0 for a missing value."""
         self._values: dict[Hashable, tuple[int, Any]] = {}
         """The number and the value, by key."""
 
@@ -243,11 +262,11 @@ class Ratings:
         """The number of pairs of values."""
         return len(self._rows)
 
-    def add(self, document: int, values: Iterable[tuple[Hashable, Any]], score: float, weight: float) -> None:
+    def add(self, cluster: int, values: Iterable[tuple[Hashable, Any]], score: float, weight: float) -> None:
         """Add the values of two annotators at one path of a document.
 
         Args:
-            document: the number of the document.
+            cluster: the number of the document's cluster.
             values: the keys and values of both; equal values have equal keys, a missing value the key None.
             score: the score of the comparison.
             weight: the weight of the pair among all pairs of annotators of the document.
@@ -256,21 +275,21 @@ class Ratings:
             0 if key is None else self._values.setdefault(key, (len(self._values) + 1, value))[0]
             for key, value in values
         )
-        self._rows.append((document, weight, score, first, second))
+        self._rows.append((cluster, weight, score, first, second))
 
     def make_distance(self, *, is_of_two: bool) -> Callable[[Floats, float], Floats]:
         """Return a function that returns the observed and the possible disagreement of annotators.
 
-        Its arguments are the weight of each document, and that of an unseen document. It returns a row for
+        Its arguments are the weight of each cluster, and that of an unseen cluster. It returns a row for
         agreement and one for agreement beyond chance, each with the observed disagreement, the possible
-        disagreement, and the amounts that an unseen document with complete disagreement adds to both.
+        disagreement, and the amounts that an unseen cluster with complete disagreement adds to both.
         """
-        documents, weights, scores, *pairs = np.array(self._rows).T.copy()
-        places, codes = documents.astype(np.int64), np.array(pairs, dtype=np.int64)
+        clusters, weights, scores, *pairs = np.array(self._rows).T.copy()
+        places, codes = clusters.astype(np.int64), np.array(pairs, dtype=np.int64)
         one, other = self._find_equal_values(codes)
 
-        def measured(document_weights: Floats, unseen: float) -> Floats:
-            share = document_weights[places]
+        def measured(cluster_weights: Floats, unseen: float) -> Floats:
+            share = cluster_weights[places]
             weighted = share * weights
             number = weighted.sum()
             first, second = (np.bincount(side, weighted, codes.max() + 1) for side in codes)
@@ -285,7 +304,7 @@ class Ratings:
                 both, possible = first + second, 2 * number * (2 * number - 1)
                 same = (both * (both - 1)).sum() + 2 * (both[one] * both[other]).sum()
             chance = 1 - same / max(possible, _NOTHING)
-            more = unseen / len(document_weights)
+            more = unseen / len(cluster_weights)
             beyond = more * weights.sum()
             differing = weighted[scores < 1].sum()
             sums: Floats = np.array(
@@ -313,18 +332,18 @@ class Ratings:
 
 
 def estimate_agreement(
-    fields: Mapping[str, Ratings], documents: int, *, is_of_two: bool
+    fields: Mapping[str, Ratings], clusters: int, *, is_of_two: bool
 ) -> tuple[FieldAgreement, dict[str, FieldAgreement]]:
     """Return the agreement over all fields and that of each field.
 
-    Intervals are those of the Bayesian bootstrap over documents: documents get random weights, and so does an
-    additional document on which annotators disagree completely (for the lower end) or agree completely (for
+    Intervals are those of the Bayesian bootstrap over clusters: clusters get random weights, and so does an
+    additional cluster on which annotators disagree completely (for the lower end) or agree completely (for
     the upper end). Without it, perfect agreement on five documents would have no interval. For binary scores,
     the ends are those of Clopper and Pearson (1934), except for the randomness of the draws.
 
     Args:
         fields: the ratings by path.
-        documents: the number of documents.
+        clusters: the number of clusters: of documents, if none is in a cluster.
         is_of_two: whether there are exactly two annotators.
     """
     if not fields:
@@ -332,9 +351,9 @@ def estimate_agreement(
     random = np.random.RandomState(_SEED)
     paths = sorted(fields)
     measures = [fields[path].make_distance(is_of_two=is_of_two) for path in paths]
-    rows = [[measured(np.ones(documents), 1.0) for measured in measures]]
+    rows = [[measured(np.ones(clusters), 1.0) for measured in measures]]
     for _ in range(_DRAWS):
-        weights = random.standard_exponential(documents + 1)
+        weights = random.standard_exponential(clusters + 1)
         rows.append([measured(weights[:-1], weights[-1]) for measured in measures])
     table = np.array(rows)
     named = zip(paths, table.swapaxes(0, 1), strict=True)

@@ -18,12 +18,14 @@ from pytest_jsonmatch.engine.value.errors import (
     JsonMatchWarning,
 )
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.records.pairing import Reading, make_gold_error, open_pairing, read_gold
+from pytest_jsonmatch.records.answers import select_answer
+from pytest_jsonmatch.records.columns import ColumnError, find_cluster, remove_column
+from pytest_jsonmatch.records.pairing import make_gold_error, open_pairing, read_gold
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
-    from pytest_jsonmatch.records.pairing import Pair
+    from pytest_jsonmatch.records.pairing import Pair, Reading
     from pytest_jsonmatch.study.gold_records import Records
 
     ComparedAnswer: TypeAlias = MatchResult | JsonMatchError
@@ -85,6 +87,8 @@ class Answered(NamedTuple):
     """The answers by system; MISSING for an answer that is missing or unreadable."""
     where: str | None
     """The file and line of the gold record."""
+    cluster: str
+    """The name of the cluster of the gold record; empty if it is in none."""
 
     def checked(self, compared: ComparedAnswer) -> MatchResult | None:
         """Return the result of an answer; None if the answer can't be compared.
@@ -98,46 +102,57 @@ class Answered(NamedTuple):
 
 
 def pair_answers(
-    gold: Records,
     answers: Mapping[str, Records],
-    id: str | None,
+    gold: Records,
+    reading: Reading,
     compare: RecordComparer,
     notes: list[str],
+    cluster: str | None = None,
 ) -> Iterator[Answered]:
-    """Yield gold records with their answers, both without the member that pairs them.
+    """Yield gold records with their answers, both without the columns of the id and the cluster.
 
     Args:
-        gold: the gold records, read once for each system; in a mapping, by their ids.
         answers: the answers of each system by its name.
-        id: the member that pairs records and answers; None pairs by position.
+        gold: the gold records, read once for each system; in a mapping, by their ids.
+        reading: the columns that pair records and answers, and those that are compared.
         compare: the comparer, which reads answers.
         notes: receives warnings from reading answers, and the number of answers without a gold record.
+        cluster: the column of gold records that names their cluster.
 
     Raises:
         ConfigurationError: several systems and an iterator of gold records; or as for `compare_corpus`.
     """
     if len(answers) > 1 and isinstance(gold, Iterator):
         raise ConfigurationError("gold is an iterator, but each system reads it again: give a list or a path")
-    reading = Reading(id, repair=compare.how.repair)
+    schema = compare.how.plan.schema
+    unscored = tuple(reading.unscored(schema, cluster).values())
     with ExitStack() as files:
         pairings = [files.enter_context(open_pairing(records, gold, reading)) for records in answers.values()]
         for pairs in _join_pairs(pairings):
             first = pairs[0]
             name = first.record_id
-            expected = read_gold(first.expected, name, first.where)
-            read = [_read(pair, expected, compare) for pair in pairs]
-            record, *given = (
-                {key: value for key, value in document.items() if key != id}
-                if type(document) is dict
-                else document
-                for document in (expected, *(answer for answer, _ in read))
-            )
+            record = read_gold(first.expected, name, first.where)
+            named = find_cluster(record, cluster)
+            try:
+                expected = pairings[0].reading.select_expected(record, schema)
+            except ColumnError as error:
+                raise make_gold_error(name, first.where, error) from None
+            read = [
+                _read(pair, expected, compare, pairing.reading)
+                for pair, pairing in zip(pairs, pairings, strict=True)
+            ]
+            given = [answer for answer, _ in read]
+            for selection, documents in ((reading.expected, [expected]), (reading.actual, given)):
+                for document in documents if selection is None else ():
+                    for column in unscored:
+                        remove_column(document, column)
             notes += (
                 f"{system}: record {name!r}: {text}"
                 for system, (_, texts) in zip(answers, read, strict=True)
                 for text in texts
             )
-            yield Answered(name, first.position, record, dict(zip(answers, given, strict=True)), first.where)
+            by_system = dict(zip(answers, given, strict=True))
+            yield Answered(name, first.position, expected, by_system, first.where, named)
     notes[:0] = (
         f"{name}: {text}" for name, pairing in zip(answers, pairings) for text in pairing.actual.warnings
     )
@@ -148,15 +163,18 @@ def pair_answers(
     )
 
 
-def _read(pair: Pair, gold: JsonValue, compare: RecordComparer) -> tuple[JsonValue, tuple[str, ...]]:
+def _read(
+    pair: Pair, gold: JsonValue, compare: RecordComparer, reading: Reading
+) -> tuple[JsonValue, tuple[str, ...]]:
     """Return the JSON value of an answer, MISSING if there is none, and warnings from reading it."""
     if pair.actual is MISSING:
         return MISSING, ()
     try:
-        answer, tolerated = compare.how.read(pair.actual, gold)
+        selected, warnings, _ = select_answer(pair.actual, reading, compare.how.plan.schema)
+        answer, tolerated = compare.how.read(selected, gold)
     except JsonMatchError:
         return MISSING, pair.warnings
-    return answer, (*pair.warnings, *tolerated)
+    return answer, (*pair.warnings, *warnings, *tolerated)
 
 
 def _join_pairs(pairings: Sequence[Iterable[Pair]]) -> Iterator[list[Pair]]:

@@ -14,16 +14,17 @@ from pytest_jsonmatch.engine.value.convert import MISSING, get_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import Segment, format_path, parse_path
 from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.records.pairing import Reading
 from pytest_jsonmatch.study import calibration
 from pytest_jsonmatch.study.answers import RecordComparer, pair_answers, split_chunks
 from pytest_jsonmatch.study.calibration import Bin, Estimate, ReviewThreshold, Tally
-from pytest_jsonmatch.study.gold_records import split_cluster
 from pytest_jsonmatch.study.words import describe_study
 from pytest_jsonmatch.support import defaults
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.records.columns import ColumnSelection
     from pytest_jsonmatch.study.answers import Answered
     from pytest_jsonmatch.study.gold_records import Records
 
@@ -127,14 +128,18 @@ class ConfidenceStudy:
 
 
 def measure_confidence(
-    actual: Records,
-    expected: Records,
+    answers: Records,
+    gold: Records,
+    /,
     *,
     confidence: str = _INLINE,
     max_error: float | None = None,
     correct: float = 1.0,
     metric: str = defaults.METRIC,
     id: str | None = None,
+    actual: ColumnSelection | None = None,
+    expected: ColumnSelection | None = None,
+    delimiter: str | None = None,
     cluster: str | None = None,
     **options: Any,
 ) -> ConfidenceStudy:
@@ -144,15 +149,19 @@ def measure_confidence(
     count.
 
     Args:
-        actual: the answers, as for `compare_corpus`.
-        expected: the gold records, as for `compare_corpus`, or a mapping of ids to records.
+        answers: the answers, as for `compare_corpus`.
+        gold: the gold records, as for `compare_corpus`.
         confidence: the location of confidences: "inline" for `{"value": ..., "confidence": ...}` in place of
             a value; or a path that contains `{path}`, such as "confidence_score.{path}".
         max_error: find the lowest threshold above which at most this share of the values is wrong.
         correct: the lowest score of a value that counts as right.
         metric: the name of a metric.
-        id: the member that pairs a record with its answer.
-        cluster: the member of gold records that names their cluster; None makes each record its own cluster.
+        id: the column that pairs a record with its answer; None pairs by position.
+        actual: the column of the answer, with its confidences, or a mapping of fields to columns; by default
+            the whole record.
+        expected: the column of gold records with what is expected, or a mapping.
+        delimiter: the delimiter of CSV files.
+        cluster: the column of gold records that names their cluster; None makes each record its own cluster.
             Values of one cluster are never treated as independent.
         **options: options of the metric, such as `schema` and `fields`.
 
@@ -176,18 +185,17 @@ def measure_confidence(
     collector = _ConfidenceCollector(correct)
     records = without = 0
     clusters: dict[str | int, int] = {}
-    for chunk in split_chunks(pair_answers(expected, {"answers": actual}, id, compare, notes)):
-        names, gold_records = zip(*(split_cluster(record.gold, cluster) for record in chunk), strict=True)
-        answers, sure = zip(*(_split(record, split) for record in chunk), strict=True)
-        without_cluster = (split_cluster(answer, cluster)[1] for answer in answers)
-        results = compare(zip(without_cluster, gold_records, strict=True))
-        for record, name, result, confidences in zip(chunk, names, results, sure, strict=True):
+    reading = Reading(id, compare.how.repair, expected, actual, delimiter)
+    for chunk in split_chunks(pair_answers({"answers": answers}, gold, reading, compare, notes, cluster)):
+        values, sure = zip(*(_split(record, split) for record in chunk), strict=True)
+        results = compare((value, record.gold) for value, record in zip(values, chunk, strict=True))
+        for record, result, confidences in zip(chunk, results, sure, strict=True):
             number = record.position
             if cluster is not None:
-                number = clusters.setdefault(name or record.position, len(clusters))
+                number = clusters.setdefault(record.cluster or record.position, len(clusters))
             collector.add(number, record.checked(result), confidences)
         records += len(chunk)
-        without += answers.count(MISSING)
+        without += values.count(MISSING)
     if not collector.total.confidences:
         where = f"at {confidence!r}" if confidence != _INLINE else 'as {"value": ..., "confidence": ...}'
         raise ConfigurationError(

@@ -3,86 +3,117 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.engine.value.text import render
-from pytest_jsonmatch.records.pairing import read_gold
+from pytest_jsonmatch.records.columns import ColumnError, find_cluster, find_column, remove_column
+from pytest_jsonmatch.records.pairing import make_gold_error, read_gold
 from pytest_jsonmatch.records.sources import RecordSource
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from os import PathLike
 
+    from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.records.pairing import Reading
 
-    Records: TypeAlias = Iterable[object] | Mapping[str, object] | str | PathLike[str]
+    Records: TypeAlias = (
+        Iterable[object] | Mapping[str, object] | Callable[[], Iterable[object]] | str | PathLike[str]
+    )
 
 
 class Record(NamedTuple):
-    """A gold record."""
+    """A gold record, with what is expected."""
 
     gold: str
     """The name of its gold file."""
     id: str | int
     value: JsonValue
+    cluster: str = ""
 
 
-def read_records(sides: Mapping[str, Records], id: str | None) -> Iterator[Record]:
+def read_records(
+    sides: Mapping[str, Records],
+    reading: Reading,
+    cluster: str | None = None,
+    schema: SchemaNode | None = None,
+) -> Iterator[Record]:
     """Yield the gold records of several files, one file after another.
 
     Args:
-        sides: the gold records by name: a list or an iterator of records or of JSON texts, the path of a JSON
-            Lines file, or a mapping of ids to records.
-        id: the member that is a record's id and is removed from it; None uses its position or key.
+        sides: the gold records by name, as for `compare_corpus`.
+        reading: the columns of the id and of what is expected. Without an id, records have their position or
+            key. The columns of the id and the cluster are removed, unless the schema lists them.
+        cluster: the column that names a record's cluster.
+        schema: the schema that gives the cells of CSV files their types.
 
     Raises:
         ConfigurationError: a file can't be read, or is not a corpus; a record has no id.
-        GoldValidationError: a record is not JSON.
+        GoldValidationError: a record is not JSON, or lacks a column.
     """
-    for gold, side in sides.items():
-        with RecordSource(side, "gold") as source:
+    unscored = tuple(reading.unscored(schema, cluster).values()) if reading.expected is None else ()
+    with ExitStack() as files:
+        sources = {
+            gold: files.enter_context(RecordSource(side, "gold", delimiter=reading.delimiter))
+            for gold, side in sides.items()
+        }
+        has_cells = any(source.form == "csv" for source in sources.values())
+        for gold, source in sources.items():
+            tables = frozenset({"expected"} if source.form == "csv" else ())
+            own = replace(reading, tables=tables)
             for number, (where, given, _) in enumerate(source):
                 name = source.get_id(number)
-                yield _use_own_id(Record(gold, name, read_gold(given, name, where)), id, where)
+                whole = read_gold(given, name, where)
+                if reading.id is not None:
+                    name = _find_id(whole, reading.id, where or f"{gold}: record {name!r}")
+                    name = str(name) if has_cells else name  # the cells of a CSV file are text
+                named = find_cluster(whole, cluster)
+                try:
+                    value = own.select_expected(whole, schema)
+                except ColumnError as error:
+                    raise make_gold_error(name, where, error) from None
+                for column in unscored:
+                    remove_column(value, column)
+                yield Record(gold, name, value, named)
 
 
-def _use_own_id(record: Record, id: str | None, where: str | None) -> Record:
-    """Return a record with the id from its member."""
-    if id is None:
-        return record
-    value = record.value if type(record.value) is dict else {}
-    name: Any = value.get(id)
-    if type(name) not in {str, int}:
-        place = where or f"{record.gold}: record {record.id!r}"
-        raise ConfigurationError(f"{place} has no {id} that is a string or an integer")
-    return Record(record.gold, name, {key: member for key, member in value.items() if key != id})
+def _find_id(record: JsonValue, column: str, place: str) -> str | int:
+    found: Any = find_column(record, column) if type(record) is dict else MISSING
+    if type(found) is str or type(found) is int:
+        return found
+    raise ConfigurationError(f"{place} has no {column} that is a string or an integer")
 
 
-def split_cluster(record: JsonValue, member: str | None) -> tuple[str, JsonValue]:
-    """Return the cluster that a record names, or "", and the record without that member.
+class Document(NamedTuple):
+    """A document with its gold record in each of several files."""
 
-    >>> split_cluster({"doc": 7, "total": 1}, "doc"), split_cluster({"total": 1}, "doc")
-    (('7', {'total': 1}), ('', {'total': 1}))
-    """
-    if member is None or type(record) is not dict or record.get(member) is None:
-        return "", record
-    name = record[member]
-    rest = {key: value for key, value in record.items() if key != member}
-    return name if type(name) is str else render(name), rest
+    id: str | int
+    values: list[JsonValue]
+    """The value in each file; MISSING if a file has none."""
+    cluster: str
 
 
-def join_records(sides: Mapping[str, Records], id: str | None) -> Iterator[tuple[str | int, list[JsonValue]]]:
-    """Yield the id of each document with its record in each file, MISSING if a file has none.
+def join_records(
+    sides: Mapping[str, Records],
+    reading: Reading,
+    cluster: str | None = None,
+    schema: SchemaNode | None = None,
+) -> Iterator[Document]:
+    """Yield each document with its record in each file.
 
     Raises:
         ConfigurationError: an id occurs twice in a file; or as for `read_records`.
     """
-    documents: dict[str | int, dict[str, JsonValue]] = {}
-    for record in read_records(sides, id):
+    documents: dict[str | int, dict[str, Record]] = {}
+    for record in read_records(sides, reading, cluster, schema):
         by_gold = documents.setdefault(record.id, {})
         if record.gold in by_gold:
             raise ConfigurationError(f"{record.gold}: the id {record.id!r} occurs twice")
-        by_gold[record.gold] = record.value
+        by_gold[record.gold] = record
     for name, by_gold in documents.items():
-        yield name, [by_gold.get(gold, MISSING) for gold in sides]
+        values = [by_gold[gold].value if gold in by_gold else MISSING for gold in sides]
+        yield Document(name, values, next(filter(None, (each.cluster for each in by_gold.values())), ""))

@@ -15,6 +15,7 @@ from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 from pytest_jsonmatch.engine.value.paths import format_path, parse_path
 from pytest_jsonmatch.engine.value.text import count, render
+from pytest_jsonmatch.records.pairing import Reading
 from pytest_jsonmatch.study.answers import RecordComparer, pair_answers, split_chunks
 from pytest_jsonmatch.study.places import find_disagreements, format_cached, format_schema_path, iter_nodes
 from pytest_jsonmatch.study.words import describe_study
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.records.columns import ColumnSelection
     from pytest_jsonmatch.study.answers import Answered, ComparedAnswer
     from pytest_jsonmatch.study.gold_records import Records
     from pytest_jsonmatch.study.places import Steps
@@ -145,11 +147,15 @@ class GoldAudit:
 
 
 def audit_gold(
-    gold: Records,
     answers: Mapping[str, Records],
+    gold: Records,
+    /,
     *,
     metric: str = defaults.METRIC,
     id: str | None = None,
+    actual: ColumnSelection | None = None,
+    expected: ColumnSelection | None = None,
+    delimiter: str | None = None,
     **options: Any,
 ) -> GoldAudit:
     """Find gold values that are likely wrong because several systems agree on a different value.
@@ -164,11 +170,14 @@ def audit_gold(
     probability, which is too high if all systems share mistakes.
 
     Args:
-        gold: the gold records, read once for each system: a list, the path of a file, or a mapping
-            of ids to records, which are paired with answers by position.
         answers: the answers of each system by its name, as for `compare_corpus`.
+        gold: the gold records, as for `compare_corpus`, read once for each system; records of a mapping are
+            paired with answers by position.
         metric: the name of a metric.
-        id: the member that pairs records and answers; None pairs by position.
+        id: the column that pairs records and answers; None pairs by position.
+        actual: the column of the answer, or a mapping of fields to columns; by default the whole record.
+        expected: the column of gold records with what is expected, or a mapping.
+        delimiter: the delimiter of CSV files.
         options: options of the metric, including `schema` and `judge`, as for `compare_json`.
 
     Returns:
@@ -180,13 +189,14 @@ def audit_gold(
 
     >>> gold = [{"id": "r1", "total": 11}, {"id": "r2", "total": 7}, {"id": "r3", "total": 9}]
     >>> right = [*gold[:2], {"id": "r3", "total": 90}]
-    >>> found = audit_gold(gold, {"a": right, "b": right, "c": right}, id="id").found
+    >>> found = audit_gold({"a": right, "b": right, "c": right}, gold, id="id").found
     >>> [(each.record, each.path, each.gold, each.answer, each.systems) for each in found]
     [('r3', 'total', 9, 90, ('a', 'b', 'c'))]
     """
     compare, notes = RecordComparer(metric, options), list[str]()
     auditor = Auditor(tuple(answers), compare.how.plan.schema)
-    for chunk in split_chunks(pair_answers(gold, answers, id, compare, notes), len(answers)):
+    reading = Reading(id, compare.how.repair, expected, actual, delimiter)
+    for chunk in split_chunks(pair_answers(answers, gold, reading, compare, notes), len(answers)):
         auditor.add(chunk, compare)
     compare.warn()
     return auditor.result(notes)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import shorten
+from pytest_jsonmatch.records.pairing import Reading
 from pytest_jsonmatch.study.gold_records import read_records
 from pytest_jsonmatch.study.words import (
     describe_study,
@@ -19,6 +20,7 @@ from pytest_jsonmatch.study.words import (
 )
 
 if TYPE_CHECKING:
+    from pytest_jsonmatch.records.columns import ColumnSelection
     from pytest_jsonmatch.study.gold_records import Record, Records
 
 _MAX_RECORDS: Final = 3
@@ -80,7 +82,13 @@ class OverlapStudy:
 
 
 def measure_overlap(
-    gold: Mapping[str, Records], texts: Iterable[tuple[str, str]], *, id: str | None = None
+    gold: Mapping[str, Records],
+    texts: Iterable[tuple[str, str]],
+    /,
+    *,
+    id: str | None = None,
+    expected: ColumnSelection | None = None,
+    delimiter: str | None = None,
 ) -> OverlapStudy:
     """Find the gold records that occur in texts.
 
@@ -88,10 +96,12 @@ def measure_overlap(
     words and eight letters. Values longer than eight words are searched for by every eight words in a row.
 
     Args:
-        gold: gold records by the name of their file: a list of records, the path of a file, or a
-            mapping of ids to records.
+        gold: gold records by the name of their file, as for `compare_corpus`.
         texts: the names and contents of prompts, examples or training texts.
-        id: the member that is a record's id.
+        id: the column with a record's id.
+        expected: the column of gold records with what is expected, or a mapping of fields to columns; by
+            default the whole record.
+        delimiter: the delimiter of CSV files.
 
     Returns:
         The records of which a text contains half or more of the distinctive values, each with the text that
@@ -109,7 +119,8 @@ def measure_overlap(
     >>> seen.id, seen.found, seen.values, seen.is_whole
     (7, 2, 2, True)
     """
-    searched = [_SearchedRecord(record) for record in read_records(gold, id)]
+    reading = Reading(id, expected=expected, delimiter=delimiter)
+    searched = [_SearchedRecord(record) for record in read_records(gold, reading)]
     if not searched:
         raise ConfigurationError("there is no gold record")
     keys: defaultdict[str, list[tuple[_SearchedRecord, str]]] = defaultdict(list)
@@ -154,7 +165,7 @@ class _SearchedRecord:
     def seen(self) -> SeenRecord:
         """Return the record with the values that were found."""
         fields = tuple(shorten(value, _SHOWN) for value in self.values if value in self.found)
-        gold, name, _ = self.record
+        gold, name = self.record.gold, self.record.id
         is_whole = 1 < len(fields) == len(self.values)
         return SeenRecord(gold, name, self.text, len(self.values), len(fields), is_whole, fields[:_NAMED])
 

@@ -10,16 +10,21 @@ from itertools import groupby
 from math import fsum
 from random import Random
 from statistics import median
-from typing import Any, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
-from pytest_jsonmatch.engine.value.convert import json_type, to_json_value
+from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.gate.paired import holm
-from pytest_jsonmatch.study.gold_records import split_cluster
+from pytest_jsonmatch.records.pairing import Reading
+from pytest_jsonmatch.study.gold_records import read_records
 from pytest_jsonmatch.study.places import format_cached
 from pytest_jsonmatch.study.words import describe_study
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.records.columns import ColumnSelection
+    from pytest_jsonmatch.study.gold_records import Record, Records
 
 STATISTICS: Final = ("shifted", "effect")
 """The statistics that gates can test."""
@@ -98,7 +103,16 @@ class ShiftStudy:
         return {path: {"shifted": effect > 0, "effect": effect} for path, effect in effects.items()}
 
 
-def measure_shift(new: Iterable[object], old: Iterable[object], *, cluster: str | None = None) -> ShiftStudy:
+def measure_shift(
+    new: Records,
+    old: Records,
+    /,
+    *,
+    id: str | None = None,
+    expected: ColumnSelection | None = None,
+    delimiter: str | None = None,
+    cluster: str | None = None,
+) -> ShiftStudy:
     """Test whether new records differ from old ones, field by field.
 
     For each field these properties are compared: types, including "absent"; the values of strings and
@@ -106,9 +120,12 @@ def measure_shift(new: Iterable[object], old: Iterable[object], *, cluster: str 
     and lengths.
 
     Args:
-        new: the new records, any Python values with a JSON form.
+        new: the new records, as the gold records of `compare_corpus`.
         old: the old records.
-        cluster: the member that names a record's cluster, such as its document. Records of one cluster are
+        id: the column with a record's id, which is not compared.
+        expected: the column that is compared, or a mapping of fields to columns; by default the whole record.
+        delimiter: the delimiter of CSV files.
+        cluster: the column that names a record's cluster, such as its document. Records of one cluster are
             not independent, so only the first of each cluster is compared.
 
     Returns:
@@ -117,7 +134,7 @@ def measure_shift(new: Iterable[object], old: Iterable[object], *, cluster: str 
 
     Raises:
         ConfigurationError: a side has no records.
-        UnsupportedValueError: a value has no JSON form.
+        GoldValidationError: a record is not JSON.
 
     Sources: Pearson's chi-square (1900), with Yates' correction for two classes; Kolmogorov and Smirnov's
     test for numbers.
@@ -128,7 +145,11 @@ def measure_shift(new: Iterable[object], old: Iterable[object], *, cluster: str 
     >>> [(change.path, change.kind, change.effect) for change in study.shown]
     [('tax', 'type', 1.0), ('currency', 'value', 0.5)]
     """
-    after, before = _samples("new", new, cluster), _samples("old", old, cluster)
+    reading = Reading(id, expected=expected, delimiter=delimiter)
+    after, before = (
+        _samples(name, read_records({name: records}, reading, cluster))
+        for name, records in (("new", new), ("old", old))
+    )
     tested = list(_tested(after, before))
     corrected = holm({str(at): change.p_value for at, change in enumerate(tested)})
     changes = [replace(change, p_value=p) for change, p in zip(tested, corrected.values(), strict=True)]
@@ -136,12 +157,11 @@ def measure_shift(new: Iterable[object], old: Iterable[object], *, cluster: str 
     return ShiftStudy(tuple(changes), *(len(side[(), "type"]) for side in (after, before)))
 
 
-def _samples(name: str, records: Iterable[object], cluster: str | None) -> _Samples:
+def _samples(name: str, records: Iterable[Record]) -> _Samples:
     """Return what the records of a side have, one of each cluster."""
     random, by_cluster = Random(0), dict[object, Any]()  # noqa: S311 - for samples, not for secrets
-    for at, given in enumerate(records):
-        named, record = split_cluster(to_json_value(given), cluster)
-        by_cluster.setdefault(named or at, record)
+    for at, record in enumerate(records):
+        by_cluster.setdefault(record.cluster or at, record.value)
     if not by_cluster:
         raise ConfigurationError(f"there are no {name} records: nothing can be compared")
     samples: _Samples = defaultdict(list)

@@ -28,7 +28,7 @@ r4      vendor  "vendor 4"  "other"  3 to 0        99 %  a, b, c
 @pytest.fixture
 def answers(write):
     write(gold_jsonl=GOLD, a_jsonl=SAID, b_jsonl=SAID[::-1], c_jsonl=SAID)
-    return "study audit gold.jsonl --answers a.jsonl b.jsonl c.jsonl --id id"
+    return "study audit a.jsonl b.jsonl c.jsonl gold.jsonl --id id"
 
 
 def test_list(answers, command):
@@ -42,7 +42,7 @@ def test_narrow(answers, command, monkeypatch):
 
 def test_long_values_are_shown_from_where_they_differ(write, command):
     write(gold_jsonl=["the very same beginning, one", "b"], a_jsonl=["the very same beginning, two", "b"])
-    ran = command("study audit gold.jsonl --answers a.jsonl ./a.jsonl")
+    ran = command("study audit a.jsonl ./a.jsonl gold.jsonl")
     assert '…ning, one"' in ran.out
     assert '…ning, two"' in ran.out
 
@@ -69,7 +69,7 @@ def test_numbers_beyond_doubles(write, command, folder):
     gold = '{"n": 1e999}\n{"n": 3}\n{"n": 4}\n{"n": 5}\n'
     said = gold.replace("1e999", "2e999")
     write(gold_jsonl=gold, a_jsonl=said, b_jsonl=said)
-    ran = command("study audit gold.jsonl --answers a.jsonl b.jsonl --json found.json")
+    ran = command("study audit a.jsonl b.jsonl gold.jsonl --json found.json")
     assert ran.code == 0
     assert json.loads((folder / "found.json").read_text())["found"][0]["answer"] == "2E+999"
 
@@ -80,7 +80,7 @@ def test_folders(folder, command):
         for each in records:
             (folder / name / f"{each['id']}.json").write_text(json.dumps(each))
     (folder / "b" / "r0.json").unlink()
-    ran = command("study audit gold --answers a b")
+    ran = command("study audit a b gold")
     assert "r2.json  total" in ran.out
     assert "b: missing or not comparable: 1 of 6 answers; not counted there" in ran.out
 
@@ -89,24 +89,24 @@ def test_records_of_folders_are_named_in_errors_and_notes(folder, command, refus
     for name in ("gold", "a", "b"):
         (folder / name).mkdir()
         (folder / name / "r7.json").write_text('{"n": 1}' if name == "gold" else '{"n": 2')
-    assert "a: record 'r7.json': repaired" in command("study audit gold --answers a b --repair").out
+    assert "a: record 'r7.json': repaired" in command("study audit a b gold --repair").out
     write(schema_json={"properties": {}, "additionalProperties": False})
-    told = refused("study audit gold --answers a b --repair --schema schema.json")
+    told = refused("study audit a b gold --repair --schema schema.json")
     assert told.startswith("jsonmatch study audit: record 'r7.json': 'n' is not in the schema")
 
 
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("study audit", "nothing to audit: give GOLD with --answers, or --mutate FOLDER"),
-        ("study audit gold.jsonl", "--answers: give the answers of at least two systems to compare with"),
-        ("study audit gold.jsonl --answers a.jsonl", "an audit needs at least 2 systems, got 1: gold is"),
-        ("study audit gold.jsonl --answers a.jsonl a.jsonl", "one file is given twice"),
-        ("study audit - --answers a.jsonl b.jsonl", "GOLD is read once for each system: give a file or a"),
-        ("study audit gold.jsonl --answers a.jsonl nowhere.jsonl", "nowhere.jsonl: no such file or"),
-        ("study audit gold.jsonl --answers a.jsonl b.jsonl --gate f1>1", "--gate 'f1>1': unknown statistic"),
-        ("study audit gold.jsonl --answers a.jsonl b.jsonl --review", "--review asks on the terminal, but"),
-        ("study audit gold.txt --answers a.jsonl b.jsonl --review", "--review writes into GOLD: a .jsonl,"),
+        ("study audit", "nothing to audit: give ANSWERS of several systems and GOLD, or"),
+        ("study audit gold.jsonl", "give the answers of at least two systems before the gold records"),
+        ("study audit a.jsonl gold.jsonl", "an audit needs at least 2 systems, got 1: gold is"),
+        ("study audit a.jsonl a.jsonl gold.jsonl", "one file is given twice"),
+        ("study audit a.jsonl b.jsonl -", "GOLD is read once for each system: give a file or a"),
+        ("study audit a.jsonl nowhere.jsonl gold.jsonl", "nowhere.jsonl: no such file or"),
+        ("study audit a.jsonl b.jsonl gold.jsonl --gate f1>1", "--gate 'f1>1': unknown statistic"),
+        ("study audit a.jsonl b.jsonl gold.jsonl --review", "--review asks on the terminal, but"),
+        ("study audit a.jsonl b.jsonl gold.txt --review", "--review writes into GOLD: a .jsonl,"),
         ("study audit gold.jsonl --mutate golden", "--mutate breaks the answers that cases expect: leave"),
         ("study audit --mutate nowhere", "pytest can't collect the suite: file or directory not found:"),
     ],
@@ -181,7 +181,7 @@ def test_review_of_a_json_array_keeps_its_layout(write, command, folder, typed):
     text = "[\n" + ",\n".join(f"  {json.dumps(each)}" for each in GOLD) + "\n]\n"
     write(gold_json=text, a_json=SAID, b_json=SAID)
     typed("r", "r")
-    command("study audit gold.json --answers a.json b.json --id id --review")
+    command("study audit a.json b.json gold.json --id id --review")
     wanted = text.replace('"total": 20', '"total": 21').replace("vendor 4", "other")
     assert (folder / "gold.json").read_text() == wanted
 
@@ -192,9 +192,26 @@ def test_review_of_a_folder(folder, command, typed):
         for each in records:
             (folder / name / f"{each['id']}.json").write_text(json.dumps(each, indent=2))
     typed("r", "r")
-    command("study audit gold --answers a b --review")
+    command("study audit a b gold --review")
     assert [json.loads((folder / "gold" / f"{each['id']}.json").read_text()) for each in GOLD] == SAID
     assert (folder / "gold" / "r2.json").read_text() == json.dumps(SAID[2], indent=2)
+
+
+@pytest.mark.parametrize("column", ["gold", "notes.gold"])
+def test_review_of_a_column(write, command, folder, typed, column):
+    def inside(record):
+        return {"gold": record} if column == "gold" else {"notes": {"by": "Ann", "gold": record}}
+
+    said = [{"no": each["id"], "said": each} for each in SAID]
+    write(gold_jsonl=[{"no": each["id"], **inside(each)} for each in GOLD], a_jsonl=said, b_jsonl=said)
+    typed("r", "r")
+    command(f"study audit a.jsonl b.jsonl gold.jsonl --id no --expected {column} --actual said --review")
+    assert list(map(json.loads, lines(folder))) == [{"no": each["id"], **inside(each)} for each in SAID]
+
+
+def test_review_of_several_columns_is_refused(answers, refused):
+    told = refused(f"{answers} --expected a=total --expected b=vendor --review")
+    assert told.startswith("jsonmatch study audit: --review can't write into several columns: name one with")
 
 
 def test_review_of_elements_that_come_and_go(write, command, folder, typed):
@@ -202,7 +219,7 @@ def test_review_of_elements_that_come_and_go(write, command, folder, typed):
     said = [{"rows": [{"n": 1}, {"n": 3}]}, {"rows": [{"n": 7}, {"n": 8}, {"n": 9}]}]
     write(gold_jsonl=gold, a_jsonl=said, b_jsonl=said, rules_json={"arrays": "unordered"})
     typed("r", "r", "r")
-    command("study audit gold.jsonl --answers a.jsonl b.jsonl --review --config rules.json")
+    command("study audit a.jsonl b.jsonl gold.jsonl --review --config rules.json")
     first, second = map(json.loads, lines(folder))
     assert first == said[0]
     assert second["rows"][0] == {"n": 7}
@@ -215,7 +232,7 @@ def test_blank_lines_and_line_ends_stay(folder, command, typed):
     for name in "ab":
         (folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in SAID))
     typed("r", "k")
-    command("study audit gold.jsonl --answers a.jsonl b.jsonl --id id --review")
+    command("study audit a.jsonl b.jsonl gold.jsonl --id id --review")
     assert (folder / "gold.jsonl").read_bytes() == text.replace('"total": 20', '"total": 21').encode()
 
 
@@ -367,7 +384,7 @@ def test_places_that_differ_in_the_same_way_are_one_line(write, command):
     gold = [{"id": f"r{at}", "total": 100 * at + 50, "vendor": f"vendor {at}"} for at in range(40)]
     said = [{**each, "total": each["total"] / 100} if at % 4 == 1 else each for at, each in enumerate(gold)]
     write(gold_jsonl=gold, a_jsonl=said, b_jsonl=said)
-    ran = command("study audit gold.jsonl --answers a.jsonl b.jsonl --id id")
+    ran = command("study audit a.jsonl b.jsonl gold.jsonl --id id")
     assert ran.out.splitlines()[-1].split() == [
         *("r1", "and", "9", "more", "total:", "factor", "0.01", "150", "1.5", "2", "to", "0", "a,", "b"),
     ]
@@ -375,4 +392,4 @@ def test_places_that_differ_in_the_same_way_are_one_line(write, command):
     assert "10 places where systems agree against the gold" in told
     assert "Two systems do not show how often they make the same mistake: add a third" in told
     assert "wrong gold" not in told
-    assert command("study audit gold.jsonl --answers a.jsonl b.jsonl --id id -v").out.count("2 to 0") == 10
+    assert command("study audit a.jsonl b.jsonl gold.jsonl --id id -v").out.count("2 to 0") == 10

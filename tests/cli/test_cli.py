@@ -135,7 +135,7 @@ def test_what_is_not_needed_is_not_imported(folder, command, write, line, allowe
 @pytest.mark.parametrize(
     ("name", "sides"),
     [
-        ("study audit", "a.jsonl --answers a.jsonl b.jsonl"),
+        ("study audit", "a.jsonl b.jsonl a.jsonl"),
         ("study agreement", "a.jsonl b.jsonl"),
         ("study confidence", "c.jsonl a.jsonl"),
         ("study shift", "a.jsonl b.jsonl"),

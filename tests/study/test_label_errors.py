@@ -37,7 +37,7 @@ def without(at, member):
 
 
 def found(answers, **options):
-    audited = audit_gold(GOLD, answers, id="id", **options)
+    audited = audit_gold(answers, GOLD, id="id", **options)
     return [
         (each.record, each.path, each.kind, each.gold, each.answer, each.systems) for each in audited.found
     ]
@@ -67,7 +67,7 @@ def test_what_two_systems_say_together(answers, told):
 def test_what_cannot_be_audited(gold, systems, told):
     schema = {"properties": {key: {} for key in GOLD[0]}, "additionalProperties": False}
     with pytest.raises((ConfigurationError, GoldValidationError), match=told):
-        audit_gold(gold, {name: [*GOLD, {"id": "r8"}] for name in systems}, id="id", schema=schema)
+        audit_gold({name: [*GOLD, {"id": "r8"}] for name in systems}, gold, id="id", schema=schema)
 
 
 def test_elements_that_gold_lacks_stand_as_a_whole_at_the_end_of_their_array():
@@ -102,20 +102,20 @@ def test_agreement_is_decided_by_the_rules_of_the_fields():
     ],
 )
 def test_sides(answers, path, systems, backing):
-    (one,) = audit_gold(GOLD, dict(zip("abcde", answers, strict=False)), id="id").found
+    (one,) = audit_gold(dict(zip("abcde", answers, strict=False)), GOLD, id="id").found
     assert (one.path, one.systems, one.backing) == (path, tuple(systems), tuple(backing))
 
 
 def test_the_majority_for_the_gold_outvotes():
     wrong = changed(3, total=31)
-    audited = audit_gold(GOLD, {"a": wrong, "b": wrong, "c": GOLD, "d": GOLD, "e": GOLD}, id="id")
+    audited = audit_gold({"a": wrong, "b": wrong, "c": GOLD, "d": GOLD, "e": GOLD}, GOLD, id="id")
     assert audited.found == ()
     assert audited.statistics == {"suspects": 0, "suspect_records": 0.0}
 
 
 def test_values_that_are_seldom_alike_rank_before_those_that_often_are():
     answers = changed(3, vendor="other", paid=True)
-    ranked = audit_gold(GOLD, dict.fromkeys("abc", answers), id="id").found
+    ranked = audit_gold(dict.fromkeys("abc", answers), GOLD, id="id").found
     assert [each.path for each in ranked] == ["vendor", "paid"]
 
 
@@ -125,21 +125,21 @@ def test_fields_that_systems_read_well_rank_before_those_that_they_do_not():
     for name, records in given.items():
         for at in range(4, 8):
             records[at]["vendor"] = f"{name} {at}"
-    assert [each.path for each in audit_gold(GOLD, given, id="id").found] == ["total", "vendor"]
+    assert [each.path for each in audit_gold(given, GOLD, id="id").found] == ["total", "vendor"]
 
 
 def test_a_habit_of_all_systems_ranks_last():
     """Where all systems write it otherwise everywhere, the gold has another convention."""
     answers = [dict(each, vendor=f"{each['vendor']} Inc.") for each in GOLD]
     answers[3]["total"] = 31
-    ranked = audit_gold(GOLD, dict.fromkeys("abc", answers), id="id").found
+    ranked = audit_gold(dict.fromkeys("abc", answers), GOLD, id="id").found
     assert ranked[0].path == "total"
     assert all(each.evidence < ranked[0].evidence / 2 for each in ranked[1:])
 
 
 def test_evidence():
     """Eight totals that differ, and three systems that are right everywhere else."""
-    (one,) = audit_gold(GOLD, dict.fromkeys("abc", changed(3, total=31)), id="id").found
+    (one,) = audit_gold(dict.fromkeys("abc", changed(3, total=31)), GOLD, id="id").found
     leaves = 8 * 4
     general = (leaves - 1 + 1) / (leaves + 2)
     right = (7 + 2 * general) / (7 + 2)
@@ -160,7 +160,7 @@ def test_the_expected_number_is_near_the_true_one(share, wrong):
     def answers():
         return [{key: read(value) for key, value in each.items()} for each in truth]
 
-    audited = audit_gold(gold, {name: answers() for name in "abc"})
+    audited = audit_gold({name: answers() for name in "abc"}, gold)
     real = [each for each in audited.found if each.gold == 99]
     assert len(real) == pytest.approx(wrong, abs=3)
     assert audited.expected == pytest.approx(len(real), abs=3)
@@ -174,10 +174,10 @@ def test_systems_that_share_mistakes_are_not_believed():
     similar = [{**each, "name": each["name"][:-7]} if at % 3 else each for at, each in enumerate(gold)]
     other = [{**each, "total": each["total"] / 100} if at % 20 == 1 else each for at, each in enumerate(gold)]
     gold[7] = {**gold[7], "total": 3}
-    audited = audit_gold(gold, {"a": similar, "b": similar, "c": other})
+    audited = audit_gold({"a": similar, "b": similar, "c": other}, gold)
     assert [(each.record, each.path) for each in audited.found] == [("8", "total")]
     assert audited.expected == pytest.approx(1, abs=0.1)
-    two = audit_gold(gold, {"a": similar, "b": similar})
+    two = audit_gold({"a": similar, "b": similar}, gold)
     assert (two.expected, two.statistics) == (None, {"suspects": None, "suspect_records": None})
     assert sorted((len(group), group[0].change) for group in two.groups)[1:] == [(200, "cut off")]
 
@@ -188,7 +188,7 @@ def test_one_factor_for_many_values_is_one_group():
         {**each, "total": each["total"] / 100} if at % 4 == 1 else each for at, each in enumerate(gold)
     ]
     answers[0] = {**answers[0], "tax": 3}
-    audited = audit_gold(gold, {"a": answers, "b": answers})
+    audited = audit_gold({"a": answers, "b": answers}, gold)
     groups = {(group[0].field, group[0].change): len(group) for group in audited.groups}
     assert groups == {("total", "factor 0.01"): 10, ("tax", ""): 1}
 
@@ -199,7 +199,7 @@ def test_gold_outside_its_own_enum_comes_first_and_is_certain():
     gold[5]["kind"] = "recipt"
     answers = [{**each, "kind": "bill" if each["id"] != "r5" else "receipt"} for each in gold]
     answers[2] = {**answers[2], "n": 77}
-    first, second = audit_gold(gold, dict.fromkeys("abc", answers), id="id", schema=schema).found
+    first, second = audit_gold(dict.fromkeys("abc", answers), gold, id="id", schema=schema).found
     assert (first.record, first.is_outside_schema, first.probability) == ("r5", True, 1)
     assert (second.record, second.is_outside_schema) == ("r2", False)
 
@@ -207,7 +207,7 @@ def test_gold_outside_its_own_enum_comes_first_and_is_certain():
 def test_text_without_json_takes_no_side_and_is_told():
     texts = [f"Sure: {json.dumps(each)}" for each in changed(3, total=31)]
     broken = ["no idea" if at == 3 else text for at, text in enumerate(texts)]
-    audited = audit_gold(GOLD, {"a": texts, "b": texts, "c": broken}, id=None)
+    audited = audit_gold({"a": texts, "b": texts, "c": broken}, GOLD, id=None)
     assert [(each.record, each.systems, each.backing) for each in audited.found] == [("4", ("a", "b"), ())]
     assert audited.notes == ("c: missing or not comparable: 1 of 8 answers; not counted there",)
 
@@ -215,7 +215,7 @@ def test_text_without_json_takes_no_side_and_is_told():
 def test_order_does_not_matter_and_missing_answers_are_told():
     answers = changed(3, total=31)
     given = {"a": answers, "b": answers[::-1], "c": [*answers[2:6], {"id": "nobody", "total": 1}]}
-    audited = audit_gold(GOLD, given, id="id")
+    audited = audit_gold(given, GOLD, id="id")
     (one,) = audited.found
     assert (one.record, one.position, one.systems) == ("r3", 3, ("a", "b", "c"))
     assert audited.records == 8
@@ -238,7 +238,7 @@ def test_a_judge_is_asked_about_many_records_at_once_and_decides_who_agrees():
         by: [{**each, "vendor": f"{shop} {each['id']}"} for each in GOLD] for by, shop in shops.items()
     }
     rules = {"vendor": {"compare": "semantic"}}
-    audited = audit_gold(GOLD, answers, id="id", judge=Judge(), fields=rules)
+    audited = audit_gold(answers, GOLD, id="id", judge=Judge(), fields=rules)
     assert {(each.path, each.systems) for each in audited.found} <= {("vendor", ("a", "b"))}
     # First all answers against the gold, then who agrees with whom.
     assert asked == [16, 8]
@@ -246,7 +246,7 @@ def test_a_judge_is_asked_about_many_records_at_once_and_decides_who_agrees():
 
 def test_what_was_tolerated_in_answers_is_told():
     texts = [json.dumps(each)[:-1] for each in GOLD]
-    audited = audit_gold(GOLD, {"a": texts, "b": GOLD}, id="id", repair=True)
+    audited = audit_gold({"a": texts, "b": GOLD}, GOLD, id="id", repair=True)
     told = [f"a: record 'r{at}': repaired" for at in range(len(GOLD))]
     assert [note[: len(start)] for note, start in zip(audited.notes, told, strict=True)] == told
 
@@ -279,6 +279,6 @@ def test_planted_errors_are_found_and_little_else():
                 if chance < 0.08
             }
             answer.append({**true, **others})
-    ranked = [(each.record, each.path) for each in audit_gold(gold, answers).found]
+    ranked = [(each.record, each.path) for each in audit_gold(answers, gold).found]
     assert len(planted & set(ranked)) / len(planted) > 0.9
     assert len(planted & set(ranked[: len(planted)])) / len(planted) > 0.8

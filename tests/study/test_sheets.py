@@ -156,7 +156,7 @@ def test_a_page_needs_nothing_else():
 def test_the_repr_of_a_study_is_one_line():
     gold = [{"id": number, "a": number} for number in range(200)]
     wrong = [{"id": number, "a": -number} for number in range(200)]
-    audit = audit_gold(gold, dict.fromkeys("abc", wrong), id="id")
+    audit = audit_gold(dict.fromkeys("abc", wrong), gold, id="id")
     shift = measure_shift(gold, wrong)
     assert len(audit.found) > 100
     assert [repr(audit), repr(shift)[:21]] == [

@@ -10,7 +10,7 @@ from math import fsum
 import pytest
 from scipy.stats import chi2_contingency
 
-from pytest_jsonmatch import ConfigurationError, UnsupportedValueError
+from pytest_jsonmatch import ConfigurationError, GoldValidationError
 from pytest_jsonmatch.study import measure_shift
 
 
@@ -148,7 +148,7 @@ def test_without_records(new, old, told):
 
 
 def test_what_has_no_json_form():
-    with pytest.raises(UnsupportedValueError):
+    with pytest.raises(GoldValidationError, match="record 1: expected has an object at a, which has no"):
         measure_shift([{"a": object()}], [{"a": 1}])
 
 

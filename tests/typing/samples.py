@@ -513,7 +513,7 @@ def sample_shift() -> None:
 
 def sample_audit_of_gold() -> None:
     gold = [{"id": "r1", "n": 1}, {"id": "r2", "n": 2}]
-    found = study.audit_gold(gold, {"a": gold, "b": gold}, id="id")
+    found = study.audit_gold({"a": gold, "b": gold}, gold, id="id")
     assert_type(found, study.GoldAudit)
     assert_type(found.found, tuple[study.Suspect, ...])
 
