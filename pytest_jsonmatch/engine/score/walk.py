@@ -107,8 +107,13 @@ class Walk(PlaceScorer):
         written = absent = 0
         for key, one in expected.items():
             other, kind, child = get(key, MISSING), type(one), children[key]
-            is_equal = kind is type(other) and kind is not dict and kind is not list and one == other
-            if is_equal and child.rules.equal_means_match:
+            if (
+                kind is type(other)
+                and kind is not dict
+                and kind is not list
+                and one == other
+                and child.rules.equal_means_match
+            ):
                 if self._details:
                     written += 1
                     findings.append(new_finding((child, where, key, key, MATCH, 1.0, one, other, None)))

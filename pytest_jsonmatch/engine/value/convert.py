@@ -277,7 +277,9 @@ def copy_flat(value: dict[Any, Any]) -> dict[str, JsonValue] | None:
     ({'a': 1, 'b': None}, None)
     """
     total = 0.0
-    for item in value.values():
+    for key, item in value.items():
+        if type(key) is not str:
+            return None
         kind = type(item)
         if kind is str or kind is bool or item is None:
             continue
@@ -286,11 +288,10 @@ def copy_flat(value: dict[Any, Any]) -> dict[str, JsonValue] | None:
         elif kind is not int or not -_EVERYDAY_INTEGER < item < _EVERYDAY_INTEGER:
             return None
     # One test for all numbers: the sum is NaN or infinite if any number is, or if it overflows.
-    return value.copy() if total - total == 0.0 and set(map(type, value)) <= _ONLY_STR else None
+    return value.copy() if total - total == 0.0 else None
 
 
 _EVERYDAY_INTEGER: Final = 2**63
-_ONLY_STR: Final = frozenset({str})
 
 
 def convert_by(value: Any, rules: ConversionRules, where: Where = ()) -> JsonValue:
