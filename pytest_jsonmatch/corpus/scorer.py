@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, cast, final
 
@@ -259,8 +259,8 @@ class _Scorer:
         self._unscored_members = tuple(task.unscored(plan.schema).values())
         self._unscored = 0
         self._seen = VisitedPlaces()
-        self._outcomes: list[tuple[int, Outcome, tuple[str, ...]]] = []
-        """The outcomes with the positions of their records, and the paths of absent members."""
+        self._outcomes: list[tuple[str, Outcome, tuple[str, ...]]] = []
+        """The outcomes with the ids of their records, and the paths of absent members."""
         self._findings: list[FieldResult] = []
 
     def score(self, pairs: list[Pair]) -> ChunkResult:
@@ -403,7 +403,9 @@ class _Scorer:
             ]
         plan = self._plan
         absent = () if plan.absent is None else tuple(find_absent_paths(plan.root, read.expected))
-        self._outcomes.append((pair.position, outcome, absent))
+        record_id = pair.record_id
+        name = record_id if type(record_id) is str else f"{record_id:020}"
+        self._outcomes.append((name, outcome, absent))
         self._seen.merge(outcome.visited)
         if outcome.alignments or outcome.one_sided_arrays:
             add_rows(self._result.sums.rows, count_rows(outcome))
@@ -429,12 +431,12 @@ class _Scorer:
             self._add_kinds(read, outcome)
         self._keep(read, outcome, scores)
 
-    def _find_order(self, paths: Collection[str]) -> dict[str, tuple[int, int]]:
-        """Return the first occurrence of each path: the position of the record, and the position in it."""
-        order: dict[str, tuple[int, int]] = {}
+    def _find_order(self, paths: Collection[str]) -> dict[str, tuple[str, int]]:
+        """Return the first occurrence of each path: the lowest id of a record, and the position in it."""
+        order: dict[str, tuple[str, int]] = {}
         keys: dict[Any, set[Any]] = {}
         nodes: set[PlanNode] = set()
-        for position, outcome, absent in self._outcomes:
+        for name, outcome, absent in sorted(self._outcomes, key=itemgetter(0)):
             if len(order) == len(paths):
                 break
             new = [finding.node for finding in outcome.findings if finding.node not in nodes]
@@ -444,7 +446,7 @@ class _Scorer:
             found = aggregate(count_plain_matches(outcome.visited, ()), outcome.findings)
             known = dict.fromkeys((*found, *self._plan.known_paths, *absent))
             for at, path in enumerate(path for path in known if path in paths):
-                order.setdefault(path, (position, at))
+                order.setdefault(path, (name, at))
         return order
 
     def _add_kinds(self, read: _ReadPair, outcome: Outcome) -> None:

@@ -461,7 +461,7 @@ def _case_totals(case: Case) -> Totals:
     """Return the numbers of a case: scores are means over its runs, and results count in each run."""
     made, number = Totals(), len(case.runs)
     for comparison in iter_comparisons([case]):
-        _add_comparison(made, comparison)
+        _add_comparison(made, comparison, case.id)
     if number > 1:
         for path, sums in made.fields.items():
             if sums.total:
@@ -500,14 +500,14 @@ def _case_totals(case: Case) -> Totals:
     return made
 
 
-def _add_comparison(totals: Totals, comparison: Comparison) -> None:
-    """Add what counts in each run of a case."""
+def _add_comparison(totals: Totals, comparison: Comparison, case: str) -> None:
+    """Add what counts in each run of a case, given its id."""
     totals.counts.update(comparisons=1, warnings=len(comparison.all_warnings))
     totals.add_answer(comparison.parsed, comparison.validity)
     totals.costs.add(comparison.spent, comparison.score if comparison.has_figures else None)
     totals.metrics[comparison.signature] = comparison.metric
     for path, aggregation in comparison.fields.items():
-        sums = FieldSums.of(aggregation, (0, len(totals.fields)))
+        sums = FieldSums.of(aggregation, (case, len(totals.fields)))
         sums.ignores_extra = not comparison.counts_extra
         if path in totals.fields:
             totals.fields[path].merge(sums)
@@ -517,7 +517,7 @@ def _add_comparison(totals: Totals, comparison: Comparison) -> None:
 
 
 def totals_of(cases: Iterable[Case]) -> Totals:
-    """Return the numbers of cases together, in this order."""
+    """Return the numbers of cases together."""
     return Totals.of(case.totals for case in cases)
 
 

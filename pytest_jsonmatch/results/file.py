@@ -254,8 +254,8 @@ def _read_totals(found: Mapping[str, Any], signature: str) -> Totals:
     for name, number in found["sums"].items():
         made.sums[name].extend((number,))
     for path, plain in found["fields"].items():
-        position, at = found["first"].get(path, (0, 0))
-        made.fields[path] = FieldSums.of(from_plain(FieldAggregation, plain), (position, at))
+        case, at = found["first"].get(path, ("", 0))
+        made.fields[path] = FieldSums.of(from_plain(FieldAggregation, plain), (case, at))
         made.fields[path].ignores_extra = made.counts["ignores_extra"] > 0
     made.rows.update((path, from_plain(RowCounts, plain)) for path, plain in found.get("rows", {}).items())
     made.kinds.merge(KindTotals.from_plain(found.get("kinds", {})))

@@ -89,10 +89,10 @@ class Totals:  # noqa: PLW1641 - its numbers change, so it has no hash
 
     @classmethod
     def of(cls, parts: Iterable[Totals]) -> Totals:
-        """Return the numbers of cases together, in this order."""
+        """Return the numbers of cases together."""
         made = cls()
-        for position, part in enumerate(parts):
-            made.merge(part, position)
+        for part in parts:
+            made.merge(part)
         return made
 
     def add_answer(self, parsed: bool | None, validity: str) -> None:
@@ -131,8 +131,8 @@ class Totals:  # noqa: PLW1641 - its numbers change, so it has no hash
             self.sums[name].extend(column)
         self.sums["answered"].extend((float(number - self.counts["unanswered"]),))
 
-    def add_field(self, path: str, sums: FieldSums, first: tuple[int, int]) -> None:
-        """Add the sums of a field, and the position of its first occurrence."""
+    def add_field(self, path: str, sums: FieldSums, first: tuple[str, int]) -> None:
+        """Add the sums of a field, and its first occurrence."""
         known = self.fields.get(path)
         if known is None:
             known = self.fields[path] = FieldSums(first)
@@ -140,13 +140,13 @@ class Totals:  # noqa: PLW1641 - its numbers change, so it has no hash
             known.first = first
         known.merge(sums)
 
-    def merge(self, other: Totals, position: int | None = None) -> None:
-        """Add other numbers; `position` is that of the case whose numbers they are."""
+    def merge(self, other: Totals) -> None:
+        """Add other numbers; the order of merging does not matter."""
         self.counts.update(other.counts)
         for name, exact_sum in other.sums.items():
             self.sums[name].merge(exact_sum)
         for path, sums in other.fields.items():
-            self.add_field(path, sums, sums.first if position is None else (position, sums.first[1]))
+            self.add_field(path, sums, sums.first)
         add_rows(self.rows, other.rows)
         self.kinds.merge(other.kinds)
         self.costs.merge(other.costs)
@@ -193,7 +193,7 @@ class Totals:  # noqa: PLW1641 - its numbers change, so it has no hash
         return any(self.fields[path].ignores_extra for path in self.fields if path in paths)
 
     def per_field(self) -> dict[str, FieldAggregation]:
-        """Return aggregations by schema path, in the order of their first occurrence."""
+        """Return aggregations by schema path, in their order in the case with the lowest id that has them."""
         ordered = sorted(self.fields.items(), key=lambda field: (field[1].first, field[0]))
         # A rule may name a container of fields, which is no field.
         above = {path[:at] for path in self.fields for at, character in enumerate(path) if character in ".["}

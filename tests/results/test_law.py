@@ -7,10 +7,13 @@ of the seeds is tried, and all of them with `FULL=1`.
 
 from __future__ import annotations
 
+import csv
 import importlib.metadata
+import itertools
 import json
 import os
 import random
+import shutil
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -24,11 +27,12 @@ from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
 from pytest_jsonmatch.report.blocks import Table
 from pytest_jsonmatch.report.build import build
-from pytest_jsonmatch.results.comparison import Case, Comparison
+from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.file import from_text, to_text
 from pytest_jsonmatch.results.run import RunResult
 from tests.conftest import XDIST, with_entry_points
 
+NUMBERS = itertools.count()
 SHARE = 1 if os.environ.get("FULL") else 10
 IN_PYTHON = range(2_000 // SHARE)
 IN_PYTEST = range(50 // SHARE)
@@ -117,6 +121,34 @@ def make_sample(seed: int, *, answered: bool = False) -> Sample:
     return Sample(gold, answers, metric, options)
 
 
+FLAT = ["kind", "a", "c", "d"]
+
+
+def make_flat(seed: int) -> Sample:
+    """A random sample of records whose members are texts."""
+    draw, sample = random.Random(seed), make_sample(seed)
+    words = ["x", "y z", "10", "true", "null", '{"n": 1}']
+    gold = {name: {"kind": each["kind"]} for name, each in sample.gold.items()}
+    for record in gold.values():
+        record |= {name: draw.choice(words) for name in FLAT[1:]}
+    answers = {
+        name: None if draw.random() < 0.1 else {**record, draw.choice("acd"): draw.choice(words)}
+        for name, record in gold.items()
+    }
+    return Sample(gold, answers, sample.metric, sample.options)
+
+
+def make_repeated(seed: int) -> Sample:
+    """A random sample with a list of answers for each gold record, of the same length."""
+    draw, sample = random.Random(seed), make_sample(seed)
+    number = draw.randint(2, 4)
+    answers: dict[str, Any] = {
+        name: [None if draw.random() < 0.1 else draw_answer(draw, gold) for _ in range(number)]
+        for name, gold in sample.gold.items()
+    }
+    return Sample(sample.gold, answers, sample.metric, {**sample.options, "repeat": number})
+
+
 # -- ways ---------------------------------------------------------------------------------------------------------
 
 
@@ -131,6 +163,21 @@ def by_comparisons(sample: Sample, _: Path) -> RunResult:
     return RunResult.of_cases(cases)
 
 
+def by_runs(sample: Sample, _: Path) -> RunResult:
+    """What tests keep of cases with several runs, without pytest."""
+    cases = []
+    options = {name: value for name, value in sample.options.items() if name != "repeat"}
+    for name, gold in sample.gold.items():
+        runs = []
+        for number, answer in enumerate(sample.answers[name], 1):
+            result = compare_json({} if answer is None else answer, gold, metric=sample.metric, **options)
+            own: dict[str, Any] = {"id": name, "nodeid": name, "threshold": {"score": 1.0}}
+            kept = Comparison.of(result, **own, passed=result.score == 1.0)
+            runs.append(CaseRun(number, kept.passed, (kept,)))
+        cases.append(Case(name, tuple(runs), of=len(runs), tags={"kind": gold["kind"]}))
+    return RunResult.of_cases(cases)
+
+
 def by_compare_corpus(sample: Sample, _: Path) -> RunResult:
     gold = [{"id": name, **record} for name, record in sample.gold.items()]
     answers = [{"id": name, **answer} for name, answer in sample.answers.items() if answer is not None]
@@ -138,13 +185,77 @@ def by_compare_corpus(sample: Sample, _: Path) -> RunResult:
     return compare_corpus(answers, gold, metric=sample.metric, **more, **sample.options)
 
 
+def both_sides(sample: Sample) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The answers that there are, and the gold records, by id."""
+    return {name: each for name, each in sample.answers.items() if each is not None}, sample.gold
+
+
+def compare(answers: Any, gold: Any, sample: Sample, **more: Any) -> RunResult:
+    more = {"id": "id", "tags": {"kind": "kind"}, "keep": "all"} | more
+    return compare_corpus(answers, gold, metric=sample.metric, **more, **sample.options)
+
+
+def by_array(sample: Sample, folder: Path) -> RunResult:
+    files = [folder / "answers.json", folder / "gold.json"]
+    for path, side in zip(files, both_sides(sample)):
+        path.write_text(json.dumps([{"id": name, **record} for name, record in side.items()]), "utf-8")
+    return compare(*files, sample)
+
+
+def by_function(sample: Sample, _: Path) -> RunResult:
+    answers, gold = both_sides(sample)
+    return compare(
+        lambda: ({"no": name, "out": record} for name, record in answers.items()),
+        lambda: ({"no": name, "right": record} for name, record in gold.items()),
+        sample,
+        id="no",
+        actual="out",
+        expected="right",
+        tags={"kind": "right.kind"},
+    )
+
+
+def by_csv(sample: Sample, folder: Path) -> RunResult:
+    """Only for flat records of texts: every cell is a text."""
+    files = [folder / "answers.csv", folder / "gold.csv"]
+    for path, side in zip(files, both_sides(sample)):
+        write_csv(path, ["no", *FLAT], [{"no": name, **record} for name, record in side.items()])
+    columns: dict[str, Any] = {name: name for name in FLAT}
+    return compare(*files, sample, id="no", actual=columns, expected=columns)
+
+
+def write_csv(path: Path, names: list[str], rows: list[dict[str, Any]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, names)
+        table.writeheader()
+        table.writerows(rows)
+
+
+def by_frame(sample: Sample, _: Path) -> RunResult:
+    pandas = pytest.importorskip("pandas")
+    answers, gold = both_sides(sample)
+    sides = (
+        pandas.DataFrame({"no": [*side], name: pandas.Series([*side.values()], dtype=object)})
+        for name, side in (("out", answers), ("right", gold))
+    )
+    columns = {"id": "no", "actual": "out", "expected": "right", "tags": {"kind": "right.kind"}}
+    return compare(*sides, sample, **columns)
+
+
+def by_glob(sample: Sample, folder: Path) -> RunResult:
+    """A file for each record, and one for each answer that there is; at least one must be there."""
+    answers, gold = both_sides(sample)
+    for name, side in (("answers", answers or {"zzz": {}}), ("gold", gold)):
+        shutil.rmtree(folder / name, ignore_errors=True)
+        (folder / name).mkdir()
+        for stem, record in side.items():
+            (folder / name / f"{stem}.json").write_text(json.dumps(record), encoding="utf-8")
+    return compare(folder / "answers" / "*.json", folder / "gold" / "*.json", sample, id=None)
+
+
 def by_evaluate(sample: Sample, folder: Path) -> RunResult:
-    sides = [
-        {name: each for name, each in side.items() if each is not None}
-        for side in (sample.answers, sample.gold)
-    ]
     files = [folder / "answers.jsonl", folder / "gold.jsonl"]
-    for path, side in zip(files, sides):
+    for path, side in zip(files, both_sides(sample)):
         lines = [json.dumps({"id": name, **record}) for name, record in side.items()]
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     config, result = folder / "rules.json", folder / "run.jsonl"
@@ -170,10 +281,17 @@ def test_one(name, assert_json_match):
     )
 """
 HOOK = """
+import json
+import sys
+
+sys.path.insert(0, ".")
+
 def pytest_jsonmatch_actual(case):
-    if case.input is None:
+    given = json.loads(case.input) if isinstance(case.input, str) else case.input
+    answer = given[case.run - 1] if isinstance(given, list) else given
+    if answer is None:
         raise TimeoutError("no answer")
-    return case.input
+    return answer
 """
 
 
@@ -186,7 +304,7 @@ def by_assertions(sample: Sample, pytester: pytest.Pytester, *arguments: str) ->
 def settings_of(sample: Sample) -> dict[str, Any]:
     """The keys of a golden file for a sample."""
     options = dict(sample.options)
-    keys = {name: options.pop(name) for name in ("validate", "fields")}
+    keys = {name: options.pop(name) for name in ("validate", "fields", "repeat") if name in options}
     return {"metric": sample.metric, **keys, "options": options}
 
 
@@ -201,23 +319,66 @@ def by_yaml(sample: Sample, pytester: pytest.Pytester, *arguments: str) -> RunRe
     return run_pytest(pytester, "all.golden.yaml", *arguments)
 
 
-def by_table(sample: Sample, pytester: pytest.Pytester, *arguments: str) -> RunResult:
-    rows = [
-        json.dumps({"name": name, "answer": sample.answers[name], "right": gold, "kind": gold["kind"]})
+def by_source(sample: Sample, pytester: pytest.Pytester, source: dict[str, Any], *more: str) -> RunResult:
+    """The run of the golden cases of a source."""
+    path = pytester.path / "all.golden.yaml"
+    path.write_text(json.dumps({**settings_of(sample), "cases_from": source}), encoding="utf-8")
+    pytester.makeconftest(HOOK)
+    return run_pytest(pytester, "all.golden.yaml", *more)
+
+
+def rows_of(sample: Sample) -> list[dict[str, Any]]:
+    return [
+        {"name": name, "answer": sample.answers[name], "right": gold, "kind": gold["kind"]}
         for name, gold in sample.gold.items()
     ]
-    (pytester.path / "rows.jsonl").write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
-    table = {
-        "file": "rows.jsonl",
-        "id": "name",
-        "input": "answer",
-        "expected": "right",
-        "tags": {"kind": "{kind}"},
-    }
-    path = pytester.path / "all.golden.yaml"
-    path.write_text(json.dumps({**settings_of(sample), "cases_from": table}), encoding="utf-8")
-    pytester.makeconftest(HOOK)
-    return run_pytest(pytester, "all.golden.yaml", *arguments)
+
+
+COLUMNS = {"id": "name", "input": "answer", "expected": "right", "tags": {"kind": "{kind}"}}
+
+
+def by_table(sample: Sample, pytester: pytest.Pytester, *more: str) -> RunResult:
+    lines = "".join(f"{json.dumps(row)}\n" for row in rows_of(sample))
+    (pytester.path / "rows.jsonl").write_text(lines, encoding="utf-8")
+    return by_source(sample, pytester, {"file": "rows.jsonl", **COLUMNS}, *more)
+
+
+def by_array_of_rows(sample: Sample, pytester: pytest.Pytester, *more: str) -> RunResult:
+    (pytester.path / "rows.json").write_text(json.dumps(rows_of(sample)), encoding="utf-8")
+    return by_source(sample, pytester, {"file": "rows.json", **COLUMNS}, *more)
+
+
+def by_csv_rows(sample: Sample, pytester: pytest.Pytester, *more: str) -> RunResult:
+    """Only for flat records of texts: every cell is a text."""
+    rows = [
+        {"name": name, "answer": json.dumps(sample.answers[name]), **gold}
+        for name, gold in sample.gold.items()
+    ]
+    write_csv(pytester.path / "rows.csv", ["name", "answer", *FLAT], rows)
+    columns = {**COLUMNS, "expected": {name: name for name in FLAT}}
+    return by_source(sample, pytester, {"file": "rows.csv", **columns}, *more)
+
+
+def by_rows(sample: Sample, pytester: pytest.Pytester, *more: str) -> RunResult:
+    (pytester.path / "rows.json").write_text(json.dumps(rows_of(sample)), encoding="utf-8")
+    loads = (
+        "import json\n\ndef rows():\n    with open('rows.json') as file:\n        return json.load(file)\n"
+    )
+    name = f"dataset{next(NUMBERS)}"
+    (pytester.path / f"{name}.py").write_text(loads, encoding="utf-8")
+    return by_source(sample, pytester, {"rows": f"{name}:rows", **COLUMNS}, *more)
+
+
+def by_files(sample: Sample, pytester: pytest.Pytester, *more: str) -> RunResult:
+    """A file with what is expected for each case, and its input next to it."""
+    shutil.rmtree(pytester.path / "data", ignore_errors=True)
+    for row in rows_of(sample):
+        folder = pytester.path / "data" / row["kind"]
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{row['name']}.json").write_text(json.dumps(row["right"]), encoding="utf-8")
+        (folder / f"{row['name']}.txt").write_text(json.dumps(row["answer"]), encoding="utf-8")
+    source = {"files": "data/*/*.json", "id": "{stem}", "input_file": "{dir}/{stem}.txt"}
+    return by_source(sample, pytester, {**source, "tags": {"kind": "{parent}"}}, *more)
 
 
 def run_pytest(pytester: pytest.Pytester, *arguments: str) -> RunResult:
@@ -230,12 +391,21 @@ def run_pytest(pytester: pytest.Pytester, *arguments: str) -> RunResult:
 WAYS: dict[str, Callable[[Sample, Path], RunResult]] = {
     "compare_corpus": by_compare_corpus,
     "evaluate": by_evaluate,
+    "array": by_array,
+    "function": by_function,
+    "frame": by_frame,
+    "glob": by_glob,
 }
 WAYS_OF_PYTEST: dict[str, Callable[..., RunResult]] = {
     "assertions": by_assertions,
     "yaml": by_yaml,
     "table": by_table,
+    "array": by_array_of_rows,
+    "rows": by_rows,
+    "files": by_files,
 }
+REPEATED = ("yaml", "table", "rows", "files")
+"""The ways that have cases with several runs."""
 
 
 # -- what is the same ---------------------------------------------------------------------------------------------
@@ -250,7 +420,7 @@ COUNTS = (
     "empty",
     "errors",
 )
-COUNTS += ("runs", "comparisons", "unanswered_runs", "ignores_extra", "repeated")
+COUNTS += ("incomplete", "warnings", "runs", "comparisons", "unanswered_runs", "ignores_extra", "repeated")
 
 
 def close(number: float) -> float:
@@ -283,8 +453,7 @@ def assert_same(sample: Sample, runs: dict[str, RunResult]) -> None:
     for name, run in others:
         for what, found in seen(run).items():
             assert found == right[what], (what, name, first, sample)
-        if "shards" not in name:
-            assert list(run.all_fields) == order, (name, first, sample)
+        assert list(run.all_fields) == order, (name, first, sample)
 
 
 def read_back(run: RunResult) -> RunResult:
@@ -317,9 +486,13 @@ def test_all_ways_of_python_give_the_same(
         if None not in sample.answers.values():
             runs["comparisons"] = by_comparisons(sample, tmp_path)
         runs |= {f"{name}, read back": read_back(run) for name, run in runs.items()}
+        runs["kept records as cases"] = RunResult.of_cases(runs["compare_corpus"].cases)
         if len(sample.gold) > 1:
             runs["shards"] = in_shards(sample, lambda part: by_compare_corpus(part, tmp_path))
         assert_same(sample, runs)
+        sample = make_flat(seed)
+        flat = {"compare_corpus": by_compare_corpus, "csv": by_csv, "evaluate": by_evaluate}
+        assert_same(sample, {name: way(sample, tmp_path) for name, way in flat.items()})
         capsys.readouterr()
 
 
@@ -333,6 +506,21 @@ def test_all_ways_of_pytest_give_the_same(seed: int, pytester: pytest.Pytester) 
     if len(sample.gold) > 1:
         runs["yaml in shards"] = in_shards(sample, lambda part: by_yaml(part, pytester))
     assert_same(sample, runs)
+    sample = make_flat(seed)
+    flat = {"csv of a corpus": by_csv(sample, pytester.path), "csv": by_csv_rows(sample, pytester)}
+    assert_same(sample, flat | {"yaml": by_yaml(sample, pytester)})
+
+
+@pytest.mark.parametrize("seed", IN_PYTEST)
+def test_all_ways_give_the_same_for_repeated_cases(seed: int, pytester: pytest.Pytester) -> None:
+    sample = make_repeated(seed)
+    runs = {name: WAYS_OF_PYTEST[name](sample, pytester) for name in REPEATED}
+    if all(None not in answers for answers in sample.answers.values()):
+        runs["comparisons"] = by_runs(sample, pytester.path)
+    runs["read back"] = read_back(runs["yaml"])
+    if len(sample.gold) > 1:
+        runs["shards"] = in_shards(sample, lambda part: by_yaml(part, pytester))
+    assert_same(sample, runs)
 
 
 @pytest.mark.parametrize("seed", WITH_WORKERS)
@@ -342,3 +530,5 @@ def test_workers_give_the_same(seed: int, pytester: pytest.Pytester) -> None:
         sample,
         {"corpus": by_compare_corpus(sample, pytester.path), "yaml": by_yaml(sample, pytester, *XDIST)},
     )
+    sample = make_repeated(seed)
+    assert_same(sample, {"one": by_yaml(sample, pytester), "workers": by_yaml(sample, pytester, *XDIST)})

@@ -182,7 +182,7 @@ class FieldSums:
         "weighted",
     )
 
-    def __init__(self, first: tuple[int, int] = (0, 0)) -> None:
+    def __init__(self, first: tuple[str, int] = ("", 0)) -> None:
         self.counts: list[int] = [0] * COUNTED
         self.score: ExactSum = ExactSum()
         self.weighted: ExactSum = ExactSum()
@@ -190,13 +190,13 @@ class FieldSums:
         self.actual: ExactSum = ExactSum()
         self.more_results: ExactSum = ExactSum()
         """The number of results with runs of a case counted as one, minus the number over all runs."""
-        self.first: tuple[int, int] = first
-        """The first occurrence: the position of the case, and the position of the path in it."""
+        self.first: tuple[str, int] = first
+        """The first occurrence: the lowest id of a case with the path, and the position of the path in it."""
         self.ignores_extra: bool = False
         """Whether extra values are not counted in some comparison."""
 
     @classmethod
-    def of(cls, aggregation: FieldAggregation, first: tuple[int, int] = (0, 0)) -> FieldSums:
+    def of(cls, aggregation: FieldAggregation, first: tuple[str, int] = ("", 0)) -> FieldSums:
         """Return the sums of an aggregation, such as that of a result file."""
         made = cls(first)
         *counts, score, weighted, expected, actual = aggregation.to_list()
@@ -314,7 +314,7 @@ def aggregate(matches: Mapping[PlanNode, int], findings: Iterable[FieldResult]) 
             _add_further_leaves(sums, finding)
     by_path: dict[str, FieldSums] = {}
     for node, sums in by_node.items():
-        total = by_path.setdefault(node.path, FieldSums((0, len(by_path))))
+        total = by_path.setdefault(node.path, FieldSums(("", len(by_path))))
         if any(sums.counts):
             _add_implied_leaves(sums, node)
             total.merge(sums)
