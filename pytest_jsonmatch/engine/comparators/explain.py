@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 # With more pairs of characters than this, comparing two texts would delay a report.
 _MAX_EDIT_CELLS: Final = 500_000_000
+_LEAST_CODE_EXPONENT: Final = 2
+"""Codes have at least three digits."""
 
 
 def explain(name: str | None, params: Params, expected: JsonValue, actual: JsonValue) -> str | None:
@@ -160,10 +162,18 @@ def _explain_numeric(params: Params, expected: JsonValue, actual: JsonValue) -> 
     if left is None or right is None or left == right:
         return None
     kind = find_kind(left, right)
-    if kind == FEW_CHARACTERS and type(left) is type(right) is int and not params:
-        return kind  # whole numbers that differ in one digit may be codes, of which a percentage says nothing
+    if not params and _may_be_codes(left, right):
+        return None if kind == OTHER_VALUE else kind
     reason = _explain_numbers(params, left, right)
     return reason if kind == OTHER_VALUE or (kind == FEW_CHARACTERS and params) else f"{kind}, {reason}"
+
+
+def _may_be_codes(left: float | Decimal, right: float | Decimal) -> bool:
+    """Return whether two numbers may be codes, such as 404 and 500, of which a percentage says nothing."""
+    if not (type(left) is type(right) is int):
+        return False
+    digits = [Decimal(number).adjusted() for number in (left, right)]
+    return digits[0] == digits[1] >= _LEAST_CODE_EXPONENT
 
 
 def _explain_numbers(params: Params, left: float | Decimal, right: float | Decimal) -> str:
