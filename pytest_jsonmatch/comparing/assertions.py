@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.comparing.request import ComparisonRequest
     from pytest_jsonmatch.comparing.running import RunningTest
+    from pytest_jsonmatch.comparing.suggest import Suggested
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.results.comparison import Comparison
@@ -232,11 +233,11 @@ def _format_failure(request: ComparisonRequest, result: MatchResult, locate: Loc
         yield _format_message(request, result, failures, locate)
     yield from _format_violations(result)
     yield from _format_unmatched(result, failures)
-    yield from _hint_at_swap(result, request.actual)
     yield from _hint_at_aliases(request, result)
-    yield from _hint_at_dates(request, result)
     yield from _hint_at_absent(result)
     yield from _suggest_changes(request, result)
+    if request.write_change is None:
+        yield from _hint_at_swap(result, request.actual)
 
 
 def _format_message(
@@ -258,19 +259,35 @@ def _format_message(
 
 
 def _suggest_changes(request: ComparisonRequest, result: MatchResult) -> Iterator[str]:
-    """Yield changes that would let the case pass, as lines of YAML."""
-    if request.write_change is None or current_run() is None or result.errors:
-        return
+    """Yield changes that would let the comparison pass, as arguments in Python or as lines of YAML."""
+    from pytest_jsonmatch.comparing.suggest import as_arguments, find_date_rules
+    from pytest_jsonmatch.report.escape import printable
+
+    subject = "assertion" if request.write_change is None else "case"
+    write = request.write_change or as_arguments
+    number = 0
+    for number, change in enumerate(_try_changes(request, result), 1):
+        if number == 1:
+            yield f"if this difference is acceptable, the {subject} would pass with"
+        first, *others = map(printable, write(change))
+        yield f"  {'or' if number > 1 else '  '} {first}"
+        yield from (f"     {line}" for line in others)
+    if not number and (rules := find_date_rules(result)):
+        written = "; ".join(map(printable, write({"fields": rules})))
+        yield f"to compare dates whatever their precision or form: {written}"
+
+
+def _try_changes(request: ComparisonRequest, result: MatchResult) -> list[Suggested]:
+    """Return changes with which the comparison was tried, and passes."""
     from pytest_jsonmatch.comparing.comparer import Comparer
+    from pytest_jsonmatch.comparing.suggest import Trial, suggestions
     from pytest_jsonmatch.engine.comparators import BUILTIN
     from pytest_jsonmatch.engine.score.field import MATCHER
 
-    if {field.comparator for field in result.field_results} - BUILTIN.keys() - {None, MATCHER}:
-        # A user's comparator may be expensive, so a hint does not call it again.
-        return
-    from pytest_jsonmatch.comparing.suggest import Trial, suggestions
-    from pytest_jsonmatch.report.escape import printable
-
+    # A user's comparator may be expensive, so a hint does not call it again.
+    used = {field.comparator for field in result.field_results}
+    if result.errors or used - BUILTIN.keys() - {None, MATCHER}:
+        return []
     answer = result.documents[1]
 
     def compare_again(changed: Mapping[str, Any]) -> MatchResult | None:
@@ -280,13 +297,7 @@ def _suggest_changes(request: ComparisonRequest, result: MatchResult) -> Iterato
         except JsonMatchError:
             return None
 
-    trial = Trial(compare_again, partial(passes, request))
-    for number, change in enumerate(suggestions(result, request.options, trial)):
-        if not number:
-            yield "if this difference is acceptable, the case would pass with"
-        first, *others = map(printable, request.write_change(change))
-        yield f"  {'or' if number else '  '} {first}"
-        yield from (f"     {line}" for line in others)
+    return suggestions(result, request.options, Trial(compare_again, partial(passes, request)))
 
 
 def refuse_to_judge(item: object) -> object:
@@ -343,15 +354,6 @@ def _hint_at_aliases(request: ComparisonRequest, result: MatchResult) -> Iterato
             request, request.comparer.compare_value(renamed, expected, refuse_to_judge)
         ):
             yield f"actual has members by {form}, and differs only in this from the pydantic model: {option}"
-
-
-def _hint_at_dates(request: ComparisonRequest, result: MatchResult) -> Iterator[str]:
-    """Yield the rules under which dates are equal that differ in their precision or form only."""
-    from pytest_jsonmatch.comparing.suggest import find_date_rules
-
-    rules = find_date_rules(result) if request.write_change is None else {}  # _date_rules(result)
-    if rules:
-        yield f"to compare dates whatever their precision or form: fields={rules!r}"
 
 
 def _hint_at_absent(result: MatchResult) -> Iterator[str]:

@@ -79,7 +79,7 @@ class ComparisonRequest:
         self.ini_skips: Final = ini_skips
         """The number of patterns in `skip` that come from the ini option; they are first."""
         self.write_change: Final = write_change
-        """Writes a change that would let the case pass, for the failure; None suggests none."""
+        """Writes a change that would let a golden case pass; None for the arguments of a call in Python."""
         self.given: Final = given
         """The names of the arguments that the call or a mark of the test itself gives."""
         self.rules: Final = rules

@@ -1,4 +1,4 @@
-"""Suggest changes that let a failing case pass; each is tried before it is shown.
+"""Suggest changes that let a failing comparison pass; each is tried before it is shown.
 
 Only common ways to relax a comparison are tried: spelling and white space, tolerances, the order of arrays,
 nulls. A rule keeps its comparator, with a larger tolerance. Skipping a field or lowering the threshold is
@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
+from pytest_jsonmatch.engine.comparators.kinds import ORDER, SHIFTED
 from pytest_jsonmatch.engine.plan.options import read_rule
 from pytest_jsonmatch.support.defaults import METRIC
 
@@ -24,11 +27,15 @@ if TYPE_CHECKING:
 
 Rule: TypeAlias = "str | dict[str, Any]"
 Suggested: TypeAlias = "dict[str, dict[str, Any]]"
-"""The keys to add to a case: `fields` (rules by pattern) and `options`."""
+"""The keys to add to a golden case: `fields` (rules by pattern) and `options`."""
 
 _MOST: Final = 3
 _MOST_PATHS: Final = 12
 _MOST_LEAVES: Final = 5_000
+_MOST_ARRAYS: Final = 5
+_MOST_UNPAIRED: Final = 200
+"""With more differing leaves, the order of an array is ignored only if leaves match in other elements."""
+_ELEMENT: Final = re.compile(r"\[\]")
 _TOLERANCES: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 _SPELLINGS: Final[tuple[Rule, ...]] = (
     {"transform": ["strip"]},
@@ -62,30 +69,66 @@ def suggestions(result: MatchResult, options: Mapping[str, Any], trial: Trial) -
         trial: the functions to compare again.
     """
     differing = _by_path(result)
-    if sum(result.counts.values()) > _MOST_LEAVES or not 0 < len(differing) <= _MOST_PATHS:
+    if sum(result.counts.values()) > _MOST_LEAVES or not differing:
         return []
 
-    def compare(change: Suggested) -> MatchResult | None:
-        return trial.compare(with_change(options, change))
+    @cache
+    def compare_with(number: int) -> MatchResult | None:
+        return trial.compare(with_change(options, wide[number]))
 
-    def passes(change: Suggested) -> bool:
-        again = compare(change)
+    def passes(again: MatchResult | None) -> bool:
         return again is not None and trial.passes(again)
 
-    single: list[Suggested] = [{"fields": {path: rule}} for path, rule in _likely_rules(differing).items()]
-    wide = [*_array_changes(differing), *_general_changes(differing)]
-    found = list(itertools.islice(filter(passes, [*single, *wide]), _MOST))
+    # Rules for single fields are suggested only if few fields differ.
+    has_few = len(differing) <= _MOST_PATHS
+    single: list[Suggested] = []
+    if has_few:
+        single = [{"fields": {path: rule}} for path, rule in _likely_rules(differing).items()]
+    wide = [*_array_changes(result, differing), *_general_changes(differing)]
+    tried = itertools.chain(
+        (change for change in single if passes(trial.compare(with_change(options, change)))),
+        (change for number, change in enumerate(wide) if passes(compare_with(number))),
+    )
+    found = list(itertools.islice(tried, _MOST))
     if found:
         return found
-    for change in ({}, *wide):
+    for number in range(-has_few, len(wide)):
         # With this change, try for each field the rule that is likely to resolve the remaining differences.
-        again = compare(change) if change else result
-        likely = {} if again is None else _likely_rules(_by_path(again))
+        again = result if number < 0 else compare_with(number)
+        remaining = {} if again is None else _by_path(again)
+        if not 0 < len(remaining) <= _MOST_PATHS:
+            continue
+        likely, change = _likely_rules(remaining), {} if number < 0 else wide[number]
         both = {"fields": {}, **change}
         both["fields"] = {**both["fields"], **likely}
-        if likely and passes(both):
+        if likely and passes(trial.compare(with_change(options, both))):
             return [both]
     return []
+
+
+def as_arguments(change: Suggested) -> list[str]:
+    """Return a change as a line of arguments in Python.
+
+    >>> as_arguments({"fields": {"total": {"tolerance": {"rel": 0.1}}}, "options": {"extra": "ignore"}})
+    ['fields={"total": {"tolerance": {"rel": 0.1}}}, extra="ignore"']
+    """
+    arguments = {
+        **({"fields": rules} if (rules := change.get("fields")) else {}),
+        **change.get("options", {}),
+    }
+    return [", ".join(f"{name}={_format_value(value)}" for name, value in arguments.items())]
+
+
+def _format_value(value: object) -> str:
+    """Return a value as Python code, strings in double quotes."""
+    if isinstance(value, dict):
+        return (
+            f"{{{', '.join(f'{_format_value(key)}: {_format_value(item)}' for key, item in value.items())}}}"
+        )
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_format_value, value))}]"
+    # The repr of a text with an apostrophe is in double quotes.
+    return f'"{repr(chr(39) + value)[2:]}' if isinstance(value, str) and '"' not in value else repr(value)
 
 
 def with_change(options: Mapping[str, Any], change: Suggested) -> dict[str, Any]:
@@ -177,7 +220,9 @@ def _find_rules(candidates: Mapping[str, tuple[list[FieldResult], Iterable[Rule]
         expected, actual = [field.expected for field in fields], [field.actual for field in fields]
         for rule in rules:
             with suppress(JsonMatchError):
-                if Comparer.of(METRIC, {"fields": {"[]": rule}}).compare(actual, expected).f1 == 1.0:
+                comparer = Comparer.of(METRIC, {"fields": {"[]": rule}})
+                # The first value rules out most rules for long arrays.
+                if all(comparer.compare(actual[:end], expected[:end]).f1 == 1.0 for end in (1, None)):
                     found[path] = rule
                     break
     return found
@@ -196,9 +241,21 @@ def _tolerance(pairs: list[tuple[Any, Any]]) -> dict[str, float] | None:
     return next(({"rel": limit} for limit in _TOLERANCES if largest <= limit), None)
 
 
-def _array_changes(differing: Mapping[str, list[FieldResult]]) -> Iterator[Suggested]:
-    """Yield changes that ignore the order of arrays around differences."""
-    arrays = dict.fromkeys(path[: path.index("[]")] or "$" for path in differing if "[]" in path)
+def _array_changes(result: MatchResult, differing: Mapping[str, list[FieldResult]]) -> Iterator[Suggested]:
+    """Yield changes that ignore the order of arrays around differences, the innermost arrays first."""
+    leaves: Counter[str] = Counter()
+    for path, fields in differing.items():
+        for found in _ELEMENT.finditer(path):
+            leaves[path[: found.start()] or "$"] += len(fields)
+    # Pairing many elements that match nowhere takes long, and does not help.
+    kinds = result.kinds if max(leaves.values(), default=0) > _MOST_UNPAIRED else {}
+    moved = {path for kind in (ORDER, SHIFTED) if kind in kinds for path in kinds[kind].fields}
+    arrays = [
+        array
+        for array, number in leaves.items()
+        if number <= _MOST_UNPAIRED or (array.partition("[]")[0] or "$") in moved
+    ]
+    arrays = sorted(arrays, key=lambda array: -array.count("[]"))[:_MOST_ARRAYS]
     for array in arrays:
         yield {"fields": {array: {"align": "unordered"}}}
     if len(arrays) > 1:

@@ -29,6 +29,7 @@ leaf_f1 | { n: 1234.5 } | { n: '€ 1,234.50' } => fields: {n: amount}
 leaf_f1 | { v: [1, 2] } | { v: [2, 1] } => fields: {v: {align: unordered}}
 leaf_f1 | { a: 1 } | { a: 1, b: null } => options: {nulls: absent} ;; options: {extra: ignore}
 leaf_f1 | { a: 1 } | { a: 1, b: 2 } => options: {extra: ignore}
+leaf_f1 | [{ v: [1, 2] }] | [{ v: [2, 1] }] => fields: {"[].v": {align: unordered}} ;; options: {arrays: unordered}
 leaf_f1 | [{ v: a }, { v: b }] | [{ v: A }, { v: B }] => fields: {"[].v": {transform: [casefold]}}
 field_match | { v: Acme } | { v: Bolt } =>
 field_match | { n: 1 } | { n: 2 } =>
@@ -143,3 +144,10 @@ def test_few_comparisons_are_made_however_much_differs():
     wide = {f"k{n}": n for n in range(6_000)}
     result = compare_json({}, wide)
     assert suggestions(result, {}, Trial(compare, lambda _: True)) == []
+
+
+def test_a_golden_case_is_never_swapped(pytester, golden):
+    golden("actual: { a: 1, b: 2 }\nexpected: { a: 1 }\n")
+    run = pytester.runpytest()
+    run.stdout.fnmatch_lines(["E *the case would pass with", "E *options: {extra: ignore}"])
+    run.stdout.no_fnmatch_line("E *swapped*")

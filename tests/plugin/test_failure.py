@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_jsonmatch import assert_json_match
+
 BAD = """
     from pytest_jsonmatch import assert_json_match
 
@@ -98,3 +100,85 @@ def test_an_error_of_the_engine_does_not_show_the_engine(pytester):
         E *JsonExtractionError: no JSON found *
         test_bad.py:4: *""")
     assert "engine/" not in outcome.stdout.str()
+
+
+# -- suggestions -------------------------------------------------------------------------------------------
+
+HEAD = "if this difference is acceptable, the assertion would pass with"
+TAGS = [{"id": 1, "tags": ["a", "b"]}, {"id": 2, "tags": ["c", "d"]}]
+
+
+def suggested(actual, expected, **options):
+    """The suggested arguments, each of which lets the assertion pass."""
+    with pytest.raises(AssertionError) as caught:
+        assert_json_match(actual, expected, **options)
+    lines = str(caught.value).splitlines()
+    if HEAD not in lines:
+        return []
+    texts = [line[5:] for line in lines[lines.index(HEAD) + 1 :] if line[:5] in {" " * 5, "  or "}]
+    for text in texts:
+        added = eval(f"dict({text})")
+        assert_json_match(actual, expected, **{**options, **added})
+    return texts
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "texts"),
+    [
+        ({"total": 101}, {"total": 100}, ['fields={"total": {"tolerance": {"rel": 0.01}}}']),
+        ({"v": "it's"}, {"v": "It's"}, ['fields={"v": {"transform": ["casefold"]}}']),
+        ({'a"b': " x"}, {'a"b': "x"}, ["""fields={'["a\\\\"b"]': {"transform": ["strip"]}}"""]),
+        ({"a": 1, "b": 2}, {"a": 1}, ['extra="ignore"']),
+        ({"a": 1, **{f"k{at}": at for at in range(30)}}, {"a": 1}, ['extra="ignore"']),
+        ([{"a": 1, "b": 2}] * 9, [{"a": 1}] * 9, ['extra="ignore"']),
+        (
+            [{"id": 1, "tags": ["b", "a"]}, {"id": 2, "tags": ["d", "c"]}],
+            TAGS,
+            ['fields={"[].tags": {"align": "unordered"}}', 'arrays="unordered"'],
+        ),
+        (
+            {"a": [[1, 2], [4, 3]]},
+            {"a": [[2, 1], [3, 4]]},
+            ['fields={"a[]": {"align": "unordered"}}', 'arrays="unordered"'],
+        ),
+        (
+            {"rows": TAGS[::-1]},
+            {"rows": TAGS},
+            ['fields={"rows": {"align": "unordered"}}', 'arrays="unordered"'],
+        ),
+        (
+            {"rows": [{"tags": ["b", "a"]}, {"tags": ["c"]}], "on": "2026-04-03"},
+            {"rows": [{"tags": ["c"]}, {"tags": ["a", "b"]}], "on": "3 April 2026"},
+            ['fields={"on": "date"}, arrays="unordered"'],
+        ),
+        ({"n": 5}, {"n": 6}, []),
+        ({"v": "abc"}, {}, ['extra="ignore"']),
+    ],
+)
+def test_an_assertion_suggests_arguments_with_which_it_would_pass(actual, expected, texts):
+    assert suggested(actual, expected) == texts
+
+
+def test_rules_of_the_call_stay():
+    rules = {"v": {"compare": "exact", "weight": 2}}
+    text = 'fields={"v": {"compare": "exact", "transform": ["casefold"]}}'
+    with pytest.raises(AssertionError) as caught:
+        assert_json_match({"v": "A"}, {"v": "a"}, fields=rules)
+    assert str(caught.value).endswith(f"{HEAD}\n     {text}")
+
+
+def test_more_keys_than_expected_may_be_ignored_or_the_sides_be_swapped():
+    with pytest.raises(AssertionError) as caught:
+        assert_json_match({"a": 1, "b": 2}, {"a": 1})
+    assert str(caught.value).splitlines()[-3:] == [
+        HEAD,
+        '     extra="ignore"',
+        "expected is inside actual: if the two were swapped, write actual first",
+    ]
+
+
+def test_dates_beside_other_differences_have_a_rule():
+    with pytest.raises(AssertionError) as caught:
+        assert_json_match({"d": "2026-04-03T00:00:00", "n": 1}, {"d": "2026-04-03", "n": 2})
+    rule = 'to compare dates whatever their precision or form: fields={"d": "date"}'
+    assert str(caught.value).splitlines()[-1] == rule
