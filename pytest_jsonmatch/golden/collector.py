@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, final
 
 import pytest
 
+from pytest_jsonmatch.comparing.raising import raise_at
 from pytest_jsonmatch.comparing.running import Repetition, plain_nodeid
 from pytest_jsonmatch.engine.score.field import get_instance_keys
 from pytest_jsonmatch.engine.value.convert import MISSING
@@ -28,7 +29,7 @@ from pytest_jsonmatch.engine.value.errors import (
     TargetPathError,
     UnlistedFieldError,
 )
-from pytest_jsonmatch.golden.cases import ExpectedLocation, GoldenCase, raise_at
+from pytest_jsonmatch.golden.cases import ExpectedLocation, GoldenCase
 from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.golden.producers import find_producer
 from pytest_jsonmatch.reading.datafiles import display_name, read_limited, relative
