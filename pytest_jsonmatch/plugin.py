@@ -54,10 +54,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
         session.concurrent_producers = ConcurrentProducers(config, settings.concurrency, session.keep_early)
         config.pluginmanager.register(session.concurrent_producers, "jsonmatch-concurrency")
-    if settings.review:
+    if settings.writes_cases:
         from pytest_jsonmatch.session import updating
 
-        updating.check_terminal(config)
+        if settings.review:
+            updating.check_terminal(config)
+        session.file_updater = updating.ExpectedFileUpdater(session)
     if settings.replay is not None:
         from pytest_jsonmatch.session.golden_cases import case_rules
 
@@ -274,6 +276,17 @@ def assert_json_match() -> Callable[..., MatchResult]:
     from pytest_jsonmatch.comparing.assertions import assert_json_match
 
     return assert_json_match
+
+
+@pytest.fixture
+def expected_json(request: pytest.FixtureRequest) -> Path:
+    """A file named after the test, for `assert_json_match(actual, expected_json)`.
+
+    It is `expected/MODULE/TEST.json` beside the test's file. `--jsonmatch-update=new` writes it.
+    """
+    test = request.config.stash[_SESSION].test
+    assert test is not None  # noqa: S101 - for the type checker
+    return test.expected_file
 
 
 @pytest.fixture

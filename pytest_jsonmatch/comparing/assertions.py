@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, TypeAlias
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from pytest_jsonmatch.comparing.running import WrittenRule, current_run
 from pytest_jsonmatch.engine.value.errors import (
@@ -20,6 +20,7 @@ from pytest_jsonmatch.support.frozen import replace
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from pytest_jsonmatch.comparing.expectedfile import ExpectedFile
     from pytest_jsonmatch.comparing.request import ComparisonRequest
     from pytest_jsonmatch.comparing.running import RunningTest
     from pytest_jsonmatch.comparing.suggest import Suggested
@@ -51,7 +52,8 @@ def assert_json_match(
         actual: the value to check; `str` and `bytes` are model output, from which JSON is extracted, or a
             string if a string is expected. An `Answer` adds the model, time, tokens and cost.
         expected: the correct value; `str` and `bytes` that begin with `{` or `[` are JSON text, others are
-            strings.
+            strings. A `pathlib.Path` is a JSON or YAML file, relative to the test's file, which may hold
+            matchers such as `{"$any": true}`; `--jsonmatch-update` writes it.
         metric: the name of a metric.
         threshold: a number from 0 to 1 that the score must reach, or a mapping with any of `score`,
             `precision`, `recall`, `f1` and `fields` (path pattern → limit for the mean score of each
@@ -75,6 +77,7 @@ def assert_json_match(
         ComparatorError: a comparator raised, or returned a score outside [0, 1].
         JsonExtractionError: `actual` is text without JSON, and no string is expected.
         ConfigurationError: an unknown metric or option, or a threshold that is not a number from 0 to 1.
+        InvalidExpectedError: the file of `expected` does not exist, or is not valid.
 
     >>> assert_json_match('Sure: {"total": 20.3}', {"total": 20.3}, metric="json_similarity").score
     1.0
@@ -84,6 +87,10 @@ def assert_json_match(
     from pytest_jsonmatch.comparing.request import resolve
 
     begin()
+    if isinstance(expected, Path):
+        return _match_file(
+            actual, expected, metric=metric, threshold=threshold, options=options, name=name, tags=tags
+        )
     try:
         read = read_models(expected, actual)
     except JsonMatchError as error:
@@ -94,11 +101,32 @@ def assert_json_match(
     if read.aliases or read.decimals:
         request = replace(request, options=read.add_rules(request.options), aliases=read.aliases)
     result, failure = check(request)
-    run = current_run()
-    is_recorded = run is not None and run.has_only_gates and not isinstance(failure, ComparatorError)
-    if failure is not None and not is_recorded:
+    if failure is not None and not _is_recorded(failure):
         raise failure
     return result
+
+
+def _match_file(actual: object, path: Path, **settings: Any) -> MatchResult:
+    """Assert as `assert_json_match` does that `actual` matches the value in a file."""
+    __tracebackhide__ = True
+    from pytest_jsonmatch.comparing.expectedfile import find_file
+    from pytest_jsonmatch.comparing.request import resolve
+
+    request = resolve(actual, None, **settings)
+    try:
+        file = find_file(path, claims=True)
+        result, failure = _check_with_file(request, file)
+    except JsonMatchError as error:
+        raise error.with_traceback(None)  # noqa: B904 - the very same error
+    if failure is not None and not _is_recorded(failure):
+        _raise_in_file(failure, request, result, file)
+    return result
+
+
+def _is_recorded(failure: Exception) -> bool:
+    """Return whether a failure is only recorded, since gates decide."""
+    run = current_run()
+    return run is not None and run.has_only_gates and not isinstance(failure, ComparatorError)
 
 
 def _get_running_test() -> RunningTest | None:
@@ -129,6 +157,49 @@ def check(request: ComparisonRequest, locate: Locate | None = None) -> tuple[Mat
         return result, unreadable
     kind = ComparatorError if result.errors else AssertionError
     return result, kind("\n".join(_format_failure(request, result, locate)))
+
+
+def _check_with_file(request: ComparisonRequest, file: ExpectedFile) -> tuple[MatchResult, Exception | None]:
+    """Compare with the value of a file as `check` does, and update the file if the run asks for it.
+
+    If there is no file yet and the run writes one, nothing is recorded: the answer is compared with itself.
+    """
+    __tracebackhide__ = True
+    run, comparer = current_run(), request.comparer
+    updater = None if run is None or run.test is None else run.file_updater
+    if file.data is None and updater is not None and updater.writes_new:
+        answer = comparer.read_alone(request.actual, must_be_whole=True)
+        note = updater.fresh(file, answer)
+        result = comparer.compare_value(answer, answer, refuse_to_judge)
+        return result, None if note is None else AssertionError(f"{file.name}: {note}")
+    expected = file.read()
+    file.check_matchers(comparer.plan, expected)
+    result, failure = check(replace(request, expected=expected), file.locate)
+    if updater is not None:
+        read = partial(comparer.read_alone, request.actual, must_be_whole=False)
+        if failure is None:
+            updater.passed(file, result, read)
+        elif type(failure) is AssertionError:
+            note = updater.failed(file, result, read)
+            failure = AssertionError(f"{failure}\n{note}") if note else failure if note == "" else None
+    return result, failure
+
+
+def _raise_in_file(
+    failure: Exception, request: ComparisonRequest, result: MatchResult, file: ExpectedFile
+) -> NoReturn:
+    """Raise the failure of a comparison from the line of the field that its message shows first."""
+    __tracebackhide__ = True
+    if type(failure) is not AssertionError or file.data is None:
+        raise failure
+    from pytest_jsonmatch.comparing.raising import raise_at
+    from pytest_jsonmatch.engine.score.field import get_expected_keys
+    from pytest_jsonmatch.report.failure import first_field
+
+    failures = find_failures(result, request.limits)
+    field = first_field(result, failures) if failures else None
+    position = file.find_position(() if field is None else get_expected_keys(field))
+    raise_at(str(failure), path=str(file.path), position=position, name="expected")
 
 
 def _compare(request: ComparisonRequest) -> tuple[MatchResult, JsonMatchError | None]:

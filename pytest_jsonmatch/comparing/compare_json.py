@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_jsonmatch.comparing.comparer import Comparer, read_models
+from pytest_jsonmatch.comparing.comparer import Comparer, ExpectedValue, read_models
 from pytest_jsonmatch.engine.value.convert import copy_flat
 from pytest_jsonmatch.support import defaults
 
 if TYPE_CHECKING:
+    from pytest_jsonmatch.comparing.expectedfile import ExpectedFile
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
@@ -23,7 +25,8 @@ def compare_json(
             output from which JSON is extracted (`extract_json`), or a string if a string is expected; or an
             `Answer` with either as its value.
         expected: a Python value with a JSON form, or text: strict JSON if it begins with `{` or `[`; any
-            other text is a string.
+            other text is a string. A `pathlib.Path` is a JSON or YAML file, relative to the working directory
+            or, in a test of pytest, to the test's file; it may hold matchers such as `{"$any": true}`.
         metric: a metric's name, such as "json_similarity"; by default "leaf_f1".
         **options: a metric option (docs/options.md), such as `fields={"total": {"weight": 2}}`;
             `schema` is an eval schema (a dict, the path of a JSON file, a pydantic model class);
@@ -42,7 +45,8 @@ def compare_json(
         JsonExtractionError: `actual` is text without JSON in it, and no string is expected.
         JsonParseError: `expected` is text that begins with `{` or `[` and is not strict JSON.
         UnsupportedValueError: a value has no JSON form (a TypeError).
-        InvalidExpectedError: expected contains NaN or an infinity.
+        InvalidExpectedError: expected contains NaN or an infinity, or is a file that does not exist or is not
+            valid.
         RootTypeError: the metric compares objects, and expected or actual is not an object.
         TargetPathError: `target_key` names a place that expected does not have.
         GoldValidationError: expected has a member that the schema does not list.
@@ -54,10 +58,19 @@ def compare_json(
     0.9545
     """
     judge = options.pop("judge", None)
+    file = _find_file(expected) if isinstance(expected, Path) else None
     value: JsonValue = copy_flat(expected) if type(expected) is dict else None
     if value is None:
-        read = read_models(expected, actual)
+        read = read_models(expected, actual) if file is None else ExpectedValue(file.read())
         value, options = read.value, dict(read.add_rules(options))
     comparer = Comparer.of(metric, options)
     comparer.warn_without_schema()
+    if file is not None:
+        file.check_matchers(comparer.plan, value)
     return comparer.compare(actual, value, judge)
+
+
+def _find_file(path: Path) -> ExpectedFile:
+    from pytest_jsonmatch.comparing.expectedfile import find_file
+
+    return find_file(path)

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, final
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
+    from pathlib import Path
 
+    from pytest_jsonmatch.comparing.fileupdater import FileUpdater
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.results.answer import Spent
     from pytest_jsonmatch.results.comparison import Comparison
@@ -114,6 +116,13 @@ class RunningTest(Protocol):
     def shows_values(self) -> bool:
         """Whether a report will contain values."""
 
+    def find_file(self, path: Path, *, claims: bool) -> tuple[Path, str]:
+        """Return a path relative to the folder of the test's file, and its display name.
+
+        `claims` notes that an answer is compared with the file; raises ConfigurationError if it is that of
+        the fixture `expected_json`, and the test has compared with it before.
+        """
+
     def begin(self) -> None:
         """Note that a comparison begins; without a `record` after it, the comparison failed."""
 
@@ -151,6 +160,10 @@ class Run(Protocol):
     @property
     def look(self) -> tuple[bool, bool, int]:
         """The style of messages: whether colours and non-ASCII characters are allowed, and the width."""
+
+    @property
+    def file_updater(self) -> FileUpdater | None:
+        """Requests updates of files with expected values; None if nothing is updated."""
 
     @property
     def verbosity(self) -> int:

@@ -457,12 +457,15 @@ class GoldenCase:
     def _read(self, key: str) -> bytes:
         path = self.named_file(key)
         is_yaml = self._suffix(key) in _YAML_SUFFIXES
+        remedy = ""
         try:
             return read_limited(path) if is_yaml else read_file(path)
         except (OSError, ValueError) as error:
             reason = (getattr(error, "strerror", None) or str(error)).lower()
+            if isinstance(error, FileNotFoundError) and key == "expected_file":
+                remedy = "; --jsonmatch-update=new writes it"
         message = f"{key} {self.name_of(key)!r} can't be read: {reason}"
-        raise self.error(f"{message}; the path is relative to the YAML file", key)
+        raise self.error(f"{message}; the path is relative to the YAML file{remedy}", key)
 
     def _data(self, key: str) -> JsonValue:
         """Return the value of a JSON or YAML file."""

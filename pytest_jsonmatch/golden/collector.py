@@ -16,7 +16,7 @@ import pytest
 
 from pytest_jsonmatch.comparing.raising import raise_at
 from pytest_jsonmatch.comparing.running import Repetition, plain_nodeid
-from pytest_jsonmatch.engine.score.field import get_instance_keys
+from pytest_jsonmatch.engine.score.field import get_expected_keys
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import (
     ComparatorError,
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.comparing.running import WrittenRule
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
-    from pytest_jsonmatch.engine.value.convert import Side
     from pytest_jsonmatch.golden.loader import GoldenCases
     from pytest_jsonmatch.golden.marks import Mark
     from pytest_jsonmatch.golden.outputs import Outputs
@@ -403,8 +402,7 @@ def case_to_answer(item: pytest.Item, *, is_fixture: bool) -> GoldenCase | None:
 
 def _locate_field(case: GoldenCase, field: FieldResult) -> ExpectedLocation:
     """Return the location of the expected value of a field."""
-    side: Side = "actual" if field.expected_key is MISSING else "expected"
-    return case.locate_expected(get_instance_keys(field.place, side))
+    return case.locate_expected(get_expected_keys(field))
 
 
 def repetition_of(item: pytest.Item) -> Repetition | None:

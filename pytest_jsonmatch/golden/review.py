@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, final
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.paths import format_path
-from pytest_jsonmatch.engine.value.text import count, render
+from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.golden.merge import merge
 from pytest_jsonmatch.golden.update import read_value_at
 from pytest_jsonmatch.golden.writing import ascii_json
@@ -19,6 +19,8 @@ from pytest_jsonmatch.reading.matchers import to_file_form, with_matchers
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.report.escape import printable
 from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, RED
+from pytest_jsonmatch.report.terminal_style import TerminalStyle
+from pytest_jsonmatch.report.valuetext import short_texts
 from pytest_jsonmatch.support.atomic import read_file
 
 if TYPE_CHECKING:
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.update import FileUpdate, Request, ValueChange
     from pytest_jsonmatch.reading.errors import Steps
     from pytest_jsonmatch.report.styled import StyledLine
-    from pytest_jsonmatch.report.terminal_style import TerminalStyle
 
 QUESTION: Final = "  replace, add as alternative, keep, skip this case, quit? [r/a/k/s/q] "
 _ANSWERS: Final = {"r": "replace", "a": "add", "k": "keep", "s": "skip", "q": "quit"}
@@ -64,10 +65,8 @@ def review(
     writes = list(dict.fromkeys(request for request in requests if request.action == "write"))
     answered: list[Request] = []
     for number, request in enumerate(writes, start=1):
-        # An expected value in a golden file may have matchers, and its case can have `accept`.
-        case_request = request if request.steps[-1:] == ("expected",) else None
         old, new = _current_value(request, request.steps), parse_json(request.value)
-        if case_request is not None:
+        if request.has_matchers:
             try:
                 old, new = with_matchers(old), with_matchers(new)
             except InvalidValueError:
@@ -76,11 +75,11 @@ def review(
             answered.append(request)  # the file has changed: planning the edit will report that
             continue
         show(f"\n{request.case} ({number} of {len(writes)} to review)")
-        reviewer = _CaseReviewer(show, ask, case_request, no_alternatives)
+        reviewer = _CaseReviewer(show, ask, request, no_alternatives)
         new = merge(old, new, reviewer.choose)
         if not reviewer.has_skipped:
             if not json_equal(old, new, strict=True):
-                text = ascii_json(new if case_request is None else to_file_form(new))
+                text = ascii_json(to_file_form(new) if request.has_matchers else new)
                 answered.append(replace(request, value=text))
             elif request.reason:
                 answered.append(replace(request, action="refused"))
@@ -147,14 +146,14 @@ class _CaseReviewer:
     Args:
         show: shows some lines.
         ask: asks a question.
-        case_request: the request for the golden file whose case can have alternatives; None without one.
-        no_alternatives: the reason why there is none.
+        request: the request to update the expected value.
+        no_alternatives: the reason why a file without matchers has no alternatives.
         accepted: the alternatives for the `accept` of the case so far, by path pattern.
     """
 
     show: Callable[[str], None]
     ask: Callable[[str], str]
-    case_request: Request | None
+    request: Request
     no_alternatives: str
     accepted: dict[str, JsonValue] = field(default_factory=dict)
     has_quit: bool = False
@@ -165,8 +164,9 @@ class _CaseReviewer:
         if self.has_quit or self.has_skipped:
             return old
         self.show(f"  {_path_text(steps)}")
-        self.show(f"    expected {_shown(old, _WIDTH)}")
-        self.show(f"    actual   {_shown(new, _WIDTH)}")
+        expected, actual = short_texts(old, new, _WIDTH, TerminalStyle())
+        self.show(f"    expected {expected}")
+        self.show(f"    actual   {actual}")
         while True:
             answer = self.ask(QUESTION)
             choice = "quit" if not answer else _ANSWERS.get(answer.strip().lower())
@@ -181,33 +181,38 @@ class _CaseReviewer:
         self.has_skipped = choice == "skip"
         return new if choice == "replace" else old
 
+    @property
+    def _has_accept(self) -> bool:
+        """Whether the value belongs to a golden case, which can have `accept`."""
+        return self.request.steps[-1:] == ("expected",)
+
+    def _needs_one_of(self, steps: Steps) -> bool:
+        """Return whether an alternative is part of the value: `accept` would allow it in every element."""
+        return not self._has_accept or any(isinstance(step, int) for step in steps)
+
     def _why_no_alternative(self, steps: Steps, old: JsonValue, new: JsonValue) -> str:
         """Return the reason why the actual value can't be an alternative; empty if it can."""
-        if self.case_request is None:
+        if not self.request.has_matchers:
             return self.no_alternatives
         if old is MISSING:
             return "nothing is expected there: replace it, or keep it"
-        if _is_in_array(steps) and new is MISSING:
-            return "`$one_of` can't make it optional in this element alone: replace it, or keep it"
+        if self._needs_one_of(steps) and new is MISSING:
+            where = "in this element alone" if self._has_accept else ""
+            return f"`$one_of` can't make it optional{where and f' {where}'}: replace it, or keep it"
         return ""
 
     def _with_alternative(self, steps: Steps, old: JsonValue, new: JsonValue) -> JsonValue:
         """Add the actual value as an alternative; return the value to expect."""
-        if _is_in_array(steps):
+        if self._needs_one_of(steps):
             return with_matchers({_ONE_OF: [old, new]})
-        assert self.case_request is not None  # noqa: S101 - for the type checker
         pattern = format_path(steps)
         if pattern not in self.accepted:
             # The case's own entry for a path replaces that of its file.
-            locations = (_accept_steps(self.case_request), ("accept",))
-            found = (_current_value(self.case_request, (*location, pattern)) for location in locations)
+            locations = (_accept_steps(self.request), ("accept",))
+            found = (_current_value(self.request, (*location, pattern)) for location in locations)
             self.accepted[pattern] = next((entry for entry in found if entry is not MISSING), [])
         self.accepted[pattern] = _with_more(self.accepted[pattern], new)
         return old
-
-
-def _is_in_array(steps: Steps) -> bool:
-    return any(isinstance(step, int) for step in steps)
 
 
 # -- the updates -------------------------------------------------------------------------------------------
@@ -249,15 +254,11 @@ def _case_lines(case: str, changes: Sequence[ValueChange], style: TerminalStyle)
     shown, more = style.cut(changes, _MOST_CHANGES, "change", indent="    ")
     lines: list[StyledLine] = [[(f"  {style.printable(case)}", PLAIN)]]
     for steps, old, new in shown:
-        before, after = (_shown(value, style.width // 3) for value in (old, new))
+        before, after = short_texts(old, new, style.width // 3, style)
         lead = style.middle(_path_text(steps), style.width // 3)
-        lines.append([(f"    {lead}  ", BOLD), (style.printable(f"{before} {style.arrow} {after}"), PLAIN)])
+        lines.append([(f"    {lead}  ", BOLD), (f"{before} {style.arrow} {after}", PLAIN)])
     return lines + more
 
 
 def _path_text(steps: Steps) -> str:
     return format_path(steps) if steps else "the whole value"
-
-
-def _shown(value: JsonValue, limit: int) -> str:
-    return "(nothing)" if value is MISSING else render(value, limit)

@@ -467,7 +467,8 @@ def _plan_file(path: Path, requests: Sequence[Request]) -> FileUpdate:
         if len({(request.action, request.value) for request in step_requests}) == 1 and writes:
             changes[steps], cases[steps] = parse_json(writes[0].value), names
         elif writes:
-            subject = "its runs need" if len(names) == 1 else f"{' and '.join(names)} need"
+            runs = "runs" if steps or not writes[0].has_matchers else "comparisons"
+            subject = f"its {runs} need" if len(names) == 1 else f"{' and '.join(names)} need"
             for name in names:
                 update.refused.setdefault(name, f"{subject} different values")
     if not changes:

@@ -92,6 +92,22 @@ def value_text(expected: JsonValue, actual: JsonValue, style: TerminalStyle, wid
     return sign.join(_cut(text, shared, size, space) for text, size in zip(texts, sizes, strict=True))
 
 
+def short_texts(old: JsonValue, new: JsonValue, width: int, style: TerminalStyle) -> tuple[str, str]:
+    """Return two values as texts of at most a width, both cut around their first difference.
+
+    >>> from pytest_jsonmatch.report.terminal_style import TerminalStyle
+    >>> short_texts("x" * 50 + "a", "x" * 50 + "b", 12, TerminalStyle())
+    ('…xxxa"', '…xxxb"')
+    """
+    from rapidfuzz.distance import Prefix
+
+    space = Space(style, width)
+    texts = _text(old, "(nothing)", space), _text(new, "(nothing)", space)
+    shared = Prefix.similarity(*texts)
+    before, after = (_cut(text, shared, width, space) for text in texts)
+    return before, after
+
+
 def _look_equal(expected: str, actual: str) -> bool:
     """Return whether texts that differ look equal (é as one code point or two), and are shown in ASCII."""
     if len(expected) + len(actual) > 2 * _RENDER_LIMIT or expected == actual:

@@ -17,6 +17,7 @@ from pytest_jsonmatch.session.rules import check_rules, is_ignored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from pytest_jsonmatch.comparing.running import Repetition, RuleKey, WrittenRule
     from pytest_jsonmatch.engine.result.match import MatchResult
@@ -28,7 +29,11 @@ if TYPE_CHECKING:
 _XPASS: Final = "[XPASS(strict)] "
 """The start of the text for a test that passes although `xfail(strict=True)` expects a failure."""
 _SCORES: Final = ("score", "precision", "recall", "f1")
-_FIXTURES: Final = frozenset({"assert_json_match", "jsonmatch_case", "jsonmatch_actual"})
+_EXPECTED: Final = "expected_json"
+_FIXTURES: Final = frozenset({"assert_json_match", "jsonmatch_case", "jsonmatch_actual", _EXPECTED})
+_NOT_IN_NAMES: Final = re.compile(r"[^\w.,=+@()-]")
+"""Characters that a file has not in its name; node ids may have them in parameters."""
+_LONGEST_STEM: Final = 120
 
 
 def is_meant_to_compare(item: pytest.Item) -> bool:
@@ -76,6 +81,8 @@ class CurrentTest:
         """The error of a case without an answer, with the reason and the message."""
         self._under = False
         """Whether an answer was below its threshold."""
+        self._has_claimed = False
+        """Whether it has compared with the file of the fixture `expected_json`."""
         self._names: set[str] = set()
         self._spent: list[Spent] = []
         """The cost and latency of the compared answers."""
@@ -118,6 +125,31 @@ class CurrentTest:
     def note_unanswered(self, error: BaseException, reason: str, message: str) -> None:
         """Note an error as the reason why the case has no answer."""
         self._unanswered = error, reason, message
+
+    @property
+    def expected_file(self) -> Path:
+        """The value of the fixture `expected_json`: `expected/MODULE/TEST.json` beside the test's file."""
+        path = self.item.path
+        name = self.nodeid.removeprefix(getattr(self.item.getparent(pytest.Module), "nodeid", ""))
+        stem = _make_file_stem(name.lstrip(":").replace("::", "."))
+        return path.parent / "expected" / path.stem / f"{stem}.json"
+
+    def find_file(self, path: Path, *, claims: bool) -> tuple[Path, str]:
+        """Return a path relative to the folder of the test's file, and its display name."""
+        from pytest_jsonmatch.reading.datafiles import display_name
+
+        path = self.item.path.parent / path
+        if claims and _EXPECTED in getattr(self.item, "fixturenames", ()) and path == self.expected_file:
+            with self._lock:
+                is_second, self._has_claimed = self._has_claimed, True
+            if is_second:
+                from pytest_jsonmatch.engine.value.errors import ConfigurationError
+
+                raise ConfigurationError(
+                    f"the file of {_EXPECTED} is for one comparison of a test, and this is the second; name "
+                    f"another file: {_EXPECTED}.with_name({f'{path.stem}-NAME.json'!r})"
+                )
+        return path, display_name(path, self.item.config.invocation_params.dir)
 
     def begin(self) -> None:
         """Note that a comparison begins; without a `record` after it, the comparison failed."""
@@ -358,6 +390,22 @@ def _label(name: str, value: object, index: int) -> str:
     if isinstance(value, (str, int, float, bool)) or value is None:
         return str(value)
     return str(getattr(value, "__name__", f"{name}{index}"))
+
+
+def _make_file_stem(name: str) -> str:
+    """Return a test's name, with its parameters, as the name of a file; a name that changes gets a digest.
+
+    >>> _make_file_stem("test_order[new]"), _make_file_stem("TestOrders.test_get[/orders/1]")
+    ('test_order-new', 'TestOrders.test_get-_orders_1-6fbdf80d')
+    """
+    test, bracket, parameters = name.partition("[")
+    plain = f"{test}-{parameters.removesuffix(']')}" if bracket else test
+    stem = _NOT_IN_NAMES.sub("_", plain)[:_LONGEST_STEM]
+    if stem == plain and not stem.endswith("."):
+        return stem
+    import hashlib
+
+    return f"{stem}-{hashlib.sha256(_text(plain).encode()).hexdigest()[:8]}"
 
 
 def _text(text: str) -> str:

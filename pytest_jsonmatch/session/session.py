@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from pytest_jsonmatch.comparing.fileupdater import FileUpdater
     from pytest_jsonmatch.comparing.running import RuleKey
     from pytest_jsonmatch.gate.check import Check
     from pytest_jsonmatch.golden.cases import GoldenCase
@@ -94,6 +95,8 @@ class Session:
         """By the key of a rule, whether it has matched anything in this process so far."""
         self.case_rules: CaseRules | None = None
         """The rules of golden cases, once they are created."""
+        self.file_updater: FileUpdater | None = None
+        """Requests updates of files with expected values, if requested."""
         self.payload: TestPayload = TestPayload()
         """The data about the run for the next report."""
         self.baselines: Sequence[Baseline] = ()

@@ -132,12 +132,21 @@ def _single_assertions(cases: Sequence[Case], session: Session) -> set[str]:
     }
 
 
+_UPDATES: Final = frozenset({"update", "review"})
+"""The options that assertions with files of expected values need, too."""
+
+
 def show_missing(terminalreporter: pytest.TerminalReporter, session: Session) -> bool:
     """Name options that had no effect, and the patterns of golden files; return whether there were any."""
     settings = session.settings
     patterns = ", ".join((*(f"*{end}" for end in OWN), *settings.files))
-    if settings.needing_cases and not session.finished.has_golden():
-        needed, what = settings.needing_cases, "a golden case, and none has run"
+    needing_cases = settings.needing_cases
+    if session.finished.updates:  # of files that assertions compare with
+        needing_cases = [name for name in needing_cases if name not in _UPDATES]
+    if needing_cases and not session.finished.has_golden():
+        needed, what = needing_cases, "a golden case, and none has run"
+        if _UPDATES.issuperset(needed):
+            what = "a golden case or an assertion with a file, and none has run"
     elif settings.needing_comparisons and not session.finished:
         needed, what = settings.needing_comparisons, "a comparison, and nothing was compared"
     else:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, final
 
 import pytest
 
+from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.golden import update
 from pytest_jsonmatch.golden.review import review_on_terminal, update_lines
 from pytest_jsonmatch.report.terminal_style import TerminalStyle
 from pytest_jsonmatch.session.summary import write_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+    from pytest_jsonmatch.comparing.fileupdater import ComparedFile
+    from pytest_jsonmatch.engine.result.match import MatchResult
+    from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.session.session import Session
 
 
@@ -54,6 +58,58 @@ def make_updater(session: Session) -> update.Updater:
         ask=ask,
         is_exempt=is_exempt,
     )
+
+
+@final
+class ExpectedFileUpdater:
+    """Requests updates of the files that assertions of the running test compare with.
+
+    Args:
+        session: the run.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._updater = make_updater(session)
+
+    @property
+    def writes_new(self) -> bool:
+        """Whether files that do not exist yet are written."""
+        return self._updater.writes_new
+
+    def fresh(self, file: ComparedFile, answer: JsonValue) -> str | None:
+        """Request a file that does not exist; return the reason why the test still fails, or None."""
+        return self._updater.fresh(self._make_target(file), answer)
+
+    def failed(self, file: ComparedFile, result: MatchResult, answer: Callable[[], JsonValue]) -> str | None:
+        """Request a new value after a failed comparison; return a text to add to the failure, or None."""
+        target = self._make_target(file)
+        if self._updater.mode == "new" and target.obstacle is None:
+            self._updater.keep(target)
+        return self._updater.failed(target, result, answer)
+
+    def passed(self, file: ComparedFile, result: MatchResult, answer: Callable[[], JsonValue]) -> None:
+        """Request that the value stays or, in mode "all", the new one.
+
+        Unlike for golden cases, the mode "new" requests something, too: it shows that a file was compared.
+        """
+        target = self._make_target(file)
+        if self._updater.mode == "new" and target.obstacle is None:
+            self._updater.keep(target)
+        self._updater.passed(target, result, answer)
+
+    def _make_target(self, file: ComparedFile) -> update.Target:
+        test = self._session.test
+        return update.Target(
+            file.path,
+            file.name,
+            "" if test is None else test.nodeid,
+            (),
+            update.digest_of(file.data),
+            MISSING if file.data is None else file.read(),
+            has_matchers=True,
+            obstacle=update.refuse_suffix(file.path),
+        )
 
 
 def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:

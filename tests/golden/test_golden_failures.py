@@ -184,7 +184,7 @@ actual: [1]\n  expected: {a: 1}\n  metric: field_match | metric: field_match => 
 actual: {a: 1}\n  expected: {a: 1}\n  options: {target_key: b} | options: {target_key: b} => a.golden.yaml:5:3: target_key is 'b'*
 actual: {a: 1}\n  expected: {a: 1}\n  fields: {a: {compare: exakt}} | fields: {a: {compare: exakt}} => a.golden.yaml:5:12: fields[[]'a'].compare: *'exakt'; did you mean 'exact'?
 actual: {a: 1}\n  expected: {a: 1}\n  options: {compare: {string: exakt}} | options: {compare: {string: exakt}} => a.golden.yaml:5:13: compare*'exakt'; did you mean 'exact'?
-actual: {a: 1}\n  expected_file: nowhere.json | expected_file: nowhere.json => a.golden.yaml:4:3: expected_file 'nowhere.json' can't be read: no such file*
+actual: {a: 1}\n  expected_file: nowhere.json | expected_file: nowhere.json => a.golden.yaml:4:3: expected_file 'nowhere.json' can't be read: no such file*; --jsonmatch-update=new writes it
 actual_file: nowhere.txt\n  expected: 1 | actual_file: nowhere.txt => a.golden.yaml:3:3: actual_file 'nowhere.txt' can't be read: no such file*
 actual: {a: 1}\n  expected_file: broken.json | expected_file: broken.json => a.golden.yaml:4:3: expected_file is not JSON: broken.json:2:*
 actual: {a: 1}\n  expected_file: broken.yaml | expected_file: broken.yaml => a.golden.yaml:4:3: expected_file is not valid: broken.yaml:2:1: the key 'a' is already *

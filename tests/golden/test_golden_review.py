@@ -193,6 +193,20 @@ def test_only_what_is_accepted_is_asked_for(tmp_path):
     ]
 
 
+def test_alternatives_of_a_file_with_matchers_are_part_of_the_value(tmp_path):
+    path = tmp_path / "e.json"
+    path.write_text('{"a": "x", "b": {"$any": true}, "c": 1}')
+    new = '{"a": "y", "b": {"$any": true}}'
+    request = Request(
+        "write", str(path), "e.json", "x::a", (), digest_of(path.read_bytes()), new, has_matchers=True
+    )
+    shown = []
+    answers = iter(["a\n", "a\n", "r\n"])
+    (answered,) = review([request], show=shown.append, ask=lambda question: next(answers))
+    assert answered.value == '{"a": {"$one_of": ["x", "y"]}, "b": {"$any": true}}'
+    assert "  `$one_of` can't make it optional: replace it, or keep it" in shown
+
+
 def test_a_file_that_is_gone_is_left_to_the_writer(tmp_path):
     request = Request("write", str(tmp_path / "none.yaml"), "none.yaml", "x::a", ("expected",), "1")
     assert review([request], show=print, ask=print) == [request]

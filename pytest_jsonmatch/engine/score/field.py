@@ -68,6 +68,11 @@ def get_instance_keys(place: Place | None, side: Side) -> tuple[Any, ...]:
     return tuple(reversed(keys))
 
 
+def get_expected_keys(field: FieldResult) -> tuple[Any, ...]:
+    """Return the keys and indices of a field's expected value; of an extra field, those in actual."""
+    return get_instance_keys(field.place, "actual" if field.expected_key is MISSING else "expected")
+
+
 def format_instance_path(place: Place | None, side: Side) -> str:
     """Return the path of a place on one side."""
     return format_path(get_instance_keys(place, side))

@@ -64,7 +64,7 @@ class UnsupportedValueError(JsonMatchError, TypeError):
 
 
 class InvalidExpectedError(JsonMatchError, ValueError):
-    """Expected data contains a value that JSON cannot express (NaN, infinity); the message names its path."""
+    """Expected data has a value that JSON cannot express, or is a file that is missing or not valid."""
 
 
 class GoldValidationError(JsonMatchError, ValueError):
