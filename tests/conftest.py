@@ -33,6 +33,7 @@ from pytest_jsonmatch.report.html import html_page
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.run import RunResult
 from pytest_jsonmatch.results.statistics import Interval
+from tests import forked
 
 
 # The same inputs in every run, so that a change is never blamed for what it did not do. FULL=1 looks for new ones,
@@ -80,6 +81,7 @@ def temporary_files_go(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
         patch.setenv("TMPDIR", str(tmp_path_factory.mktemp("tmp")))
         patch.setattr(tempfile, "tempdir", None)
         yield
+        forked.stop()
 
 
 XDIST = ("-p", "xdist", "-n", "2")
@@ -143,10 +145,11 @@ def named_plugins_only(request: pytest.FixtureRequest, monkeypatch: pytest.Monke
     plugin's server never end, and poll for ever once they have served a worker.
     """
     if "pytester" in request.fixturenames:
-        request.getfixturevalue("pytester")  # which clears the variable PYTEST_ADDOPTS
+        pytester = request.getfixturevalue("pytester")  # which clears the variable PYTEST_ADDOPTS
         monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
         monkeypatch.setenv("PYTEST_ADDOPTS", "-p jsonmatch")
         monkeypatch.setattr(importlib.metadata, "distributions", with_entry_points)
+        monkeypatch.setattr(pytester, "popen", functools.partial(forked.popen, pytester.popen))
 
 
 @functools.cache

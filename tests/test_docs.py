@@ -9,6 +9,7 @@ import ast
 import builtins
 import difflib
 import doctest
+import functools
 import importlib
 import inspect
 import json
@@ -235,7 +236,8 @@ def test_project(
     run = pytester.runpytest_inprocess
     if section.patches:
         monkeypatch.setenv("PYTHONPATH", str(patched_package(section, tmp_path_factory.mktemp("patched"))))
-        run = pytester.runpytest_subprocess  # this process has the package as it is
+        # (This process has the package as it is.)
+        run = functools.partial(pytester.run, sys.executable, "-m", "pytest")
     ran = True
     for block in section.earlier_files:
         write_file(block, pytester.path)

@@ -149,7 +149,7 @@ def asked(monkeypatch):
             raise TimeoutError
 
     endless = Endless()
-    for home in ("value.matchers", "plan.accept", "compare.text"):
+    for home in ("value.matchers", "plan.accept", "comparators.text"):
         monkeypatch.setattr(f"pytest_jsonmatch.engine.{home}.compile_pattern", lambda *_: endless)
     return texts
 

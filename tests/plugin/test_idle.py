@@ -115,6 +115,7 @@ def test_importing_the_package_imports_nothing_heavy():
 def test_pytest_rewrites_us_without_a_warning(pytester, every_plugin, processes):
     pytester.makepyfile(FIELD_MATCH)
     pytester.makeconftest("from pytest_jsonmatch import compare_json, register_comparator")
-    outcome = pytester.runpytest_subprocess("-W", "error::pytest.PytestAssertRewriteWarning", *processes)
+    arguments = ("-W", "error::pytest.PytestAssertRewriteWarning", *processes)
+    outcome = pytester.run(sys.executable, "-m", "pytest", *arguments)
     outcome.assert_outcomes(passed=1)
     assert "cannot be rewritten" not in outcome.stdout.str() + outcome.stderr.str()

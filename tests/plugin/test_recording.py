@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import pytest
 
@@ -269,7 +270,7 @@ def test_without_the_plugin_it_only_asserts(pytester, python, every_plugin, proc
             with pytest.raises(AssertionError):
                 assert_json_match({"a": 1}, {"a": 2})
         """)
-    outcome = pytester.runpytest_subprocess("-p", "no:jsonmatch", *processes)
+    outcome = pytester.run(sys.executable, "-m", "pytest", "-p", "no:jsonmatch", *processes)
     outcome.assert_outcomes(passed=1)
     assert "jsonmatch" not in outcome.stdout.str().split("collected")[-1]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from fnmatch import fnmatch
@@ -15,6 +14,7 @@ import pytest
 from pytest_jsonmatch.golden.outputs import Outputs
 from pytest_jsonmatch.results.file import read_results
 from tests.conftest import gates_in
+from tests.forked import Forked
 
 SUITE = """\
 import os, pathlib, signal, time
@@ -190,24 +190,9 @@ def test_files_are_as_they_were_if_writing_them_anew_is_cut_short(suite, what):
 
 # -- interrupted -------------------------------------------------------------------------------------------
 
-# (What runs in the background of a shell ignores interrupts, and so do its children.)
-PYTEST = (
-    "import signal, sys, pytest; "
-    "signal.signal(signal.SIGINT, signal.default_int_handler); "
-    "sys.exit(pytest.main(sys.argv[1:]))"
-)
 
-
-def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", PYTEST, "-p", "no:cacheprovider", *arguments],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        encoding="utf-8",
-        start_new_session=True,
-    )
+def start(*arguments: str, out: str = "out.txt") -> Forked:
+    return Forked(("-p", "no:cacheprovider", *arguments), Path(out))
 
 
 INTERRUPT = """
@@ -221,9 +206,9 @@ def test_that_is_interrupted(assert_json_match):
 def test_an_interrupt_leaves_all_files(suite, monkeypatch):
     suite.makepyfile(test_it=SUITE + INTERRUPT.replace("WHOM", "os.getpid()"))
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(suite.path / "summary.md"))
-    process = start(suite.path, *FILES, "--jsonmatch-gate=completeness == 1")
-    output, _ = process.communicate(timeout=120)
-    assert process.returncode == pytest.ExitCode.INTERRUPTED
+    process = start(*FILES, "--jsonmatch-gate=completeness == 1")
+    assert process.wait(timeout=120) == pytest.ExitCode.INTERRUPTED
+    output = Path("out.txt").read_text(encoding="utf-8")
     check_files(suite.path, 4, baseline=False)
     assert "interrupted" in read_results(suite.path / "out/results.json").narrowed
     assert "gates are not judged: the run was interrupted" in output
@@ -235,9 +220,8 @@ def test_an_interrupt_leaves_all_files(suite, monkeypatch):
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT to send")
 def test_an_interrupt_leaves_all_files_with_workers_too(suite):
     suite.makepyfile(test_it=SUITE + INTERRUPT.replace("WHOM", "os.getppid()"))
-    process = start(suite.path, *FILES, "-p", "xdist", "-n", "1")
-    process.communicate(timeout=120)
-    assert process.returncode == pytest.ExitCode.INTERRUPTED
+    process = start(*FILES, "-p", "xdist", "-n", "1")
+    assert process.wait(timeout=120) == pytest.ExitCode.INTERRUPTED
     results = read_results(suite.path / "out/results.json")
     assert "interrupted" in results.narrowed
     check_files(suite.path, len(results.cases), baseline=False)
@@ -281,14 +265,16 @@ def test_two_interrupts_never_replace_a_whole_file_by_fewer_answers(pytester, pa
         "--jsonmatch-gate=score > 1",
         f"--jsonmatch-concurrency={concurrency}",
     )
-    process = start(pytester.path, "-s", *options, *more)
-    calls = iter(process.stdout.readline, "")
-    assert next(line for line in calls if "call 2" in line)
-    process.send_signal(signal.SIGINT)
-    if not isinstance(pause, str):
-        time.sleep(pause)
+    os.mkfifo("calls")
+    process = start("-s", *options, *more, out="calls")
+    with Path("calls").open(encoding="utf-8") as calls:
+        assert next(line for line in calls if "call 2" in line)
         process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=120)
+        if not isinstance(pause, str):
+            time.sleep(pause)
+            process.send_signal(signal.SIGINT)
+        output = calls.read()
+    process.wait(timeout=120)
 
     assert [path.read_bytes() for path in paths] == whole
     assert "FAILED   score" not in output
@@ -342,9 +328,8 @@ def test_every_answer_that_came_back_is_kept(pytester, harm, more, option):
     pytester.makeconftest(ALL_RETURNED.replace("HARM", harm))
     pytester.path.joinpath("a.golden.yaml").write_text(EIGHT, "utf-8")
     xdist = ("--dist=loadfile",) if more and more[0] == "-p" else ()
-    process = start(pytester.path, f"--jsonmatch-{option}", "--jsonmatch-concurrency=8", *more, *xdist)
-    process.communicate(timeout=120)
-    assert process.returncode != 0
+    process = start(f"--jsonmatch-{option}", "--jsonmatch-concurrency=8", *more, *xdist)
+    assert process.wait(timeout=120) != 0
     (found,) = pytester.path.glob("answers.jsonl*")
     calls = pytester.path / "calls.txt"
     assert sorted(calls.read_text()) == list("01234567")
@@ -367,9 +352,7 @@ def test_an_answer_that_a_fixture_has_not_received_goes_to_the_fixture(pytester)
     harm = "os.kill(os.getpid(), signal.SIGINT)"
     pytester.makeconftest(ALL_RETURNED.replace("HARM", harm) + OWN_FIXTURE)
     pytester.path.joinpath("a.golden.yaml").write_text(EIGHT.replace("expected: {n: ", "expected: {n: 10"))
-    start(pytester.path, "--jsonmatch-record=answers.jsonl", "--jsonmatch-concurrency=8").communicate(
-        timeout=120
-    )
+    start("--jsonmatch-record=answers.jsonl", "--jsonmatch-concurrency=8").wait(timeout=120)
     (found,) = pytester.path.glob("answers.jsonl*")
     pytester.makeconftest("import pytest\n" + OWN_FIXTURE)
     outcome = pytester.runpytest(f"--jsonmatch-replay={found.name}")
@@ -461,7 +444,7 @@ def test_no_file_has_more_than_the_first_line_of_an_error_and_none_has_a_secret(
     assert len(read_results(pytester.path / "out/results.json").cases) == 3
 
 
-def test_two_runs_write_the_same_files_at_once(suite):
+def test_two_runs_write_the_same_files_at_once(suite, monkeypatch):
     suite.makepyfile(
         test_it="""
         import os
@@ -475,12 +458,9 @@ def test_two_runs_write_the_same_files_at_once(suite):
     )
     processes = []
     for name in ("one", "two"):
-        os.environ["RUN"] = name
-        processes.append(start(suite.path, "-q", *FILES))
-    os.environ.pop("RUN")
+        monkeypatch.setenv("RUN", name)
+        processes.append(start("-q", *FILES, out=name))
     assert [process.wait(timeout=120) for process in processes] == [0, 0]
-    for process in processes:
-        process.stdout.close()
     check_files(suite.path, 200)
     for name in ("out/results.json", "jsonmatch-baselines/main.jsonl"):
         ids = [comparison.id for comparison in read_results(suite.path / name).comparisons]

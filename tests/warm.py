@@ -1,0 +1,41 @@
+"""Imported in the process from which others are forked: one run of pytest imports all that runs need."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import io
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+MODULE = """
+def test_it(assert_json_match):
+    assert_json_match([{"a": "x", "b": 1}], [{"a": "x", "b": 2}], threshold=0, arrays="unordered")
+"""
+CASES = "cases: [{id: a, actual: {a: 1}, expected: {a: 1}}]\n"
+
+
+def warm_up() -> None:
+    """Run a small suite in a folder of its own, and leave nothing behind but modules."""
+    before, folder, paths = dict(os.environ), Path.cwd(), list(sys.path)
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    with tempfile.TemporaryDirectory() as name, contextlib.redirect_stdout(io.StringIO()):
+        os.chdir(name)
+        Path("test_warm.py").write_text(MODULE, encoding="utf-8")
+        Path("warm.golden.yaml").write_text(CASES, encoding="utf-8")
+        files = ("--jsonmatch-json=r.json", "--jsonmatch-record=a.jsonl")
+        pytest.main(["-p", "jsonmatch", "-p", "no:cacheprovider", "--rootdir=.", *files])
+        os.chdir(folder)
+    for module in ("test_warm", "conftest"):
+        sys.modules.pop(module, None)
+    os.environ.clear()
+    os.environ.update(before)
+    sys.path[:] = paths
+    gc.freeze()
+
+
+warm_up()
