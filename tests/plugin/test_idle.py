@@ -59,7 +59,7 @@ def test_a_run_without_comparisons_creates_no_slow_class(pytester):
     def pytest_unconfigure():
         print("slow:", *list_slow_classes())
     """)
-    pytester.runpytest_subprocess().stdout.fnmatch_lines("slow:")
+    pytester.run(sys.executable, "-m", "pytest").stdout.fnmatch_lines("slow:")
 
 
 def test_field_match_needs_no_heavy_import(pytester):
