@@ -8,6 +8,7 @@ from time import monotonic
 from typing import Final, final
 
 from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.records.sources import DELIMITERS, LINES
 
 _EVERY: Final = 0.5
 """Seconds between two updates."""
@@ -81,7 +82,7 @@ class Progress:
 
 def _count_lines(path: Path) -> int | None:
     """Return the number of lines of a JSON Lines or CSV file; None for anything else."""
-    if path.suffix.lower() not in {".jsonl", ".ndjson", ".csv", ".tsv"} or not path.is_file():
+    if path.suffix.lower() not in {*LINES, *DELIMITERS} or not path.is_file():
         return None
     with path.open("rb") as file:
         return sum(block.count(b"\n") for block in iter(lambda: file.read(_BLOCK), b""))

@@ -30,6 +30,7 @@ from pytest_jsonmatch.golden.rows import SETTINGS, CaseTable, check_cases_from, 
 from pytest_jsonmatch.reading.datafiles import is_json_file
 from pytest_jsonmatch.reading.errors import GoldenFileError, InvalidValueError
 from pytest_jsonmatch.reading.yamlevents import EMPTY, load
+from pytest_jsonmatch.records.sources import DELIMITERS
 from pytest_jsonmatch.support.atomic import open_file
 
 if TYPE_CHECKING:
@@ -326,7 +327,7 @@ class _Reader:
 
 def _schema_of_cells(case: GoldenCase, path: Path) -> SchemaNode | None:
     """Return the eval schema that gives cells of a CSV file their types; None without a valid one."""
-    if path.suffix.lower() not in {".csv", ".tsv"}:
+    if path.suffix.lower() not in DELIMITERS:
         return None
     try:
         return case.schema_node

@@ -55,7 +55,7 @@ _OF_ANSWERS: Final = ("file", "id", "column")
 _PLACEHOLDER: Final = re.compile(r"\{([^{}]*)\}")
 _SHOWN: Final = 200
 """The maximum number of characters of a row to show when its case fails."""
-_FILE: Final = "a .jsonl, .csv, .tsv or .json file"
+_FILE: Final = f"a .jsonl, {', '.join(DELIMITERS)} or .json file"
 
 
 _KEYS: Final[dict[str, str]] = {

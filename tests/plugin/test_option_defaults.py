@@ -1,6 +1,9 @@
-"""The ini options `jsonmatch_metric` and `jsonmatch_threshold`."""
+"""The ini options `jsonmatch_metric` and `jsonmatch_threshold`, and the docs of all options."""
 
 from __future__ import annotations
+
+import re
+from pathlib import Path
 
 import pytest
 
@@ -101,3 +104,12 @@ def test_a_wrong_native_value_is_a_usage_error(pytester, value):
     outcome = run(pytester, "pytest.toml", f"[pytest]\njsonmatch_threshold = {value}\n")
     assert outcome.ret == pytest.ExitCode.USAGE_ERROR
     outcome.stderr.fnmatch_lines(["ERROR: *pytest.toml: jsonmatch_threshold must be a number from 0 to 1; *"])
+
+
+def test_each_option_has_a_row_in_the_docs(pytester):
+    text = pytester.runpytest_subprocess("--help").stdout.str()
+    options = set(re.findall(r"^ +(--jsonmatch-[a-z-]+|jsonmatch_[a-z]+)", text, re.MULTILINE))
+    assert {"--jsonmatch-html", "jsonmatch_metric"} <= options
+    page = Path(__file__).parents[2].joinpath("docs", "configuration.md").read_text(encoding="utf-8")
+    rows = "".join(re.findall(r"^\| (.+?) \| ", page, re.MULTILINE))
+    assert options - set(re.findall(r"--jsonmatch-[a-z-]+|jsonmatch_[a-z]+", rows)) == set()
