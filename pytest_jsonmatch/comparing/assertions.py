@@ -14,6 +14,7 @@ from pytest_jsonmatch.engine.value.errors import (
     JsonMatchError,
     did_you_mean,
 )
+from pytest_jsonmatch.engine.value.snapshots import may_have_snapshots
 from pytest_jsonmatch.results.limits import check_scores
 from pytest_jsonmatch.support.frozen import replace
 
@@ -83,43 +84,73 @@ def assert_json_match(
     1.0
     """
     __tracebackhide__ = True
-    from pytest_jsonmatch.comparing.comparer import read_models
-    from pytest_jsonmatch.comparing.request import resolve
-
     begin()
-    if isinstance(expected, Path):
-        return _match_file(
-            actual, expected, metric=metric, threshold=threshold, options=options, name=name, tags=tags
-        )
+    settings = {"metric": metric, "threshold": threshold, "options": options, "name": name, "tags": tags}
     try:
-        read = read_models(expected, actual)
+        if isinstance(expected, Path):
+            return _match_file(actual, expected, settings)
+        if may_have_snapshots() and _has_snapshots(expected):
+            return _match_snapshots(actual, expected, settings)
+        request = _make_request(actual, expected, settings)
     except JsonMatchError as error:
         raise error.with_traceback(None)  # noqa: B904 - the very same error
-    request = resolve(
-        actual, read.value, metric=metric, threshold=threshold, options=options, name=name, tags=tags
-    )
-    if read.aliases or read.decimals:
-        request = replace(request, options=read.add_rules(request.options), aliases=read.aliases)
     result, failure = check(request)
     if failure is not None and not _is_recorded(failure):
         raise failure
     return result
 
 
-def _match_file(actual: object, path: Path, **settings: Any) -> MatchResult:
+def _make_request(actual: object, expected: object, settings: Mapping[str, Any]) -> ComparisonRequest:
+    """Return the request for a comparison with a Python value."""
+    __tracebackhide__ = True
+    from pytest_jsonmatch.comparing.comparer import read_models
+    from pytest_jsonmatch.comparing.request import resolve
+
+    read = read_models(expected, actual)
+    request = resolve(actual, read.value, **settings)
+    if read.aliases or read.decimals:
+        request = replace(request, options=read.add_rules(request.options), aliases=read.aliases)
+    return request
+
+
+def _match_file(actual: object, path: Path, settings: Mapping[str, Any]) -> MatchResult:
     """Assert as `assert_json_match` does that `actual` matches the value in a file."""
     __tracebackhide__ = True
     from pytest_jsonmatch.comparing.expectedfile import find_file
     from pytest_jsonmatch.comparing.request import resolve
 
     request = resolve(actual, None, **settings)
-    try:
-        file = find_file(path, claims=True)
-        result, failure = _check_with_file(request, file)
-    except JsonMatchError as error:
-        raise error.with_traceback(None)  # noqa: B904 - the very same error
+    file = find_file(path, claims=True)
+    result, failure = _check_with_file(request, file)
     if failure is not None and not _is_recorded(failure):
         _raise_in_file(failure, request, result, file)
+    return result
+
+
+def _has_snapshots(expected: object) -> bool:
+    from pytest_jsonmatch.comparing.snapshots import has_snapshots
+
+    return has_snapshots(expected)
+
+
+def _match_snapshots(actual: object, expected: object, settings: Mapping[str, Any]) -> MatchResult:
+    """Assert as `assert_json_match` does, and let inline-snapshot update the snapshots in `expected`."""
+    __tracebackhide__ = True
+    from pytest_jsonmatch.comparing.request import resolve
+    from pytest_jsonmatch.comparing.snapshots import Snapshots
+
+    comparer = resolve(actual, None, **settings).comparer
+    snapshots = Snapshots(expected, partial(comparer.read_alone, actual, must_be_whole=True))
+    if snapshots.is_new:  # nothing is recorded: the answer is compared with itself
+        result, failure = comparer.compare_value(snapshots.value, snapshots.value, refuse_to_judge), None
+        if not snapshots.settle(result, has_failed=False):
+            raise AssertionError("the snapshot already has another value")
+        return result
+    result, failure = check(_make_request(actual, snapshots.value, settings))
+    has_failed = type(failure) is AssertionError
+    is_equal = snapshots.settle(result, has_failed=has_failed)
+    if failure is not None and not (has_failed and is_equal) and not _is_recorded(failure):
+        raise failure
     return result
 
 

@@ -27,6 +27,7 @@ from pytest_jsonmatch.engine.value.errors import (
 )
 from pytest_jsonmatch.engine.value.models import dump_model, is_model
 from pytest_jsonmatch.engine.value.paths import format_path
+from pytest_jsonmatch.engine.value.snapshots import is_foreign, read_expected_snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -363,10 +364,8 @@ def _unwrap(item: Any, rules: ConversionRules, where: Where) -> Any:
             return convert(item)
     if rules.to_matcher is not None and (matcher := _find_matcher(item, rules.to_matcher, where)) is not None:
         return matcher
-    if is_model(item):
-        if rules.models is not None:
-            rules.models.append(type(item))
-        return _unwrap(dump_model(item, rules.form), rules, where)
+    if is_foreign(item) or is_model(item):
+        return _unwrap(_dump(item, rules, where), rules, where)
     if getattr(item, "shape", None) == () and callable(scalar := getattr(item, "item", None)):
         return _unwrap(scalar(), rules, where)  # a scalar of numpy
     if (members := _get_members(item)) is not None:
@@ -374,6 +373,21 @@ def _unwrap(item: Any, rules: ConversionRules, where: Where) -> Any:
     if isinstance(item, Sequence) and not isinstance(item, (bytes, bytearray, memoryview)):
         return list(item)
     raise _make_unsupported_error(item, rules, where)
+
+
+def _dump(item: Any, rules: ConversionRules, where: Where) -> Any:
+    """Return the value of a snapshot or of a pydantic model."""
+    if not is_foreign(item):
+        if rules.models is not None:
+            rules.models.append(type(item))
+        return dump_model(item, rules.form)
+    path = format_path(where)
+    if rules.side == "expected":
+        return read_expected_snapshot(item, path)
+    raise UnsupportedValueError(
+        f"actual has a snapshot ({type(item).__name__}) at {path}, but snapshots belong in expected; are the "
+        "two arguments swapped?"
+    )
 
 
 def _find_matcher(item: object, to_matcher: Callable[[Any], Matcher | None], where: Where) -> Matcher | None:
