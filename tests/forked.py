@@ -11,6 +11,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable
+from importlib import import_module
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from types import ModuleType
@@ -19,6 +20,8 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+# The console script, without asking where the script was installed.
+JSONMATCH = "import sys; from pytest_jsonmatch.cli.main import main; sys.exit(main())"
 IS_POSSIBLE = "forkserver" in multiprocessing.get_all_start_methods()
 
 
@@ -37,21 +40,26 @@ def stop() -> None:
 
 
 def popen(start: Callable[..., Any], arguments: tuple[str, ...], **how: Any) -> Any:
-    """Start a command as `pytester.popen` does; a run of pytest that reads nothing is forked."""
-    if not IS_POSSIBLE or arguments[:2] != (sys.executable, "-mpytest"):
-        return start(arguments, **how)
-    return Forked(arguments[2:], Path(how["stdout"].name), Path(how["stderr"].name))
+    """Start a command as `pytester.popen` does; a run of pytest, or of `JSONMATCH`, is forked."""
+    files = [Path(how[name].name) for name in ("stdout", "stderr") if name in how]
+    if IS_POSSIBLE and arguments[:2] == (sys.executable, "-mpytest"):
+        return Forked(arguments[2:], *files)
+    if IS_POSSIBLE and arguments[:3] == (sys.executable, "-c", JSONMATCH):
+        return Forked(arguments[3:], *files, program="jsonmatch")
+    return start(arguments, **how)
 
 
 class Forked:
-    """A run of `python -m pytest` in a process of its own, with as much of `subprocess.Popen` as tests need."""
+    """A run of `python -m pytest`, or of the command, in a process of its own, with as much of `subprocess.Popen` as tests need."""
 
     stdin = None
 
-    def __init__(self, arguments: tuple[str, ...], out: Path, error: Path | None = None) -> None:
+    def __init__(
+        self, arguments: tuple[str, ...], out: Path, error: Path | None = None, *, program: str = "pytest"
+    ) -> None:
         """Run in this folder, with this environment; `out` and `error` take what it prints, or `out` takes all."""
         serve()
-        how = (str(Path.cwd()), dict(os.environ), arguments, str(out), str(error or out))
+        how = (program, str(Path.cwd()), dict(os.environ), arguments, str(out), str(error or out))
         self._process: BaseProcess = multiprocessing.get_context("forkserver").Process(target=run, args=how)
         with pytest.MonkeyPatch.context() as patch:
             patch.setitem(sys.modules, "__main__", ModuleType("__main__"))  # which the process would import
@@ -79,7 +87,9 @@ class Forked:
             os.kill(self._process.pid, number)
 
 
-def run(folder: str, environment: dict[str, str], arguments: tuple[str, ...], out: str, error: str) -> None:
+def run(
+    program: str, folder: str, environment: dict[str, str], arguments: tuple[str, ...], out: str, error: str
+) -> None:
     """What a forked process does."""
     os.setsid()
     os.chdir(folder)
@@ -96,8 +106,12 @@ def run(folder: str, environment: dict[str, str], arguments: tuple[str, ...], ou
     # What runs in the background of a shell ignores interrupts, and so do its children.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.path[:0] = [folder, *filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))]
-    sys.argv = ["pytest", *arguments]
+    sys.argv = ["-c", *arguments]
     warnings.resetwarnings()
-    code: Any = pytest.main(list(arguments))
+    code: Any = (
+        pytest.main(list(arguments))
+        if program == "pytest"
+        else import_module("pytest_jsonmatch.cli.main").main()
+    )
     sys.stdout.flush()
     sys.exit(code)

@@ -33,10 +33,12 @@ import pytest_jsonmatch
 import pytest_jsonmatch.schema
 import pytest_jsonmatch.study
 from pytest_jsonmatch.engine.plan import registry
+from tests import forked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+FULL = bool(os.environ.get("FULL"))
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [
     ROOT / "README.md",
@@ -52,8 +54,6 @@ RunPytest: TypeAlias = "Callable[..., pytest.RunResult]"
 # The name that a block gets where the line above names none.
 DEFAULT_FILES = {"yaml": "cases.golden.yaml", "ini": "pytest.ini", "toml": "pyproject.toml", "json": None}
 NOT_RUN = {"text", "sh", "bash", "diff", "markdown", "{eval-rst}", "{toctree}"}
-# The console script, without asking where the script was installed.
-JSONMATCH = "import sys; from pytest_jsonmatch.cli.main import main; sys.exit(main())"
 TIME = re.compile(r"\b\d+\.\d\ds\b(?: \(\d+:\d\d:\d\d\))?")  # pytest adds "(0:01:02)" from a minute on
 # pytest stretches its rulers to 80 columns: their length depends on how many digits a time has.
 RULER = re.compile(r"([=_-])\1{2,}")
@@ -284,7 +284,8 @@ def test_a_package_with_all_changes_passes_the_checks(tmp_path: Path) -> None:
     for command in (
         ["ruff", "check", "--no-cache", "pytest_jsonmatch"],
         ["ruff", "format", "--no-cache", "--diff", "pytest_jsonmatch"],
-        ["mypy", "--no-incremental", "--cache-dir=/dev/null", "pytest_jsonmatch"],
+        # (Three quarters of a minute.)
+        *([["mypy", "--no-incremental", "--cache-dir=/dev/null", "pytest_jsonmatch"]] if FULL else []),
         ["pytest", "-q", "-p", "no:cacheprovider", laws, "-k", "same_start"],
     ):
         pytest.importorskip(command[0])
@@ -357,7 +358,7 @@ def check_console(block: Block, pytester: pytest.Pytester, run: RunPytest) -> bo
             result = run("-p", "no:cacheprovider", *arguments)
             printed += [f"$ {command}", *without_header(result.outlines)]
         else:
-            start = ("-c", JSONMATCH) if program == "jsonmatch" else ()
+            start = ("-c", forked.JSONMATCH) if program == "jsonmatch" else ()
             result = pytester.run(sys.executable, *start, *arguments)
             printed += [f"$ {command}", *result.outlines, *result.errlines]
     if matches(normalise(shown), normalise(printed)):

@@ -8,6 +8,7 @@ import io
 import os
 import sys
 import tempfile
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,9 @@ def warm_up() -> None:
         Path("warm.golden.yaml").write_text(CASES, encoding="utf-8")
         files = ("--jsonmatch-json=r.json", "--jsonmatch-record=a.jsonl")
         pytest.main(["-p", "jsonmatch", "-p", "no:cacheprovider", "--rootdir=.", *files])
+        Path("warm.json").write_text("[1]", encoding="utf-8")
+        # (Imported after pytest has begun to rewrite assertions in the package.)
+        import_module("pytest_jsonmatch.cli.main").main(["compare", "warm.json", "warm.json"])
         os.chdir(folder)
     for module in ("test_warm", "conftest"):
         sys.modules.pop(module, None)

@@ -39,6 +39,11 @@ def test_elements_that_share_something_are_paired_though_they_differ():
     assert result.alignments[0].kind == "sequence"
 
 
+@pytest.mark.parametrize(("expected", "actual"), [([True], [1, True]), ([1], [True, 1]), ([{}], [[], {}])])
+def test_values_of_other_types_are_not_equal_at_the_start(expected, actual):
+    assert pairs(compare_json(actual, expected, arrays="sequence")) == [(0, 1)]
+
+
 def test_no_equal_elements_first():
     # "b" and "b" cross the pair of "a b c", which is worth more together with "d e".
     expected, actual = ["b", "a b c", "d e"], ["a b c d", "d e x", "b"]

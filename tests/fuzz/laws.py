@@ -15,6 +15,8 @@ import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis.strategies import SearchStrategy
 
+from tests.conftest import share
+
 Check: TypeAlias = Callable[..., None]
 
 LAWS: dict[str, Callable[[], None]] = {}
@@ -25,7 +27,10 @@ tried: Counter[str] = Counter()
 
 
 def law(*inputs: SearchStrategy[Any], examples: int = 100) -> Callable[[Check], Check]:
-    """Enter a function as a law: it must return for every input; `examples` of them are made for a seed."""
+    """Enter a function as a law: it must return for every input; `examples` of them are made for a seed.
+
+    (As everywhere, a fifth of them without FULL=1, which the scripts set.)
+    """
 
     def enter(check: Check) -> Check:
         @functools.wraps(check)
@@ -35,7 +40,10 @@ def law(*inputs: SearchStrategy[Any], examples: int = 100) -> Callable[[Check], 
 
         # No deadline: a busy machine is no failure. No database: a seed always makes the same inputs.
         how = settings(
-            deadline=None, database=None, max_examples=examples, suppress_health_check=list(HealthCheck)
+            deadline=None,
+            database=None,
+            max_examples=share(examples),
+            suppress_health_check=list(HealthCheck),
         )
         LAWS[check.__name__] = how(given(*inputs)(counted))
         return check

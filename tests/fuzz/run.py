@@ -12,6 +12,7 @@ first. pytest checks the same laws with seed 0.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 import traceback
@@ -21,6 +22,8 @@ from pathlib import Path
 
 # The repository's root, so that this checkout is what is tried; and what laws take from other folders of tests.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+if __name__ == "__main__":
+    os.environ.setdefault("FULL", "1")  # all inputs of each law
 sys.path += [str(Path(__file__).resolve().parents[1] / name) for name in ("golden", "reference", "schema")]
 
 import edits  # noqa: F401 - importing it enters its laws

@@ -16,7 +16,7 @@ from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.gate.verdict import DropGate, compare, compare_several
 from tests.conftest import mean_interval, share, sign_flip
 
-PATTERNS = 5_000 if "FULL" in os.environ else 150
+PATTERNS = 5_000 if "FULL" in os.environ else 60
 """Of each kind, in each mode."""
 quiet = settings(max_examples=share(60))
 few = settings(max_examples=share(12))

@@ -17,7 +17,9 @@ from pytest_jsonmatch.gate.power import (
 )
 from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.gate.verdict import DropGate, compare
-from tests.conftest import sign_flip
+from tests.conftest import share, sign_flip
+
+RUNS = 2 * share(400)
 
 
 def run(scores):
@@ -48,11 +50,11 @@ def test_broken_cases_are_seen_in_80_of_100(n):
     noise = random.choice([0, 0, 0, 0.5, -0.5], n)
     found = minimum_detectable(two_runs([0.5] * n, noise.tolist()), n)
     detected = 0
-    for _ in range(400):
+    for _ in range(RUNS):
         drawn = random.choice(np.abs(noise), n) * random.choice([-1, 1], n)
         drawn[random.random_sample(n) < found / 0.5] = -0.5
         detected += sign_flip(drawn.tolist()).p_drop <= 0.05
-    assert detected / 400 == pytest.approx(0.8, abs=0.06)
+    assert detected / RUNS == pytest.approx(0.8, abs=0.06)
 
 
 def test_more_power_takes_a_larger_drop_and_more_cases():
@@ -92,7 +94,7 @@ def test_the_noise_of_whole_runs_is_found(runs, spread):
 def test_the_noise_of_whole_runs_limits_what_a_gate_can_see():
     random = np.random.RandomState(1)
     sample = sample_of(varying(random, 20, 100, 0.02))
-    worse = [compare(*varying(random, 2, 100, 0.02)).kind == "worse" for _ in range(400)]
+    worse = [compare(*varying(random, 2, 100, 0.02)).kind == "worse" for _ in range(RUNS)]
     assert np.mean(worse) == pytest.approx(sample.false_alarms(), abs=0.07)
     assert clusters_to_detect(sample, 0.02) is None
     quiet = sample_of(varying(random, 2, 100, 0.0))
@@ -104,9 +106,9 @@ def test_an_allowed_drop_is_planned_with_its_extra_case(n):
     random = np.random.RandomState(n)
     sample, gate = two_runs([1.0] * n, [0.0] * n), DropGate(0.05)
     drop = minimum_detectable(sample, n, gate)
-    runs = ((random.random_sample(n) >= drop).astype(float) for _ in range(400))
+    runs = ((random.random_sample(n) >= drop).astype(float) for _ in range(RUNS))
     failed = sum(not compare(run(now.tolist()), run([1.0] * n), gate).passed for now in runs)
-    assert failed / 400 == pytest.approx(0.83, abs=0.1)
+    assert failed / RUNS == pytest.approx(0.83, abs=0.1)
     assert clusters_to_detect(sample, drop, gate) == pytest.approx(n, abs=1)
 
 
