@@ -24,7 +24,7 @@ def warm_up() -> None:
     """Run a small suite in a folder of its own, and leave nothing behind but modules."""
     before, folder, paths = dict(os.environ), Path.cwd(), list(sys.path)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    with tempfile.TemporaryDirectory() as name, contextlib.redirect_stdout(io.StringIO()):
+    with tempfile.TemporaryDirectory() as name, contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())):
         os.chdir(name)
         Path("test_warm.py").write_text(MODULE, encoding="utf-8")
         Path("warm.golden.yaml").write_text(CASES, encoding="utf-8")

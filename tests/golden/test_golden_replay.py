@@ -143,7 +143,7 @@ def test_only_missing_answers_are_asked_for_and_added(pytester, asked, more):
     calls, outcome = asked(*more)
     assert calls == "3"
     outcome.assert_outcomes(passed=3, failed=1)
-    calls, outcome = asked(*more)
+    calls, outcome = asked()
     assert calls == ""
     outcome.assert_outcomes(passed=3, failed=1)
     assert [len(lines(pytester)), len(list(pytester.path.glob("out*")))] == [4, 1]
@@ -596,12 +596,15 @@ def run_in(pytester, monkeypatch, folder, *arguments):
     return outcome, len(calls.read_text())
 
 
-@pytest.mark.parametrize("more", [(), ("-p", "xdist", "-n", "1")])
 @pytest.mark.parametrize(
-    ("recorded", "replayed", "how"),
-    [("mini", ".", "with 'mini/' before each id"), (".", "mini", "without 'mini/' in each id")],
+    ("recorded", "replayed", "how", "more"),
+    [
+        ("mini", ".", "with 'mini/' before each id", ()),
+        (".", "mini", "without 'mini/' in each id", ()),
+        (".", "mini", "without 'mini/' in each id", ("-p", "xdist", "-n", "1")),
+    ],
 )
-def test_answers_are_found_under_another_rootdir(mini, monkeypatch, more, recorded, replayed, how):
+def test_answers_are_found_under_another_rootdir(mini, monkeypatch, recorded, replayed, how, more):
     path = mini.path / "out.jsonl"
     outcome, _ = run_in(mini, monkeypatch, recorded, f"--jsonmatch-record={path}")
     outcome.assert_outcomes(passed=7, failed=1)

@@ -275,8 +275,9 @@ def prompt(request):
 """
 
 
-@pytest.mark.parametrize("way", [OWN, BY_VARIABLE])
-@pytest.mark.parametrize("more", [(), (*XDIST, "--dist=loadfile")])
+@pytest.mark.parametrize(
+    ("way", "more"), [(OWN, ()), (BY_VARIABLE, ()), (BY_VARIABLE, (*XDIST, "--dist=loadfile"))]
+)
 def test_two_prompts_are_asked_concurrently(pytester, cases, calls, way, more):
     cases("asked", "", "", "")
     path = pytester.path / "a.golden.yaml"

@@ -184,7 +184,7 @@ def test_groups_of_xdist_do_not_show_in_ids(pytester, python, recorded):
         def test_two():
             assert_json_match({}, {})
         """)
-    pytester.runpytest("-p", "xdist", "-n", "2", "--dist", "loadgroup").assert_outcomes(passed=2)
+    pytester.runpytest("-p", "xdist", "-n", "1", "--dist", "loadgroup").assert_outcomes(passed=2)
     assert recorded() == [("test_it.py::test_one#1", 1.0), ("test_it.py::test_two#1", 1.0)]
 
 
@@ -199,7 +199,6 @@ def test_groups_of_xdist_do_not_show_in_ids_of_cases(pytester):
     files = []
     for more in (
         (),
-        grouped,
         (*grouped, "--jsonmatch-record=out.jsonl"),
         (*grouped, "--jsonmatch-replay=out.jsonl"),
     ):

@@ -26,7 +26,6 @@ def run(pytester):
     return pytester.runpytest
 
 
-@pytest.mark.parametrize("workers", [(), ("-p", "xdist", "-n", "2")])
 def test_a_line_under_the_table_a_gate_and_the_file(run, pytester, workers):
     gates = ('rows["items"].recall >= 0.9', 'rows["**"].precision >= 0.8', 'rows["lines"].f1 >= 0.8')
     result = run(*workers, "--jsonmatch-json=r.jsonl", *(f"--jsonmatch-gate={gate}" for gate in gates))

@@ -323,6 +323,8 @@ def answer(n):
 )
 @pytest.mark.parametrize("option", ["record=answers.jsonl", "replay=answers.jsonl,missing"])
 def test_every_answer_that_came_back_is_kept(pytester, harm, more, option):
+    if "xdist" in more and "missing" in option:
+        return  # (What a worker sends does not depend on the option.)
     pytester.makeini("[pytest]\npythonpath = .\n")
     pytester.makepyfile(app=QUICK)
     pytester.makeconftest(ALL_RETURNED.replace("HARM", harm))
