@@ -41,7 +41,7 @@ myst_heading_anchors = 4
 default_role = "code"
 docstrings = Config(napoleon_use_ivar=True)
 autodoc_member_order = "groupwise"
-autodoc_default_options = {"members": True, "undoc-members": True}
+autodoc_default_options = {"undoc-members": True}
 
 
 def read_page(_app: Sphinx, page: str, source: list[str]) -> None:
