@@ -6,7 +6,7 @@ import warnings
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -19,12 +19,10 @@ from pytest_jsonmatch.cli.plugins import load_in_worker, post_processors
 from pytest_jsonmatch.cli.progress import Progress
 from pytest_jsonmatch.cli.rules import columns_of, comparing, gates_of, was_asked
 from pytest_jsonmatch.engine.value.convert import MISSING
-from pytest_jsonmatch.engine.value.errors import JsonMatchError, JsonMatchWarning, find_closest
+from pytest_jsonmatch.engine.value.errors import JsonMatchWarning, find_closest
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
 from pytest_jsonmatch.records.columns import find_column, iter_members, select, split_column
-from pytest_jsonmatch.records.pairing import read_gold
-from pytest_jsonmatch.records.sources import RecordSource
 from pytest_jsonmatch.report.absent_hint import suggest_absent
 from pytest_jsonmatch.report.blocks import Text
 from pytest_jsonmatch.report.build import build
@@ -48,8 +46,6 @@ _SHOWN: Final = 3
 _TONES: Final = {"error": "bad", "not scored": "open", "note": "faint"}
 _MOST_EMPTY: Final = 1_000
 """The maximum number of records for the score of empty answers."""
-_MOST_READ: Final = 10_000
-"""The maximum number of records of a corpus that is read again to check the order of answers."""
 
 
 def run(options: Namespace) -> int:
@@ -60,7 +56,7 @@ def run(options: Namespace) -> int:
     with comparing(options) as rules:
         _check_tags(options)
         run = _evaluate(options, gates, rules, columns)
-        floor = [*_swapped(run, options), *_floor(run, rules, columns, options)]
+        floor = [*_floor(run, rules, columns, options)]
     results = replace(run, judged=was_asked(rules["judge"]))
     if _is_kept(options):
         results = with_origin(results, Path.cwd())
@@ -109,9 +105,7 @@ def _evaluate(
             **columns,
             **rules,
         )
-    if options.id is None:
-        _warn_of_order(options, run)
-    elif run.unmatched_expected and _is_readable(options.expected):
+    if options.id is not None and run.unmatched_expected and _is_readable(options.expected):
         records = gold_records(options.expected, columns["delimiter"])
         ids = Counter(find_column(record, options.id) for record in records if type(record) is dict)
         if repeated := [name for name in run.unmatched_expected if ids[name] > 1]:
@@ -138,19 +132,6 @@ def _executor(options: Namespace, rules: Mapping[str, Any]) -> Iterator[Executor
         options.processes, get_context("spawn"), initializer=load_in_worker, initargs=(options.plugins,)
     ) as executor:
         yield executor
-
-
-def _swapped(run: RunResult, options: Namespace) -> Iterator[Text]:
-    """Yield a note if no field is in both the answers and the gold records."""
-    fields = run.all_fields.values()
-    is_shared = any(field.matches or field.mismatches for field in fields)
-    sides = [any(getattr(field, name) for field in fields) for name in ("omissions", "hallucinations")]
-    if not is_shared and all(sides):
-        columns = (
-            "" if options.expected_column and options.actual_column else ", or --expected or --actual missing"
-        )
-        names = f"{name_of(options.actual)} and {name_of(options.expected)}"
-        yield Text(f"{names} share no field: are they swapped (answers come first){columns}?", "bad")
 
 
 def _is_readable(source: str) -> bool:
@@ -204,42 +185,6 @@ def _check_tags(options: Namespace) -> None:
             near = find_closest(path, paths)
             hint = "" if near is None else f"; did you mean {near!r}?"
             raise CommandError(f"--by: no gold record has a value at {path!r}{hint}")
-
-
-def _warn_of_order(options: Namespace, run: RunResult) -> None:
-    """Warn if the values of a member show that answers are in another order than the gold records."""
-    fields = run.all_fields
-    members = [path for path, field in fields.items() if field.mismatches and path.isidentifier()]
-    both = options.actual, options.expected
-    is_read_again = run.total_records <= _MOST_READ and all(
-        source != STDIN and Path(source).is_file() for source in both
-    )
-    if not members or not is_read_again:
-        return
-    with suppress(CommandError):
-        records = [_readable(options.actual), list(gold_records(options.expected, options.delimiter))]
-        for member in sorted(members, key=lambda member: "id" not in member.lower()):
-            values = [[record.get(member) for record in side if type(record) is dict] for side in records]
-            answers, named = ({value for value in side if type(value) in {str, int}} for side in values)
-            is_moved = answers <= named and len(answers) == len(values[0])
-            is_moved |= 2 * fields[member].mismatches > fields[member].total
-            if is_moved and 2 < len(named) == len(values[1]) and 2 * len(named & answers) > len(named):
-                message = f"{member} differs by position, but both sides have the same values"
-                message += f": are they in another order? --id {member}"
-                warnings.warn(message, JsonMatchWarning, stacklevel=2)
-                break
-
-
-def _readable(answers: str) -> list[Any]:
-    """Return answers as JSON values; None for those that are not JSON, which may be text with JSON in it."""
-    values: list[Any] = []
-    with RecordSource(answers, "actual") as source:
-        for _, record, _ in source:
-            try:
-                values.append(read_gold(record, 0, None))
-            except JsonMatchError:
-                values.append(None)
-    return values
 
 
 # -- the result file ---------------------------------------------------------------------------------------

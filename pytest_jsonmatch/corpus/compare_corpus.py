@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Any
 from pytest_jsonmatch.comparing.comparer import Comparer, check_judge
 from pytest_jsonmatch.engine.plan.options import EVALUATION_TYPES, OPTION_ALIASES, OPTION_NAMES
 from pytest_jsonmatch.engine.plan.unmatched import collect_patterns, format_unmatched
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning, find_closest
+from pytest_jsonmatch.engine.value.errors import (
+    ConfigurationError,
+    GoldValidationError,
+    JsonMatchWarning,
+    find_closest,
+)
 from pytest_jsonmatch.support import defaults
 
 if TYPE_CHECKING:
@@ -104,7 +109,8 @@ def compare_corpus(
             list; it has `record_id` (without `id`, the record's number from 1) and `path`.
 
     Issues a JsonMatchWarning for each pattern of `fields` or `accept` that matches nothing in any record or
-    in the schema, and if ids of both sides differ only in type or Unicode form, as 7 and "7" do.
+    in the schema; if ids of both sides differ only in type or Unicode form, as 7 and "7" do; if the sides
+    seem to be swapped; and without `id` if their order seems to differ.
 
     >>> actual = [{"n": 1, "s": "a"}, 'Sure: {"n": 3}']
     >>> run = compare_corpus(actual, [{"n": 1, "s": "a"}, {"n": 2, "s": "b"}])
@@ -112,6 +118,7 @@ def compare_corpus(
     (0.5, 0.5, 1, 1)
     """
     from pytest_jsonmatch.corpus.evaluate import evaluate_corpus
+    from pytest_jsonmatch.corpus.mistakes import SWAPPED, are_swapped, find_mistakes
     from pytest_jsonmatch.corpus.scorer import Task, check_processors
     from pytest_jsonmatch.corpus.tagger import Tagger
     from pytest_jsonmatch.reading.frames import to_rows, warn_about_nulls
@@ -141,9 +148,16 @@ def compare_corpus(
         validate=comparer.validate,
         cluster=cluster,
     )
-    run = evaluate_corpus(answers, gold, task, comparer.plan, executor, progress)
-    if (text := find_similar_ids(run.unmatched_expected, run.unmatched_actual)) is not None:
+    try:
+        run = evaluate_corpus(answers, gold, task, comparer.plan, executor, progress)
+    except GoldValidationError as error:
+        if not are_swapped(answers, gold, task.reading):
+            raise
+        raise GoldValidationError(f"{error}; {SWAPPED}", error.record_id, error.path, error.keys) from error
+    for text in find_mistakes(run, answers, gold, task.reading):
         warnings.warn(text, JsonMatchWarning, stacklevel=2)
+    if (similar := find_similar_ids(run.unmatched_expected, run.unmatched_actual)) is not None:
+        warnings.warn(similar, JsonMatchWarning, stacklevel=2)
     for pattern in run.unmatched_rules:
         text = format_unmatched(collect_patterns(options)[pattern], pattern, run.nearest_path(pattern))
         warnings.warn(text, JsonMatchWarning, stacklevel=2)

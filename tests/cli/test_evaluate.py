@@ -102,7 +102,7 @@ jsonmatch: leaf_f1, 3 records, 9 fields, all 1.00
 def test_answers_in_another_order_are_told_of(write, command):
     gold = [{"n": at % 3, "id": f"r{at}", "total": at} for at in range(6)]
     write(gold_jsonl=gold, shuffled_jsonl=gold[::-1], wrong_json=[{**each, "id": "?"} for each in gold])
-    told = "id differs by position, but both sides have the same values: are they in another order? --id id"
+    told = "id differs by position, but both sides have the same values: are they in another order? Set id to 'id'"
     ran = command("evaluate shuffled.jsonl gold.jsonl")
     assert (ran.code, ran.err) == (0, f"jsonmatch evaluate: warning: {told}\n")
     write(gaps_jsonl=[each for each in gold if each["id"] != "r3"])  # the later half is one place too early

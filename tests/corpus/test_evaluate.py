@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from pytest_jsonmatch import (
@@ -380,3 +381,66 @@ def test_an_answer_without_json_counts_0_in_every_figure(expected, answer):
     answers = [expected] if answer is None else [expected, answer]
     run = compare_corpus(answers, [expected, expected])
     assert (run.mean_precision, run.mean_recall, run.mean_f1, run.mean_score) == (0.5, 0.5, 0.5, 0.5)
+
+
+# -- mistakes in how a corpus is given ------------------------------------------------------------------------
+
+CLEAN = [{"id": f"r{n}", "total": n} for n in range(5)]
+SAID = [f'Sure: {{"id": "r{n}", "total": {n + (n == 3)}}}' for n in range(5)]
+SPENT = [{"id": f"r{n}", "out": {"total": n + 1}, "spent": {"seconds": 1.5}} for n in range(5)]
+WHOLE = [{"id": f"r{n}", "gold": {"total": n}} for n in range(5)]
+
+
+@pytest.mark.parametrize(
+    ("answers", "gold", "options", "told"),
+    [
+        (CLEAN, SAID, {}, "the gold records look like answers: are they swapped (answers come first)?"),
+        (CLEAN, map(str, SAID), {}, None),  # can be read only once
+        (
+            WHOLE,
+            SPENT,
+            {"id": "id", "expected": "out", "actual": "gold"},
+            "the gold records look like answers",
+        ),
+        (SAID, CLEAN, {}, None),
+        (SPENT, WHOLE, {"id": "id", "actual": "out", "expected": "gold"}, None),
+        (SAID, SAID[1:] + SAID[:1], {}, None),
+        (
+            WHOLE,
+            CLEAN,
+            {"id": "id"},
+            "the answers and the gold records share no field: are they swapped (answers come first), or is a column",
+        ),
+        (
+            CLEAN[::-1],
+            CLEAN,
+            {},
+            "id differs by position, but both sides have the same values: are they in another",
+        ),
+        (CLEAN[::-1], CLEAN, {"id": "id"}, None),
+        (pd.DataFrame(CLEAN[::-1]), pd.DataFrame(CLEAN), {}, "id differs by position"),
+        (WHOLE[::-1], WHOLE, {"actual": "gold", "expected": "gold"}, "id differs by position"),
+        ([{**record, "total": 0} for record in CLEAN], CLEAN, {}, None),
+    ],
+)
+def test_sides_that_are_swapped_or_in_another_order(answers, gold, options, told):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        compare_corpus(answers, gold, **options)
+    texts = [str(warning.message) for warning in caught if warning.category is JsonMatchWarning]
+    assert [text.startswith(told or "?") for text in texts] == [True] * (told is not None)
+    assert all(warning.filename == __file__ for warning in caught)
+
+
+def test_gold_that_is_no_json_because_the_sides_are_swapped(tmp_path):
+    answers, gold = tmp_path / "answers.jsonl", tmp_path / "gold.jsonl"
+    answers.write_text("".join(f"{line}\n" for line in SAID))
+    gold.write_text("".join(f"{json.dumps(record)}\n" for record in CLEAN))
+    told = "not valid JSON: .*; are they swapped \\(answers come first\\)\\?"
+    with pytest.raises(GoldValidationError, match=told) as caught:
+        compare_corpus(gold, answers)
+    assert caught.value.record_id == 1
+    gold.write_text("Sure: {}\n" * 5)
+    with pytest.raises(GoldValidationError) as caught:
+        compare_corpus(answers, gold)
+    assert "swapped" not in str(caught.value)

@@ -91,6 +91,7 @@ HARM: dict[str, Callable[[random.Random, list[str]], object]] = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:id differs by position")
 @pytest.mark.parametrize("id", [None, "id"])
 @pytest.mark.parametrize("seed", range(60))
 def test_results_are_those_of_one_process(tmp_path, seed, id):
