@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.case_tables import LocateFailure
     from pytest_jsonmatch.results.comparison import Case, CaseRun
     from pytest_jsonmatch.results.run import RunResult
-    from pytest_jsonmatch.session.finished import Crash
+    from pytest_jsonmatch.session.payload import Crash
     from pytest_jsonmatch.session.session import Session
 
 _STEP_BYTES: Final = (1 << 20) - 1_000

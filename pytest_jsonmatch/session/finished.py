@@ -10,6 +10,7 @@ import pytest
 
 from pytest_jsonmatch.comparing.running import FAILED_BEFORE, WORKER_CRASHED, Repetition
 from pytest_jsonmatch.golden.files import is_golden
+from pytest_jsonmatch.session.outcome import decide_run
 from pytest_jsonmatch.session.payload import TestPayload, payload_of
 from pytest_jsonmatch.session.rules import add_rules
 
@@ -21,111 +22,40 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.report.cases_page import CaseText
     from pytest_jsonmatch.results.comparison import Case
     from pytest_jsonmatch.semantic.judging import JudgeUsage
-
-_WHOLE_MESSAGES: Final = ("AssertionError", "pytest_jsonmatch.")
-"""The start of messages that are kept whole: of failed assertions, and of our own errors."""
-
+    from pytest_jsonmatch.session.payload import Crash
 
 _PHASES: Final = frozenset({"setup", "call", "teardown"})
 
 
-@final
-class Crash:
-    """The location and the message of a failure; paths are those of pytest."""
-
-    __slots__ = ("line", "message", "path", "test")
-
-    def __init__(self, path: str, line: int, message: str, test: tuple[str, int]) -> None:
-        self.path: Final = path
-        self.line: Final = line
-        self.message: Final = message
-        self.test: Final = test
-        """File and line of the test itself, relative to the rootdir."""
-
-
-class _Test:
-    """The reports of one item so far."""
-
-    def __init__(self, nodeid: str) -> None:
-        self.nodeid = nodeid
-        self.payload = TestPayload()
-        """The merged payloads of its reports."""
-        self.place = ""
-        """Its file and line."""
-        self.xfail = self.skipped = self.failed = False
-        self.tolerated: pytest.TestReport | None = None
-        """The report of a run below its threshold that is not required to reach it."""
-        self.is_lost = False
-        """Whether its worker crashed before it sent anything."""
-        self.ended = False
-        """Whether the test itself has run, or its setup has failed."""
-        self.crash: Crash | None = None
-        """Its first failure."""
-
-    @property
-    def run(self) -> Repetition:
-        """The repetition that it is; a test that is not repeated is a case with one run."""
-        return self.payload.repetition or Repetition(self.nodeid, 1, 1, None)
-
-    @property
-    def is_left_out(self) -> bool:
-        """Whether it was skipped, or expected to fail."""
-        return self.xfail or self.skipped
-
-    @property
-    def failed_before(self) -> bool:
-        """Whether it failed before or between its comparisons, although there was an answer."""
-        is_without = self.payload.broken or not self.payload.comparisons
-        return self.failed and is_without and not self.payload.unanswered
-
-    def note_crash(self, report: pytest.TestReport, *, is_producers: bool) -> None:
-        """Note the failure that a report contains; one with a location in code replaces one without.
-
-        Of a producer's error, and of any other than a failed assertion, only the first line is kept.
-        """
-        from pytest_jsonmatch.engine.value.errors import first_line, hide_secrets
-
-        location = getattr(report.longrepr, "reprcrash", None)
-        path, line, _ = report.location
-        test_location = path, (line or 0) + 1
-        if location is not None and (self.crash is None or self.crash.line == 0):
-            message = str(location.message)
-            is_whole = not is_producers and message.startswith(_WHOLE_MESSAGES)
-            message = hide_secrets(message) if is_whole else first_line(message)
-            self.crash = Crash(str(location.path), location.lineno, message, test_location)
-        elif self.crash is None:
-            # (That of a crashed worker begins with the name of the worker.)
-            text = report.longrepr if isinstance(report.longrepr, str) else report.longreprtext
-            # If a fixture is missing, the names of the available ones follow the line with the error.
-            lines = [line[1:].strip() for line in text.splitlines() if line.startswith("E  ")]
-            self.crash = Crash("", 0, hide_secrets("\n".join(lines) or text), test_location)
-
-
-def _cases(tests: Iterable[_Test], *, has_only_gates: bool) -> tuple[Case, ...]:
+def _cases(tests: Iterable[TestPayload], *, has_only_gates: bool) -> tuple[Case, ...]:
     from pytest_jsonmatch.results.comparison import Case, CaseRun
 
     runs: dict[str, list[CaseRun]] = {}
-    last: dict[str, _Test] = {}
+    last: dict[str, TestPayload] = {}
     for test in tests:
-        compared = tuple(test.payload.comparisons)
-        has_any = compared or test.failed or test.payload.repetition or test.payload.unanswered
-        if test.is_left_out or not test.ended or not has_any:
+        if test.is_left_out or not test.ended:
             continue
-        error = "" if compared and not test.payload.broken else FAILED_BEFORE
-        error = test.payload.error or error
-        passed = not (test.failed or test.tolerated is not None)
-        if has_only_gates:  # then tests pass
-            passed = passed and not error and all(comparison.passed for comparison in compared)
+        outcome = decide_run(
+            [comparison.passed for comparison in test.comparisons],
+            failed=test.failed,
+            is_tolerated=test.tolerated_report is not None,
+            is_broken=test.broken,
+            error=test.error,
+            is_unanswered=bool(test.unanswered),
+            is_run=test.repetition is not None,
+            has_only_gates=has_only_gates,
+        )
+        if outcome is None:
+            continue
+        passed, error = outcome
         runs.setdefault(test.run.case, []).append(
-            CaseRun(test.run.number, passed, compared, error, test.payload.unanswered)
+            CaseRun(test.run.number, passed, tuple(test.comparisons), error, test.unanswered)
         )
         last[test.run.case] = test
     cases = []
     for name, test in sorted(last.items()):
         ordered = tuple(sorted(runs[name], key=lambda run: run.number))
-        cases.append(
-            Case(name, ordered, test.run.of, test.run.min_pass_rate, test.payload.cluster, test.payload.tags)
-        )
+        cases.append(Case(name, ordered, test.run.of, test.run.min_pass_rate, test.cluster, test.tags))
     return tuple(cases)
 
 
@@ -164,7 +94,7 @@ class FinishedTests:
 
     def __init__(self, *, has_only_gates: bool = False, files: Sequence[str] = ()) -> None:
         self._has_only_gates, self._files = has_only_gates, files
-        self._tests: dict[str, _Test] = {}
+        self._tests: dict[str, TestPayload] = {}
         self.judge_usages: list[JudgeUsage] = []
         """The usage of judges in all processes, in parts; reruns count, too."""
         self.runs: dict[str, dict[str, None]] = {}
@@ -203,24 +133,24 @@ class FinishedTests:
                 if report.failed:
                     self._failed_otherwise.add(report.nodeid)
                 return
-            test = self._tests[report.nodeid] = _Test(report.nodeid)
+            test = self._tests[report.nodeid] = TestPayload()
+            test.nodeid = report.nodeid
         is_tolerated = payload is not None and payload.tolerated
         if report.failed or is_tolerated:
             test.note_crash(report, is_producers=payload is not None and bool(payload.unanswered))
-        if payload is None and not test.payload.nodeid and report.when not in _PHASES:
+        if payload is None and not test.compares and report.when not in _PHASES:
             test.is_lost = True
             if self._is_golden(test.nodeid):
                 message = str(report.longrepr).strip().rpartition("\n")[2]
-                test.payload.unanswered, test.payload.error = WORKER_CRASHED, message
+                test.unanswered, test.error = WORKER_CRASHED, message
         if payload is not None:
-            test.payload.add(payload)
-            test.nodeid = test.payload.nodeid = payload.nodeid
+            test.add(payload)
             if payload.repetition is not None:
                 self.runs.setdefault(payload.repetition.case, {})[report.nodeid] = None
             add_rules(self.rules, report.nodeid, payload.rules)
             test.place = f"{report.location[0]}:{(report.location[1] or 0) + 1}"
         if is_tolerated:
-            test.tolerated, test.ended = report, True
+            test.tolerated_report, test.ended = report, True
             return
         test.ended |= report.when != "setup" or report.failed
         test.failed |= report.failed
@@ -228,21 +158,21 @@ class FinishedTests:
             test.xfail |= hasattr(report, "wasxfail")
             test.skipped |= report.skipped
 
-    def _counted(self) -> Iterator[_Test]:
+    def _counted(self) -> Iterator[TestPayload]:
         self._place_crashes()
         # Sorted by node id, so that the table does not depend on the order in which workers report.
         return (test for _, test in sorted(self._tests.items()) if not test.is_left_out)
 
     def _place_crashes(self) -> None:
         """Find the cases of tests whose workers crashed before they sent anything."""
-        known = {test.run.case: test.run for test in self._tests.values() if test.payload.repetition}
+        known = {test.run.case: test.run for test in self._tests.values() if test.repetition}
         for test in self._tests.values():
-            if not test.is_lost or test.payload.repetition is not None:
+            if not test.is_lost or test.repetition is not None:
                 continue
             for case, number in _split_repetition(test.nodeid):
                 if case in known:
                     run = known[case]
-                    test.payload.repetition = Repetition(case, number, run.of, run.min_pass_rate)
+                    test.repetition = Repetition(case, number, run.of, run.min_pass_rate)
                     self.runs.setdefault(case, {})[test.nodeid] = None
                     break
             else:
@@ -254,17 +184,14 @@ class FinishedTests:
 
     def details(self) -> dict[tuple[str, str], str]:
         """Return the details of comparisons, by node id and id; empty if no report needs them."""
-        compared = (comparison for test in self._counted() for comparison in test.payload.comparisons)
+        compared = (comparison for test in self._counted() for comparison in test.comparisons)
         return {(made.nodeid, made.id): made.detail for made in compared if made.detail}
 
     def sources(self) -> dict[str, CaseText]:
         """Return the texts of tests for a report, by node id: file and line, input and answer."""
         from pytest_jsonmatch.report.cases_page import CaseText
 
-        return {
-            test.nodeid: CaseText(test.place, test.payload.input, test.payload.answer)
-            for test in self._counted()
-        }
+        return {test.nodeid: CaseText(test.place, test.input, test.answer) for test in self._counted()}
 
     def cases(self) -> tuple[Case, ...]:
         """Return the cases that count, sorted by id: of tests that compared, or failed before comparing."""
@@ -273,7 +200,7 @@ class FinishedTests:
     @property
     def tolerated(self) -> dict[tuple[str, int], pytest.TestReport]:
         """The reports of runs below a threshold they need not reach, by case id and number of the run."""
-        tolerated = ((test.run, test.tolerated) for test in self._counted())
+        tolerated = ((test.run, test.tolerated_report) for test in self._counted())
         return {(run.case, run.number): report for run, report in tolerated if report is not None}
 
     @property
@@ -290,7 +217,7 @@ class FinishedTests:
     @property
     def updates(self) -> list[Request]:
         """The changes to golden files that tests request."""
-        return [update for test in self._counted() for update in test.payload.updates]
+        return [update for test in self._counted() for update in test.updates]
 
     @property
     def cases_left_out(self) -> frozenset[str]:

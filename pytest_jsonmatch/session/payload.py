@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final, final
 
+from pytest_jsonmatch.comparing.running import Repetition
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pytest
 
-    from pytest_jsonmatch.comparing.running import Repetition, WrittenRule
+    from pytest_jsonmatch.comparing.running import WrittenRule
     from pytest_jsonmatch.golden.update import Request
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.tags import Tags
@@ -18,11 +20,27 @@ if TYPE_CHECKING:
 
 ATTRIBUTE: Final = "jsonmatch"
 """The attribute of a test report with its payload."""
+_WHOLE_MESSAGES: Final = ("AssertionError", "pytest_jsonmatch.")
+"""The start of messages that are kept whole: of failed assertions, and of our own errors."""
+
+
+@final
+class Crash:
+    """The location and the message of a failure; paths are those of pytest."""
+
+    __slots__ = ("line", "message", "path", "test")
+
+    def __init__(self, path: str, line: int, message: str, test: tuple[str, int]) -> None:
+        self.path: Final = path
+        self.line: Final = line
+        self.message: Final = message
+        self.test: Final = test
+        """File and line of the test itself, relative to the rootdir."""
 
 
 @final
 class TestPayload:
-    """New data about a test and about the run; everything except the repetition is sent only once."""
+    """The data about a test and about the run that is new with a report; merged, the data about a test."""
 
     __test__ = False  # for pytest
     __slots__ = (
@@ -32,16 +50,24 @@ class TestPayload:
         "collected",
         "compares",
         "comparisons",
+        "crash",
+        "ended",
         "error",
+        "failed",
         "input",
+        "is_lost",
         "judge_usage",
         "nodeid",
+        "place",
         "repetition",
         "rules",
+        "skipped",
         "tags",
         "tolerated",
+        "tolerated_report",
         "unanswered",
         "updates",
+        "xfail",
     )
 
     def __init__(self) -> None:
@@ -75,9 +101,38 @@ class TestPayload:
         """The usage of judges in this process since the last report."""
         self.collected: list[str] = []
         """The ids of the collected cases."""
+        self.place = ""
+        """In the controller: file and line of the test."""
+        self.xfail = self.skipped = self.failed = False
+        """In the controller: outcomes of the reports so far."""
+        self.ended = False
+        """In the controller: whether the test itself has run, or its setup has failed."""
+        self.is_lost = False
+        """In the controller: whether the worker crashed before it sent anything."""
+        self.tolerated_report: pytest.TestReport | None = None
+        """In the controller: the report of a tolerated run."""
+        self.crash: Crash | None = None
+        """In the controller: the first failure."""
+
+    @property
+    def run(self) -> Repetition:
+        """The repetition that it is; a test that is not repeated is a case with one run."""
+        return self.repetition or Repetition(self.nodeid, 1, 1, None)
+
+    @property
+    def is_left_out(self) -> bool:
+        """Whether it was skipped, or expected to fail."""
+        return self.xfail or self.skipped
+
+    @property
+    def failed_before(self) -> bool:
+        """Whether it failed before or between its comparisons, although there was an answer."""
+        return self.failed and (self.broken or not self.comparisons) and not self.unanswered
 
     def add(self, later: TestPayload) -> None:
         """Add the data about the case from a later report of the test."""
+        self.compares = True
+        self.nodeid = later.nodeid
         self.comparisons += later.comparisons
         self.updates += later.updates
         self.broken |= later.broken
@@ -88,6 +143,28 @@ class TestPayload:
         self.tags = later.tags or self.tags
         self.input = later.input or self.input
         self.answer = later.answer or self.answer
+
+    def note_crash(self, report: pytest.TestReport, *, is_producers: bool) -> None:
+        """Note the failure that a report contains; one with a location in code replaces one without.
+
+        Of a producer's error, and of any other than a failed assertion, only the first line is kept.
+        """
+        from pytest_jsonmatch.engine.value.errors import first_line, hide_secrets
+
+        location = getattr(report.longrepr, "reprcrash", None)
+        path, line, _ = report.location
+        test_location = path, (line or 0) + 1
+        if location is not None and (self.crash is None or self.crash.line == 0):
+            message = str(location.message)
+            is_whole = not is_producers and message.startswith(_WHOLE_MESSAGES)
+            message = hide_secrets(message) if is_whole else first_line(message)
+            self.crash = Crash(str(location.path), location.lineno, message, test_location)
+        elif self.crash is None:
+            # (That of a crashed worker begins with the name of the worker.)
+            text = report.longrepr if isinstance(report.longrepr, str) else report.longreprtext
+            # If a fixture is missing, the names of the available ones follow the line with the error.
+            lines = [line[1:].strip() for line in text.splitlines() if line.startswith("E  ")]
+            self.crash = Crash("", 0, hide_secrets("\n".join(lines) or text), test_location)
 
 
 def payload_of(report: pytest.TestReport) -> TestPayload | None:
@@ -133,8 +210,6 @@ def _comparisons(plain: list[Any]) -> list[Comparison]:
 
 
 def _repetition(plain: dict[str, Any]) -> Repetition:
-    from pytest_jsonmatch.comparing.running import Repetition
-
     return Repetition(**plain)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 import pytest
 
 from pytest_jsonmatch.comparing.running import plain_nodeid
+from pytest_jsonmatch.session.outcome import EXPECTED, FAILED, PASSED, TOLERATED, decide_outcome
 from pytest_jsonmatch.session.payload import ATTRIBUTE, TestPayload
 from pytest_jsonmatch.session.rules import check_rules, is_ignored
 
@@ -250,28 +251,40 @@ class CurrentTest:
             payload, self._payload = self._payload, TestPayload()
         if of_run is not None:
             payload.judge_usage, payload.collected = of_run.judge_usage, of_run.collected
-        if self._under and error is None and report.when == "call" and self._settings.fail == "gate":
-            _expect_failure(report)
-        if self._unanswered is not None and error is self._unanswered[0] and not hasattr(report, "wasxfail"):
-            _, payload.unanswered, payload.error = self._unanswered
+        unanswered = None if hasattr(report, "wasxfail") else self._unanswered
+        if unanswered is not None and error is unanswered[0]:
+            _, payload.unanswered, payload.error = unanswered
             payload.compares = True
             self._add_unanswered(payload)
-            if self._settings.fail == "gate":
-                report.outcome = "passed"
         payload.repetition = repetition = self.repetition
+        xpass_reason = _find_xpass_reason(report)
+        outcome = decide_outcome(
+            report.when,
+            report.outcome,
+            _name_error(error) if self._under else "",
+            is_below=self._under,
+            is_xpass=xpass_reason is not None,
+            is_unanswered=bool(payload.unanswered),
+            is_tolerant=repetition is not None and repetition.min_pass_rate is not None,
+            has_only_gates=self._settings.fail == "gate",
+        )
+        payload.tolerated = outcome == TOLERATED
+        payload.broken = outcome in {FAILED, TOLERATED} and self.begun > self._compared
+        # pytest marks an expected failure in this way.
+        if outcome == EXPECTED and xpass_reason is not None:
+            report.outcome, report.longrepr, report.wasxfail = "skipped", None, xpass_reason
+        elif repetition is not None and payload.tolerated:
+            report.outcome = "skipped"
+            report.wasxfail = f"run {repetition.number} of {repetition.of} under threshold"
+        elif outcome == PASSED:
+            report.outcome = PASSED
         payload.cluster = self._named_cluster()
-        payload.broken = report.failed and self.begun > self._compared
         # A run that was meant to compare but failed before it did counts, too.
         is_meant = not report.passed and (self.begun > 0 or is_meant_to_compare(self.item))
         payload.compares |= bool(repetition or payload.cluster) or is_meant or payload.broken
         if payload.compares:
             payload.nodeid = self.nodeid
             payload.tags = self.tags
-            if report.when == "call" and report.failed and repetition and self._is_tolerable(error):
-                payload.tolerated = True
-                # pytest marks an expected failure in this way.
-                report.outcome = "skipped"
-                report.wasxfail = f"run {repetition.number} of {repetition.of} under threshold"
         if payload.compares or of_run is not None:
             setattr(report, ATTRIBUTE, payload)
 
@@ -284,17 +297,6 @@ class CurrentTest:
         compared = None if case is None else compare_unanswered(case, self)
         if compared is not None:
             payload.comparisons.append(compared)
-
-    def _is_tolerable(self, error: BaseException | None) -> bool:
-        """Return whether a run is below its threshold, without another error in the test or its fixtures."""
-        from pytest_jsonmatch.engine.value.errors import JsonMatchError
-
-        return (
-            self.repetition is not None
-            and self.repetition.min_pass_rate is not None
-            and self._under
-            and isinstance(error, (AssertionError, JsonMatchError))
-        )
 
     def _named_cluster(self) -> str:
         """Return the cluster of the case: the one that it names, or the value of the tag that names clusters.
@@ -309,13 +311,21 @@ class CurrentTest:
         return _text(value_text(self.tags[self._settings.cluster]))
 
 
-def _expect_failure(report: pytest.TestReport) -> None:
-    """Turn an unexpected pass into an expected failure: with `fail = gate`, a low score raises nothing."""
-    reason = getattr(report, "wasxfail", None)
+def _find_xpass_reason(report: pytest.TestReport) -> str | None:
+    """Return why pytest expected the failure of a test that passed; None if it expected none."""
     if isinstance(report.longrepr, str) and report.longrepr.startswith(_XPASS):
-        reason = report.longrepr.removeprefix(_XPASS)
-    if reason is not None:
-        report.outcome, report.longrepr, report.wasxfail = "skipped", None, reason
+        return report.longrepr.removeprefix(_XPASS)
+    reason: str | None = getattr(report, "wasxfail", None)
+    return reason
+
+
+def _name_error(error: BaseException | None) -> str:
+    """Return "score" for an error that a low score may have raised, "other" for any other, "" for none."""
+    if error is None:
+        return ""
+    from pytest_jsonmatch.engine.value.errors import JsonMatchError
+
+    return "score" if isinstance(error, (AssertionError, JsonMatchError)) else "other"
 
 
 @final
