@@ -422,7 +422,12 @@ def test_links_lead_somewhere(document: Path) -> None:
 
 def anchors(document: Path) -> set[str]:
     titles = re.findall(r"^#{1,6} +(.+)$", document.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+    return {slug(title) for title in titles}
+
+
+def slug(title: str) -> str:
+    """The anchor of a heading."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
 @pytest.mark.parametrize(
@@ -539,6 +544,45 @@ def test_kinds_of_the_landing_page() -> None:
             {"compare": pytest_jsonmatch.compare_json, "actual": actual, "expected": expected},
         )
         assert (result.score > 0) == bool(option), kind
+
+
+# What newcomers ask first, and the section that answers it.
+QUESTIONS = {
+    "ignore order": "rules.md#ignore-the-order-of-lists",
+    "ignore a field": "rules.md#ignore-a-field",
+    "tolerance on one number": "rules.md#allow-a-tolerance-for-a-number",
+    "dates in different formats": "rules.md#compare-dates-amounts-and-other-values-in-any-form",
+    "several accepted answers": "rules.md#accept-several-answers",
+    "volatile fields everywhere": "api-responses.md#ignore-ids-and-times",
+    "only a subset": "api-responses.md#check-only-a-part-of-a-response",
+    "extra keys fail": "rules.md#ignore-keys-that-only-the-answer-has",
+    "see the difference": "golden-files.md#read-a-failure",
+    "update expected values": "updates.md#update-cases-that-fail",
+    "test a FastAPI endpoint": "api-responses.md#test-a-fastapi-endpoint",
+    "call OpenAI concurrently and record": "answers.md#call-openais-models-concurrently-and-record-the-answers",
+    "gate on F1 and on no regression": "ci.md#require-a-minimum-f1-and-no-regression",
+    "compare two models": "prompts.md#compare-two-prompts-in-one-run",
+    "pydantic models as expected": "schemas.md#compare-an-answer-with-a-pydantic-model",
+    "pydantic models as schema": "schemas.md#put-rules-into-a-model",
+    "a judge with a local model": "judge.md#ask-a-language-model",
+    "nested lists matched by id": "api-responses.md#match-nested-lists-by-id",
+    "partial credit for strings": "rules.md#give-partial-credit-for-similar-texts",
+    "what a score means": "concepts.md#a-score-step-by-step",
+    "use without pytest": "without-pytest.md#score-a-data-set-in-python",
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_an_example_answers_a_question_within_two_clicks(question: str) -> None:
+    page, _, anchor = QUESTIONS[question].partition("#")
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    assert f"]({page})" in index  # one click to the page, one to the section
+    (section,) = (
+        section
+        for section in ALL_SECTIONS
+        if section.blocks[0].document == ROOT / "docs" / page and slug(section.title) == anchor
+    )
+    assert [block for block in section.blocks if block.language not in NOT_RUN] != []
 
 
 def test_readme_is_short() -> None:
