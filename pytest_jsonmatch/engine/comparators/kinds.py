@@ -89,6 +89,8 @@ _MAX_EDIT_CELLS: Final = 500_000_000
 _MAX_JSON: Final = 1_000_000
 _MAX_EXPONENT: Final = 400
 _LARGE: Final = 10**_MAX_EXPONENT
+_ORDINARY: Final = 10**15
+"""Integers below this are exact as floats, too."""
 _CONTEXT: Final = Context(prec=4 * _MAX_EXPONENT)
 _CHARACTERS_PER_EDIT: Final = 5
 """Few characters differ if there is at most one edit for this many characters."""
@@ -173,6 +175,33 @@ def _to_decimal(number: Any) -> Decimal | None:
 
 
 def _find_kind_of_numbers(expected: Any, actual: Any) -> str:
+    one, other = _write_plainly(expected), _write_plainly(actual)
+    if not one or not other:
+        return _find_kind_of_decimals(expected, actual)
+    if abs(expected - actual) <= 1 and len(one.partition(".")[2]) != len(other.partition(".")[2]):
+        return _find_kind_of_decimals(expected, actual)  # one may be rounded
+    digits = one.replace(".", "").strip("-0")
+    if expected == -actual or (digits == other.replace(".", "").strip("-0") and len(digits) > 1):
+        return SIGN
+    return FEW_CHARACTERS if _is_one_digit_off(one, other) else OTHER_VALUE
+
+
+def _write_plainly(number: Any) -> str:
+    """Return an ordinary int or float as text without an exponent; empty for any other number."""
+    if type(number) is int:
+        return str(number) if -_ORDINARY < number < _ORDINARY else ""
+    if type(number) is not float:
+        return ""
+    text = repr(number)
+    return text.removesuffix(".0") if text[-1].isdigit() and "e" not in text else ""
+
+
+def _is_one_digit_off(one: str, other: str) -> bool:
+    return len(one) == len(other) > 2 and sum(map(str.__ne__, one, other)) == 1
+
+
+def _find_kind_of_decimals(expected: Any, actual: Any) -> str:
+    """Return the kind of the difference between any two numbers."""
     left, right = _to_decimal(expected), _to_decimal(actual)
     if left is None or right is None:
         return OTHER_VALUE
@@ -184,9 +213,7 @@ def _find_kind_of_numbers(expected: Any, actual: Any) -> str:
         unit = Decimal((0, (1,), min(int(coarse.as_tuple().exponent), 0)))
         if coarse and fine != _CONTEXT.quantize(fine, unit) == coarse:
             return ROUNDED
-    one, other = f"{left:f}", f"{right:f}"
-    is_near = len(one) == len(other) > 2 and sum(map(str.__ne__, one, other)) == 1
-    return FEW_CHARACTERS if is_near else OTHER_VALUE
+    return FEW_CHARACTERS if _is_one_digit_off(f"{left:f}", f"{right:f}") else OTHER_VALUE
 
 
 def _find_kind_of_number_and_text(value: Any, text: str) -> str:

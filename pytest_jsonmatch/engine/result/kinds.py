@@ -121,6 +121,10 @@ def find_differences(
             leaves += [(leaf, cost / len(below)) for leaf in below] or [(finding, cost)]
     if documents[1] is MISSING:
         return [LeafDifference(leaf, NO_ANSWER, cost, "$", None) for leaf, cost in leaves]
+    if len(leaves) == 1:  # nothing can be somewhere else
+        leaf, cost = leaves[0]
+        own = find_kind(leaf.expected_compared, leaf.actual_compared)
+        return [_make_difference(leaf, own, cost, _find_around(leaf).row, 0)]
     return list(_Surroundings([leaf for leaf, _ in leaves], documents).classify([cost for _, cost in leaves]))
 
 
@@ -137,10 +141,14 @@ def _compute_cost(finding: FieldResult, reduce: str, total: float) -> float:
 
 def count_kinds(differences: Iterable[LeafDifference]) -> dict[str, KindCounts]:
     """Return the counts of each kind, the most costly first."""
+    listed = tuple(differences)
+    if len(listed) == 1:
+        _, kind, cost, path, _ = listed[0]
+        return {kind: KindCounts(1, min(cost, 1.0), {path: (1, min(cost, 1.0))})}
     costs: dict[str, dict[str, float]] = {}
     groups: dict[str, dict[str, int]] = {}
     seen: set[tuple[str, Hashable]] = set()
-    for _, kind, cost, path, group in differences:
+    for _, kind, cost, path, group in listed:
         by_path, numbers = costs.setdefault(kind, {}), groups.setdefault(kind, {})
         by_path[path] = by_path.get(path, 0.0) + cost
         is_new = (kind, group) not in seen
@@ -190,20 +198,16 @@ class _Surroundings:
     def classify(self, costs: list[float]) -> Iterator[LeafDifference]:
         """Yield the differences, given the cost of each leaf."""
         moved = self._find_moved()
-        elsewhere = self._find_elsewhere() if len(self._leaves) > 1 else {}
+        elsewhere = self._find_elsewhere()
         for at, (leaf, own, around, cost) in enumerate(zip(self._leaves, self._own, self._around, costs)):
-            kind, path = own, leaf.path
-            group: Hashable = at
+            row = around.row
             if at in moved:
                 kind, path, group = moved[at]
-            elif own not in PROVEN:
-                row = around.row
-                if at in elsewhere and (row is None or row.place == leaf.place):
-                    kind, group = OTHER_KEY, elsewhere[at]
-                elif row is not None:
-                    kind = MISSING_ELEMENT if row.place.actual_key is MISSING else EXTRA_ELEMENT
-                    path, group = row.node.path, row.place
-            yield LeafDifference(leaf, kind, cost, path, group)
+                yield LeafDifference(leaf, kind, cost, path, group)
+            elif at in elsewhere and own not in PROVEN and (row is None or row.place == leaf.place):
+                yield LeafDifference(leaf, OTHER_KEY, cost, leaf.path, elsewhere[at])
+            else:
+                yield _make_difference(leaf, own, cost, row, at)
 
     # -- other keys ----------------------------------------------------------------------------------------
 
@@ -273,6 +277,16 @@ class _Surroundings:
                     matching.append(index)
                     break
         return kind, matching
+
+
+def _make_difference(
+    leaf: FieldResult, own: str, cost: float, row: _Located | None, at: int
+) -> LeafDifference:
+    """Return a difference that its values explain, or the element that only one side has."""
+    if row is None or own in PROVEN:
+        return LeafDifference(leaf, own, cost, leaf.path, at)
+    kind = MISSING_ELEMENT if row.place.actual_key is MISSING else EXTRA_ELEMENT
+    return LeafDifference(leaf, kind, cost, row.node.path, row.place)
 
 
 def _find_around(leaf: FieldResult) -> _Around:
