@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date, datetime, timezone
 from decimal import Decimal
+from pathlib import Path
 from unittest.mock import ANY
 
 import pytest
@@ -93,3 +94,13 @@ def test_a_wrong_customer_is_the_only_difference(created):
     wrong = EXPECTED.model_copy(update={"customer": "Grace"})
     result = compare_json(created.json(), wrong)
     assert [field.path for field in result.field_results if field.status != "match"] == ["customer"]
+
+
+def test_an_order_is_what_the_file_says(created):
+    assert_json_match(created.json(), Path("order.yaml"))
+
+
+@pytest.mark.parametrize("customer", ["Ada", "Grace Hopper"])
+def test_each_customer_has_a_file(client, customer, expected_json):
+    order = NEW.model_copy(update={"customer": customer}).model_dump(mode="json", by_alias=True)
+    assert_json_match(client.post("/orders", json=order).json(), expected_json)
