@@ -145,10 +145,11 @@ def _check_columns_of_files(value: dict[str, Any]) -> None:
             continue
         if key in {"expected", "expected_file", "delimiter"}:
             raise InvalidValueError(f": with `files`, each file is `expected`; leave out `{key}`", key)
-        if key not in {"id", "tags", "title", "cluster", "input_file", "actual_file"}:
+        if key not in {"id", "tags", *SETTINGS, "input_file", "actual_file"}:
             hint = f"; use `{key}_file`" if key in VALUES else ""
             raise InvalidValueError(f": `files` has no columns for `{key}`{hint}", key)
-        for column in _PLACEHOLDER.findall(text):
+        is_column = key in SETTINGS and "{" not in text
+        for column in [text] if is_column else _PLACEHOLDER.findall(text):
             if column not in _OF_FILES:
                 raise InvalidValueError(
                     f": a file has no {column!r}{did_you_mean(column, _OF_FILES)}", *steps
@@ -422,7 +423,8 @@ class TableRow:
             value: Any = self._fill(column, members, "be part of a setting")
         else:
             value = self._as_json(self._get_column(members, column), "expected")
-        if self.table.is_csv and key not in {"title", "cluster"}:
+        is_text = self.table.is_csv or "files" in self.table.columns
+        if is_text and key not in {"title", "cluster"}:
             if value == "":
                 return
             try:

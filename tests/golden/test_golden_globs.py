@@ -55,6 +55,26 @@ def test_each_file_is_a_case(cases):
     ]
 
 
+def test_rules_by_the_place_of_a_file(cases):
+    columns = (
+        "files: data/*/*.json, threshold: parent, title: '{stem} of {parent}', "
+        """skip: '["{stem}.note"]', fields: '{"{stem}": "numeric"}'"""
+    )
+    beside = "skip: [id]\nfields: { shop: casefold }\n"
+    found = cases(columns, "data/0.9/total.json", "data/0.5/tip.json", beside=beside)
+
+    def options_of(stem):
+        return {"skip": ["id", f"{stem}.note"], "fields": {"shop": "casefold", stem: "numeric"}}
+
+    assert {name: (case.threshold, case.title, case.options) for name, case in found.items()} == {
+        "0.5-tip": (0.5, "tip of 0.5", options_of("tip")),
+        "0.9-total": (0.9, "total of 0.9", options_of("total")),
+    }
+    wrong = cases("files: data/0.9/*.json, threshold: stem")
+    (case,) = wrong.values()
+    assert "'stem' is \"total\", not JSON" in str(case.fault)
+
+
 def test_parts_of_the_path_are_columns(cases):
     columns = (
         'files: "data/*/*.json", id: "{parent}-{stem}", input_file: "{dir}/{stem}.html", '
@@ -89,7 +109,7 @@ files: "*.json" => 1:14: *.json matches no files; a file without cases tests not
 files: "*.json", expected: gold => 1:31: `cases_from`: with `files`, each file is `expected`; leave out `expected`
 files: "*.json", input: "{stem}" => 1:31: `cases_from`: `files` has no columns for `input`; use `input_file`
 files: "*.json", input_file: "{folder}/a" => 1:31: `cases_from`: a file has no 'folder'; known: dir, name, parent, path, stem
-files: "*.json", fields: rules => 1:31: `cases_from`: `files` has no columns for `fields`
+files: "*.json", fields: rules => 1:31: `cases_from`: a file has no 'rules'; known: dir, name, parent, path, stem
 files: "*.json", file: a.csv => 1:14: `cases_from`: both `file` and `files`; keep one
 files: 3 => 1:14: `cases_from`: `files` must be a glob of files, relative to this one, such as data/**/*.json; each is a case
 """
