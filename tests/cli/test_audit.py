@@ -25,6 +25,13 @@ r4      vendor  "vendor 4"  "other"  3 to 0        99 %  a, b, c
 """
 
 
+@pytest.fixture(autouse=True)
+def no_other_plugins(monkeypatch):
+    """Let an audit that runs a suite load jsonmatch alone, as other runs in tests do."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p jsonmatch")
+
+
 @pytest.fixture
 def answers(write):
     write(gold_jsonl=GOLD, a_jsonl=SAID, b_jsonl=SAID[::-1], c_jsonl=SAID)
@@ -335,8 +342,10 @@ def test_marks_and_conftest_files_hold(folder, suite, command):
     assert "`threshold` 0.5" in out
 
 
-def test_other_tests_and_options_of_the_suite(folder, suite, command, write):
+def test_other_tests_and_options_of_the_suite(folder, suite, command, write, monkeypatch):
     """Nothing of the suite runs, and nothing that its options write is written."""
+    monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+    monkeypatch.delenv("PYTEST_ADDOPTS")
     (folder / "test_a.py").write_text("def test_it():\n    open('ran', 'w')\n")
     write(
         pytest_ini="[pytest]\nfilterwarnings = error\naddopts = -p no:asyncio -n 2 --junitxml=results.xml "

@@ -190,6 +190,7 @@ def test_chunks_of_a_killed_process_are_scored_again(tmp_path, monkeypatch, from
     monkeypatch.delitem(sys.modules, "kills")
 
 
+@pytest.mark.full
 def test_a_killed_worker_of_dask_changes_nothing(tmp_path, monkeypatch):
     (tmp_path / "kills_once.py").write_text(
         "import os, pathlib, signal\n"

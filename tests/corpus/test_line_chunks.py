@@ -14,6 +14,7 @@ import pytest
 
 from pytest_jsonmatch import JsonMatchError, compare_corpus
 from pytest_jsonmatch.corpus.evaluate import LineChunk
+from tests.conftest import share
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,7 +94,7 @@ HARM: dict[str, Callable[[random.Random, list[str]], object]] = {
 
 @pytest.mark.filterwarnings("ignore:id differs by position")
 @pytest.mark.parametrize("id", [None, "id"])
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(share(120)))
 def test_results_are_those_of_one_process(tmp_path, seed, id):
     rng = random.Random(seed)
     gold, extracted = corpus(rng, rng.choice([20, 150]))

@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from pytest_jsonmatch import compare_corpus, compare_json
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, GoldValidationError
+from pytest_jsonmatch import ConfigurationError, GoldValidationError, compare_corpus, compare_json
 from pytest_jsonmatch.schema import validate_gold
 
 ARGUMENTS = {"calls[].arguments": {"transform": ["parse_json"]}}

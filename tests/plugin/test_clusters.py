@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from pytest_jsonmatch.results.file import read_results
+from pytest_jsonmatch import read_results
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_jsonmatch.results.file import read_results
+from pytest_jsonmatch import read_results
 
 PYTHON = """\
 import json

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from pytest_jsonmatch.results.file import read_results
+from pytest_jsonmatch import read_results
 
 ASK = """\
 import pytest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_jsonmatch.results.file import read_results
+from pytest_jsonmatch import read_results
 from tests.conftest import gates_in
 
 # Of 10 cases, 8 are right; the two others are good enough for their own threshold.

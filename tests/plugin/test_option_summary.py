@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from pytest_jsonmatch.results.file import read_results
+from pytest_jsonmatch import read_results
 
 PERFECT = """
     def test_perfect(assert_json_match):

@@ -4,8 +4,7 @@ import pickle
 
 import pytest
 
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeError, JudgeItem, JudgeUsage, Verdict
+from pytest_jsonmatch import CallableJudge, ConfigurationError, JudgeError, JudgeItem, JudgeUsage, Verdict
 
 
 def item(name="1", expected="NYC", actual="nyc"):

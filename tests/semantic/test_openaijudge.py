@@ -9,9 +9,7 @@ import threading
 
 import pytest
 
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.semantic.judging import JudgeError, JudgeItem, JudgeUsage, Verdict
-from pytest_jsonmatch.semantic.openaijudge import OpenAIJudge
+from pytest_jsonmatch import ConfigurationError, JudgeError, JudgeItem, JudgeUsage, OpenAIJudge, Verdict
 
 YES, NO = Verdict(True, "as it is"), Verdict(False, "as it is")
 

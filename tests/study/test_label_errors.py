@@ -10,7 +10,7 @@ from math import log2
 import pytest
 
 from pytest_jsonmatch import ConfigurationError, GoldValidationError, Verdict
-from pytest_jsonmatch.study.label_errors import audit_gold
+from pytest_jsonmatch.study import audit_gold
 
 GOLD = [
     {
