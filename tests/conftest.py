@@ -6,6 +6,7 @@ import functools
 import gc
 import importlib.metadata
 import json
+import multiprocessing.util
 import os
 import pkgutil
 import re
@@ -20,12 +21,18 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import pytest_jsonmatch
+from pytest_jsonmatch.cli.main import main  # noqa: F401 - many tests import it from here
 from pytest_jsonmatch.comparing.compare_json import compare_json
 from pytest_jsonmatch.corpus.compare_corpus import compare_corpus
-from pytest_jsonmatch.engine.plan.registry import register_comparator
+from pytest_jsonmatch.engine.plan.registry import (
+    register_comparator,
+    session_registry,  # noqa: F401 - many tests import it from here
+)
 from pytest_jsonmatch.gate.intervals import ratio_interval
 from pytest_jsonmatch.gate.paired import PairedTest, paired_test
 from pytest_jsonmatch.gate.samples import Row, pair_cases
+from pytest_jsonmatch.golden.loader import load_cases  # noqa: F401 - many tests import it from here
+from pytest_jsonmatch.reading.errors import GoldenFileError  # noqa: F401 - many tests import it from here
 from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.cases_page import PageExtra
 from pytest_jsonmatch.report.details import details_of
@@ -77,6 +84,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def temporary_files_go(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keep what programs leave in the folder for temporary files (locks, Dask's scratch space) inside pytest's own."""
+    multiprocessing.util.get_temp_dir()  # which is removed last, so it is made outside
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TMPDIR", str(tmp_path_factory.mktemp("tmp")))
         patch.setattr(tempfile, "tempdir", None)

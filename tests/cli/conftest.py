@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from pytest_jsonmatch.cli.main import main
+from tests.conftest import main
 
 
 class Ran(NamedTuple):

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from pytest_jsonmatch import ComparatorResult, JsonMatchError, compare_json
-from pytest_jsonmatch.engine.plan.registry import session_registry
+from tests.conftest import session_registry
 
 
 @pytest.fixture

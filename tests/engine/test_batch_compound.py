@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_jsonmatch import CompoundComparator, ConfigurationError, compare_json
-from pytest_jsonmatch.engine.plan.registry import session_registry
+from tests.conftest import session_registry
 
 RULES = {
     "**.last": {"compare": {"full_name": {"role": "surname"}}},

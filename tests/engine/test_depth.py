@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_jsonmatch import JsonMatchError, compare_json
-from pytest_jsonmatch.engine.plan.registry import session_registry
+from tests.conftest import session_registry
 
 LEVELS = 128
 

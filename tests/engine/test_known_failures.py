@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import compare_json
-from pytest_jsonmatch.engine.plan.registry import session_registry
-from tests.conftest import share
+from tests.conftest import session_registry, share
 
 TREE_METRICS = ["pairwise_f1", "leaf_f1"]
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from pytest_jsonmatch import ConfigurationError, RunResult, compare_corpus, compare_json, read_results
-from pytest_jsonmatch.cli.main import main
+from tests.conftest import main
 
 EXPECTED = {"shop": "Corner Bakery", "items": [{"price": 4.2}], "total": None}
 ACTUAL = {

@@ -10,9 +10,13 @@ import datetime as dt
 import pytest
 from pydantic import BaseModel
 
-from pytest_jsonmatch import ComparatorResult, ConfigurationError, compare_json
-from pytest_jsonmatch.engine.plan.registry import session_registry
-from pytest_jsonmatch.engine.value.errors import GoldValidationError, UnlistedFieldError
+from pytest_jsonmatch import (
+    ComparatorResult,
+    ConfigurationError,
+    GoldValidationError,
+    UnlistedFieldError,
+    compare_json,
+)
 from pytest_jsonmatch.schema import (
     annotate_xeval,
     infer_schema,
@@ -21,6 +25,7 @@ from pytest_jsonmatch.schema import (
     set_type_default,
     validate_gold,
 )
+from tests.conftest import session_registry
 
 
 def figures(result):

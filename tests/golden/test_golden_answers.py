@@ -6,9 +6,8 @@ import json
 
 import pytest
 
-from pytest_jsonmatch.golden.loader import load_cases
-from pytest_jsonmatch.reading.errors import GoldenFileError
-from pytest_jsonmatch.results.answer import Answer
+from pytest_jsonmatch import Answer
+from tests.conftest import GoldenFileError, load_cases
 
 
 @pytest.fixture

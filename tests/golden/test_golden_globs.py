@@ -7,8 +7,7 @@ import os
 
 import pytest
 
-from pytest_jsonmatch.golden.loader import load_cases
-from pytest_jsonmatch.reading.errors import GoldenFileError
+from tests.conftest import GoldenFileError, load_cases
 
 SOURCE = """\
 producer: scraper:scrape

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from pytest_jsonmatch import JsonMatchError
-from pytest_jsonmatch.golden.loader import load_cases
+from tests.conftest import load_cases
 
 
 def nested(levels):

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_jsonmatch.golden.loader import load_cases
-from pytest_jsonmatch.results.file import read_results
+from pytest_jsonmatch import read_results
+from tests.conftest import load_cases
 
 # Each run of a case answers by the number of its run, in whatever process it is.
 CONFTEST = """\

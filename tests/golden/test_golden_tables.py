@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_jsonmatch import golden_cases
-from pytest_jsonmatch.golden.loader import load_cases
-from pytest_jsonmatch.reading.errors import GoldenFileError
+from tests.conftest import GoldenFileError, load_cases
 
 RECEIPT = """\
 schema:

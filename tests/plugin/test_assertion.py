@@ -154,7 +154,7 @@ def test_a_comparator_that_raises_is_an_error_of_its_own():
     def broken(expected, actual, params):
         raise ZeroDivisionError("by zero")
 
-    from pytest_jsonmatch.engine.plan.registry import session_registry
+    from tests.conftest import session_registry
 
     with session_registry() as registry:
         registry.comparator("broken", broken)

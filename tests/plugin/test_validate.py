@@ -12,9 +12,9 @@ from pytest_jsonmatch import (
     assert_json_match,
     compare_corpus,
     compare_json,
+    read_results,
 )
-from pytest_jsonmatch.cli.main import main
-from pytest_jsonmatch.results.file import read_results
+from tests.conftest import main
 
 SCHEMA = {
     "type": "object",

@@ -45,7 +45,7 @@ def test_frames_and_pages(tmp_path):
 
 def test_the_text_is_that_of_the_command(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")  # the width of the text, as of output to a file
-    from pytest_jsonmatch.cli.main import main
+    from tests.conftest import main
 
     run(0).save(tmp_path / "main.jsonl")
     run(12).save(tmp_path / "today.jsonl")

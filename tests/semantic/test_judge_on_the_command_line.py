@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from pytest_jsonmatch.cli.main import main
+from tests.conftest import main
 
 RULES = {"fields": {"city": {"compare": {"semantic": {"criterion": "the same place"}}}}}
 
