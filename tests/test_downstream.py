@@ -12,7 +12,7 @@ import pytest
 
 SUITES = Path(__file__).resolve().parents[1] / "downstream"
 PLUGINS = ("anyio", "pytest_asyncio", "pytest_cov", "pytest_randomly", "pytest_rerunfailures", "xdist")
-NEEDED = {"orders": ("fastapi", "httpx")}
+NEEDED = {"orders": ("fastapi", "httpx"), "tracker": ("pydantic",)}
 # (Hypothesis is not one of them, and takes a second to import in each process.)
 ALWAYS = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest", "--jsonmatch-json=results.jsonl")
 TOGETHER = ("-n", "2", "--reruns", "1", "--randomly-seed", "7", "--cov", "--cov-report=json")
@@ -34,9 +34,10 @@ def run(pytester: pytest.Pytester, outcomes: dict[str, int], *arguments: str) ->
     [
         ("invoices", {"passed": 9, "xfailed": 2, "rerun": 1}),
         ("bookings", {"passed": 9}),
-        ("orders", {"passed": 14}),
+        ("orders", {"passed": 16}),
+        ("tracker", {"passed": 12}),
     ],
-    ids=["invoices", "bookings", "orders"],
+    ids=["invoices", "bookings", "orders", "tracker"],
 )
 def test_plugins_change_no_result(
     name: str,

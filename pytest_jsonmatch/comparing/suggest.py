@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.comparators.kinds import ORDER, SHIFTED
 from pytest_jsonmatch.engine.plan.options import read_rule
+from pytest_jsonmatch.engine.result.collapse import REORDERED, collapse, sentence_of
 from pytest_jsonmatch.support.defaults import METRIC
 
 if TYPE_CHECKING:
@@ -250,16 +251,23 @@ def _array_changes(result: MatchResult, differing: Mapping[str, list[FieldResult
     # Pairing many elements that match nowhere takes long, and does not help.
     kinds = result.kinds if max(leaves.values(), default=0) > _MOST_UNPAIRED else {}
     moved = {path for kind in (ORDER, SHIFTED) if kind in kinds for path in kinds[kind].fields}
+    reordered = _find_reordered(result) if kinds else set()
     arrays = [
         array
         for array, number in leaves.items()
-        if number <= _MOST_UNPAIRED or (array.partition("[]")[0] or "$") in moved
+        if number <= _MOST_UNPAIRED or array in reordered or (array.partition("[]")[0] or "$") in moved
     ]
     arrays = sorted(arrays, key=lambda array: -array.count("[]"))[:_MOST_ARRAYS]
     for array in arrays:
         yield {"fields": {array: {"align": "unordered"}}}
     if len(arrays) > 1:
         yield {"options": {"arrays": "unordered"}}
+
+
+def _find_reordered(result: MatchResult) -> set[str]:
+    """Return the paths of arrays whose elements only are in another order."""
+    collapsed = collapse(result.field_results, result.documents)
+    return {field.path for field in collapsed if sentence_of(field) == REORDERED}
 
 
 def _general_changes(differing: Mapping[str, list[FieldResult]]) -> list[Suggested]:

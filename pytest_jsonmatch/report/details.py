@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.comparators.transforms import map_scalars
-from pytest_jsonmatch.engine.result.rows import collapse_rows
+from pytest_jsonmatch.engine.result.collapse import collapse
 from pytest_jsonmatch.engine.value.convert import MISSING, JsonValue, to_file_form
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.report.blocks import RowDetail, ShownDifference
@@ -78,10 +78,10 @@ def _leaves(results: Iterable[FieldResult]) -> dict[str, object]:
 
 
 def _differing(result: MatchResult) -> list[FieldResult]:
-    """Return the leaves that differ; a missing or extra row replaces its leaves."""
+    """Return the leaves that differ; those that one sentence explains are one result."""
     found = (field for field in result.field_results if field.status not in _WELL)
     leaves = (leaf for field in found for leaf in field.differences or (field,))
-    return collapse_rows(leaves, result.documents)
+    return collapse(leaves, result.documents)
 
 
 def _leaf(leaf: FieldResult) -> ShownDifference:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from sys import maxsize
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, get_args
 
-from pytest_jsonmatch.engine.result.rows import collapse_rows
+from pytest_jsonmatch.engine.result.collapse import OTHERS_EQUAL, REORDERED, collapse, sentence_of
 from pytest_jsonmatch.engine.score.field import ROOT, get_instance_keys
 from pytest_jsonmatch.engine.value.convert import MISSING, Side, get_value
 from pytest_jsonmatch.engine.value.paths import format_path
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.limits import ScoreCheck
 
 _QUIET: Final = frozenset({"match", "skipped"})
+_ONE_SIDED: Final = frozenset({"omission", "hallucination"})
 # pytest puts "E" and the source's indentation before each line of a message.
 MARGIN: Final = 8
 """The columns reserved for that."""
@@ -90,18 +91,17 @@ def failure_message(
     style = replace(style, width=max(style.width - MARGIN, 40))
     reach = None if volume.value_lines is None else volume.value_lines * style.width
     # For an object or array that is scored as one field, the values in it that differ are listed.
-    different = [len(collapse_rows(field.differences, result.documents)) for field in _wrong_fields(result)]
+    wrong = _wrong_fields(result, failures)
+    different = [len(collapse(field.differences, result.documents)) for field in wrong]
     places = sum(number or 1 for number in different)
     groups = volume.fields < maxsize
-    lowest = _lowest_scoring(result, failures, volume.fields, groups=groups)
+    lowest = _lowest_scoring(result, wrong, failures, volume.fields, groups=groups)
     is_empty = _is_empty_answer(result)
     subject = None
     if is_empty:
         subject = Subject(f"actual is {render(result.documents[1])}")
     elif entries := _entries(lowest[:1], 1, result):
-        path, number = _entry_path(entries[0], result, style)
-        values = entries[0].field.expected, entries[0].field.actual
-        subject = Subject(f"{path}{number}", values, places - (len(entries[0].alike) or 1))
+        subject = _subject_of(entries[0], result, places, style)
     first = headline(result, subject, threshold, failures, name, style)
     head = _also(failures, style)
     head.append(_counts(result, style, f", in {count(places, 'place')}" if any(different) else ""))
@@ -117,6 +117,24 @@ def failure_message(
 
 
 # -- the first lines ---------------------------------------------------------------------------------------
+
+
+def _subject_of(entry: _Entry, result: MatchResult, places: int, style: TerminalStyle) -> Subject:
+    """Return what the first line names, given the first entry and the number of places that differ."""
+    field, sentence = entry.field, sentence_of(entry.field)
+    path = "".join(_entry_path(entry, result, style))
+    others = places - (len(entry.alike) or 1)
+    if sentence == REORDERED:
+        return Subject(path, sentences=(sentence, "another order"), others=others)
+    if sentence.endswith(OTHERS_EQUAL):
+        array = _path(_array_of(field, result.documents), result, style)
+        where = sentence.partition(", ")[2]
+        shorter = f"{where.partition(' at ')[0]}, {OTHERS_EQUAL}"
+        others = max(others + 1 - where.count("["), 0)
+        return Subject(array, sentences=(sentence, where, shorter), others=others)
+    if sentence and not entry.represents_rows:
+        return Subject(path, sentences=(sentence,), others=others)
+    return Subject(path, (field.expected, field.actual), others=others)
 
 
 def _also(failures: Sequence[ScoreCheck], style: TerminalStyle) -> list[StyledLine]:
@@ -150,10 +168,17 @@ def _is_empty_answer(result: MatchResult) -> bool:
     return is_empty and not result.counts.keys() - {"omission", "skipped"}
 
 
-def _wrong_fields(result: MatchResult, causes: Container[str | None] = ()) -> list[FieldResult]:
-    """Return the fields with mistakes, `causes` first; a missing or extra row is one field."""
+def _find_causes(failures: Sequence[ScoreCheck]) -> set[str | None]:
+    """Return the fields below their limits, which come first if no overall score is too low."""
+    causes = {failure.field for failure in failures}
+    return set() if None in causes else causes
+
+
+def _wrong_fields(result: MatchResult, failures: Sequence[ScoreCheck]) -> list[FieldResult]:
+    """Return the fields with mistakes, causes first; those that one sentence explains are one field."""
+    causes = _find_causes(failures)
     found = [field for field in result.field_results if field.status not in _QUIET]
-    return collapse_rows(sorted(found, key=lambda field: field.path not in causes), result.documents)
+    return collapse(sorted(found, key=lambda field: field.path not in causes), result.documents)
 
 
 # -- the fields --------------------------------------------------------------------------------------------
@@ -166,6 +191,11 @@ class _Entry(NamedTuple):
     score: float | None
     alike: Sequence[FieldResult] = ()
     """The fields that the entry represents: those missing from, or extra in, several elements."""
+
+    @property
+    def represents_rows(self) -> bool:
+        """Whether the entry is a missing or extra row, or several of one array."""
+        return _is_row(self.alike[0] if self.alike else self.field)
 
 
 def _fields(
@@ -239,16 +269,21 @@ def _groups(fields: Iterable[FieldResult], documents: tuple[JsonValue, JsonValue
     by_key: dict[object, list[FieldResult]] = {}
     for number, field in enumerate(fields):
         key: object = number
-        if field.status in {"omission", "hallucination"} and "[]" in field.path:
-            if field.detail is None or not field.detail.reason:
-                key = field.path, field.status
-            elif _is_empty_array(field, documents):
+        if _is_row(field):
+            if _is_empty_array(field, documents):
                 key = field.parent_place
+        elif "[]" in field.path and (field.status in _ONE_SIDED or sentence_of(field)):
+            key = field.path, field.status, sentence_of(field)
         by_key.setdefault(key, []).append(field)
     groups: list[_Group] = []
     for alike in by_key.values():
         groups += [alike] if len(alike) >= _MIN_GROUP else [[field] for field in alike]
     return groups
+
+
+def _is_row(field: FieldResult) -> bool:
+    """Return whether a field is a missing or extra element with a reason."""
+    return type(field.place.key) is int and field.status in _ONE_SIDED and bool(sentence_of(field))
 
 
 def _is_empty_array(row: FieldResult, documents: tuple[JsonValue, JsonValue]) -> bool:
@@ -275,13 +310,15 @@ def _array_of(row: FieldResult, documents: tuple[JsonValue, JsonValue]) -> Field
 
 
 def _lowest_scoring(
-    result: MatchResult, failures: Sequence[ScoreCheck], limit: int, *, groups: bool
+    result: MatchResult,
+    wrong: Sequence[FieldResult],
+    failures: Sequence[ScoreCheck],
+    limit: int,
+    *,
+    groups: bool,
 ) -> list[_Group]:
     """Return the fields to show: those that failed a limit first, then by score, the lowest first."""
-    causes = {failure.field for failure in failures}
-    if None in causes:
-        causes = set()  # a field with a limit comes first only if no overall score is too low
-    wrong = _wrong_fields(result, causes)
+    causes = _find_causes(failures)
     return heapq.nsmallest(
         limit,
         _groups(wrong, result.documents) if groups else [[field] for field in wrong],
@@ -291,7 +328,8 @@ def _lowest_scoring(
 
 def first_field(result: MatchResult, failures: Sequence[ScoreCheck]) -> FieldResult | None:
     """Return the field that the message shows first; None if no field has a mistake."""
-    entries = _entries(_lowest_scoring(result, failures, 1, groups=False), 1, result)
+    lowest = _lowest_scoring(result, _wrong_fields(result, failures), failures, 1, groups=False)
+    entries = _entries(lowest, 1, result)
     return entries[0].field if entries else None
 
 
@@ -304,11 +342,10 @@ def _entries(groups: Sequence[_Group], limit: int, result: MatchResult) -> list[
     entries: list[_Entry] = []
     for field, *others in groups:
         if others:
-            is_rows = field.detail is not None and field.detail.reason
-            first = _array_of(field, result.documents) if is_rows else field
+            first = _array_of(field, result.documents) if _is_row(field) else field
             entries.append(_Entry(first, field.score, [field, *others]))
             continue
-        leaves = collapse_rows(field.differences, result.documents)
+        leaves = collapse(field.differences, result.documents)
         if not leaves:
             entries.append(_Entry(field, field.score))
             continue
@@ -339,7 +376,7 @@ def _row(
     if field.status == "batch_error":
         score = None  # it was never scored, and counts in no score
     style = space.style
-    is_row = field.detail is not None and bool(field.detail.reason)
+    is_row = entry.represents_rows
     path, number = _entry_path(entry, result, style)
     # Beside the path, the score of a line of its own needs some columns.
     room = style.width + _INDENT - _LEAD - len(number)
@@ -365,7 +402,7 @@ def _row(
 def _entry_path(entry: _Entry, result: MatchResult, style: TerminalStyle) -> tuple[str, str]:
     """Return the path of an entry as text, and the number of fields if the path is that of several."""
     field, _, alike = entry
-    if not alike or (field.detail is not None and field.detail.reason):
+    if not alike or entry.represents_rows:
         return _path(field, result, style), ""
     return field.path, f" {style.times}{count(len(alike))}"
 
@@ -395,8 +432,9 @@ def _path(field: FieldResult, result: MatchResult, style: TerminalStyle) -> str:
 
 def _note(field: FieldResult, space: Space) -> str:
     """Return the note on a field: its status if the values do not show it, the reason, and weight 0."""
-    if field.detail is not None and field.status in {"omission", "hallucination"} and field.detail.reason:
-        return ", ".join([field.detail.reason, *([] if field.weight else ["weight 0"])])  # a row
+    sentence = sentence_of(field) if field.status in _ONE_SIDED else ""
+    if sentence:
+        return space.style.printable(", ".join([sentence, *([] if field.weight else ["weight 0"])]))
     # A missing value is shown as "(missing)".
     parts = [] if field.status in {"mismatch", "omission"} else [STATUS_WORDS[field.status]]
     if field.error:

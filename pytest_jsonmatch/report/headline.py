@@ -37,9 +37,11 @@ class Subject(NamedTuple):
     """What the first line names."""
 
     text: str
-    """The path of the lowest-scoring field, or a sentence."""
+    """The path of the lowest-scoring field, or a sentence about all of actual."""
     values: tuple[JsonValue, JsonValue] | None = None
     """(expected, actual) of the field."""
+    sentences: Sequence[str] = ()
+    """Instead of values, a sentence that explains the field; shorter ones for narrow lines follow."""
     others: int = 0
     """The number of other places that differ."""
 
@@ -119,9 +121,9 @@ def _lead(result: MatchResult, subject: Subject, style: TerminalStyle, room: int
         start = style.printable(f"comparator {first.comparator!r} failed at ")
         end = f", {count(others, 'more error')}" if others else ""
         return f"{start}{style.middle(first.path, max(room - len(start) - len(end), _MIN_PATH))}{end}"
-    if subject.values is None:
-        return style.middle(subject.text, room)
     more = f", {count(subject.others)} more" if subject.others else ""
+    if subject.values is None:
+        return _sentence(subject, more, style, room)
     kind = style.printable(f": {sole}") if subject.others and (sole := sole_kind(result)) else ""
     width = display_width(value_text(*subject.values, style, room))
     path = style.middle(subject.text, max(room - width - len(more) - 1, room // 2))
@@ -131,3 +133,12 @@ def _lead(result: MatchResult, subject: Subject, style: TerminalStyle, room: int
     end = next((each for each in ends if left - display_width(each) >= least), "")
     values = value_text(*subject.values, style, max(left - display_width(end), _MIN_PATH))
     return f"{path} {values}{end}"
+
+
+def _sentence(subject: Subject, more: str, style: TerminalStyle, room: int) -> str:
+    """Return a field with the longest of its sentences that fits."""
+    texts = [style.printable(f": {sentence}") for sentence in subject.sentences] or [""]
+    for end in [f"{text}{end}" for text in texts for end in (more, "")]:
+        if display_width(f"{subject.text}{end}") <= room:
+            return f"{subject.text}{end}"
+    return f"{style.middle(subject.text, max(room - display_width(texts[-1]), _MIN_PATH))}{texts[-1]}"

@@ -167,6 +167,12 @@ def test_rules_of_the_call_stay():
     assert str(caught.value).endswith(f"{HEAD}\n     {text}")
 
 
+def test_an_inner_order_in_large_arrays_is_suggested():
+    rows = [{"id": at, "tags": [at, -at, "x"]} for at in range(1, 301)]
+    mixed = [{**row, "tags": row["tags"][::-1]} for row in rows]
+    assert suggested(mixed, rows)[0] == 'fields={"[].tags": {"align": "unordered"}}'
+
+
 def test_more_keys_than_expected_may_be_ignored_or_the_sides_be_swapped():
     with pytest.raises(AssertionError) as caught:
         assert_json_match({"a": 1, "b": 2}, {"a": 1})

@@ -473,7 +473,7 @@ def test_indices_of_expected_and_actual_are_told_apart():
             {"rows": [1, 20, 30, 40]},
             {"rows": [20, 30, 40, 1]},
             {},
-            "rows[0] 1 → 20, 3 more: only order of elements",
+            "rows: the same elements in another order",
         ),
         ({"a": " x", "b": 1}, {"a": "x", "b": 2}, {}, 'a " x" → "x", 1 more'),
         ({"a": "abc"}, {"a": "xyz"}, {}, 'a "abc" → "xyz"'),
@@ -511,6 +511,147 @@ def test_the_first_line_names_the_lowest_scoring_field(expected, actual, more, f
     assert re.sub(r" \(leaf_f1 0[.][0-9]+ < 1[.]00\)$", "", line) == first
     assert display_width(line) <= 72
     assert len(message(actual, expected, metric="leaf_f1", name="n" * 99).split("\n")[0]) <= 72
+
+
+PARAGRAPHS = [f"Paragraph {number}" for number in range(21)]
+ADDRESSES = [{"customer": {"name": "Ann", "city": "Rome"}, "n": at} for at in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "options", "shown"),
+    [
+        (
+            {"tags": ["a", "b", "c"]},
+            {"tags": ["c", "a", "b"]},
+            {},
+            """
+tags: the same elements in another order (leaf_f1 0.00 < 1.00)
+3 fields: 3 mismatch
+expected → actual:
+  0.00  tags  the same elements in another order
+      ["a", "b", "c"] → ["c", "a", "b"]
+""",
+        ),
+        (
+            {"orders": [{"tags": [at, "x"]} for at in range(3)], "n": 1},
+            {"orders": [{"tags": ["x", at]} for at in range(3)], "n": 2},
+            {},
+            """
+orders[].tags ×3: another order, 1 more (leaf_f1 0.00 < 1.00)
+7 fields: 7 mismatch
+expected → actual:
+  0.00  orders[].tags ×3
+      [0, "x"] → ["x", 0], …  the same elements in another order
+  0.00  n                 1 → 2                   100 % off
+""",
+        ),
+        (
+            {"paragraphs": PARAGRAPHS},
+            {"paragraphs": ["New", *PARAGRAPHS]},
+            {},
+            """
+paragraphs: 1 inserted at [0], the others equal (leaf_f1 0.00 < 1.00)
+22 fields: 21 mismatch, 1 extra
+expected → actual:
+  0.00  paragraphs[→0]
+      (nothing) → "New"
+      22 elements instead of 21, 1 inserted at [0], the others equal
+""",
+        ),
+        (
+            PARAGRAPHS,
+            [*PARAGRAPHS[:3], *PARAGRAPHS[4:17], *PARAGRAPHS[18:]],
+            {},
+            """
+$: 2 removed at [3], [17], the others equal (leaf_f1 0.15 < 1.00)
+21 fields: 3 match, 16 mismatch, 2 missing; precision 0.16, recall 0.14
+expected → actual:
+  0.00  [3]
+      "Paragraph 3" → (missing)
+      19 elements instead of 21, 2 removed at [3], [17], the others equal
+  0.00  [17]  "Paragraph 17" → (missing)  removed
+""",
+        ),
+        (
+            [{"id": at, "at": at, "name": f"n{at}"} for at in (1, 2, 3)],
+            [{"id": at, "at": -at, "name": f"N{at}"} for at in (3, 2, 1)],
+            {"skip": ["[].at"], "fields": {"[].name": {"transform": ["casefold"]}}},
+            """
+$: the same elements in another order (leaf_f1 0.33 < 1.00)
+9 fields: 2 match, 4 mismatch, 3 skipped
+expected → actual:
+  0.00  $  the same elements in another order
+      expected [{"id": 1, "at": 1, "name": "n1"}, {"id": 2, "at": 2, "n…
+      actual   [{"id": 3, "at": -3, "name": "N3"}, {"id": 2, "at": -2, …
+""",
+        ),
+        (
+            {"vendor": "Acme", "n": 1},
+            {"vendor_name": "Acme", "n": 1},
+            {},
+            """
+vendor: renamed to vendor_name? (leaf_f1 0.50 < 1.00)
+3 fields: 1 match, 1 missing, 1 extra
+expected → actual:
+  0.00  vendor  "Acme" → (missing)  renamed to vendor_name?
+""",
+        ),
+        (
+            {"orders": ADDRESSES},
+            {"orders": [{"client of": each["customer"], "n": each["n"]} for each in ADDRESSES]},
+            {},
+            """
+orders[].customer ×3: renamed to ["client of"]? (leaf_f1 0.33 < 1.00)
+15 fields: 3 match, 6 missing, 6 extra
+expected → actual:
+  0.00  orders[].customer ×3  renamed to ["client of"]?
+      {"name": "Ann", "city": "Rome"} → (missing)
+""",
+        ),
+        (
+            {"customer": {"name": "Ann"}, "n": 1},
+            {"client": {"name": "Ann"}, "n": 1},
+            {"extra": "ignore"},
+            """
+customer: renamed to client? (leaf_f1 0.67 < 1.00)
+2 fields: 1 match, 1 missing; precision 1.00, recall 0.50
+expected → actual:
+  0.00  customer  {"name": "Ann"} → (missing)  renamed to client?
+""",
+        ),
+    ],
+)
+def test_one_sentence_explains_many_differences(expected, actual, options, shown):
+    assert lines(message(actual, expected, metric="leaf_f1", options=options)) == lines(shown)
+    first = message(actual, expected, metric="leaf_f1", options=options).split("\n")[0]
+    assert display_width(first) <= 72
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual"),
+    [
+        ({"a": True}, {"b": True}),  # equal by chance
+        ({"a": 1}, {"b": 1}),
+        ({"a": "Ann", "b": "Ann"}, {"c": "Ann"}),  # either
+        ({"a": "Ann"}, {"b": "Ann", "c": "Ann"}),
+        ({"a": []}, {"b": []}),
+        ([1, 2, 3], [3, 2, 2]),
+        ([1, 2, 3], [0, 1, 2, 4]),  # another element differs, too
+        ([1, 2, 3], [1, 2, 3, 4]),  # nothing is shifted
+        ([1, 2, 3], [4, 5, 6, 7, 1, 2, 3]),  # more than are named
+        ([[1, 2], [3, 4]], [[4, 3], [2, 1]]),  # two orders
+        ([{"n": 1}], []),
+    ],
+)
+def test_what_may_have_another_reason_is_not_explained(expected, actual):
+    text = message({"v": actual}, {"v": expected}, metric="leaf_f1")
+    assert not re.search("renamed|another order|inserted|removed", text)
+
+
+def test_arrays_that_are_not_compared_by_position_have_no_order():
+    options = {"arrays": "unordered"}
+    text = message([2, 1, 5], [1, 2], metric="leaf_f1", options=options)
+    assert lines(text)[3:] == ["  0.00  [2]  (nothing) → 5  extra"]
 
 
 def test_the_first_line_tells_values_apart_that_look_equal():

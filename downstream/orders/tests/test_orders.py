@@ -104,3 +104,23 @@ def test_an_order_is_what_the_file_says(created):
 def test_each_customer_has_a_file(client, customer, expected_json):
     order = NEW.model_copy(update={"customer": customer}).model_dump(mode="json", by_alias=True)
     assert_json_match(client.post("/orders", json=order).json(), expected_json)
+
+
+# -- what failures suggest ---------------------------------------------------------------------------------
+
+
+def test_a_member_that_the_model_lacks_may_be_ignored(created):
+    answer = {**created.json(), "source": "web"}
+    with pytest.raises(AssertionError) as caught:
+        assert_json_match(answer, EXPECTED)
+    lines = str(caught.value).splitlines()
+    assert lines[0].startswith('source (nothing) → "web" (leaf_f1 0.9')
+    assert '     extra="ignore"' in lines
+    assert_json_match(answer, EXPECTED, extra="ignore")
+
+
+def test_a_sum_may_have_a_tolerance(created):
+    answer = {**created.json(), "lineTotal": 7.05}
+    with pytest.raises(AssertionError, match=r'would pass with\n     fields={"lineTotal": {"tolerance": '):
+        assert_json_match(answer, EXPECTED)
+    assert_json_match(answer, EXPECTED, fields={"lineTotal": {"tolerance": {"rel": 0.01}}})

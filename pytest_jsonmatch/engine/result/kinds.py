@@ -220,12 +220,12 @@ class _Surroundings:
         ]
         for leaf, keys in zip(self._leaves, sides):
             for owner, is_actual, value in keys:
-                if _is_telling(value):
+                if is_telling(value):
                     owners.setdefault((owner, not is_actual, value), set()).add(leaf.node.place)
         found: dict[int, Hashable] = {}
         for at, (leaf, keys) in enumerate(zip(self._leaves, sides)):
             for owner, is_actual, value in reversed(keys):
-                if _is_telling(value) and owners.get((owner, bool(is_actual), value), set()) - {
+                if is_telling(value) and owners.get((owner, bool(is_actual), value), set()) - {
                     leaf.node.place
                 }:
                     found.setdefault(at, (owner, value))
@@ -271,7 +271,7 @@ class _Surroundings:
             for side, (value, at) in enumerate(values):
                 if value is MISSING or type(value) in CONTAINERS:
                     continue
-                key = _make_leaf_key(leaf.node, value)
+                key = make_leaf_key(leaf.node, value)
                 found = [pairing[side].get(at) for pairing in partners]
                 if any(other is not None and key in bags[1 - side][other] for other in found):
                     matching.append(index)
@@ -313,14 +313,15 @@ def _find_around(leaf: FieldResult) -> _Around:
     return _Around(parent.parent if is_element and parent is not None else parent, row, element)
 
 
-def _is_telling(value: JsonValue) -> bool:
+def is_telling(value: JsonValue) -> bool:
     """Return whether an equal value elsewhere is hardly a coincidence."""
     if type(value) is str:
         return len(value) > 1
     return type(value) in NUMBERS and abs(value) > _ONE_DIGIT
 
 
-def _make_leaf_key(node: PlanNode, value: JsonValue) -> tuple[PlanNode, Hashable]:
+def make_leaf_key(node: PlanNode, value: JsonValue) -> tuple[PlanNode, Hashable]:
+    """Return a key of a leaf; equal keys mean equal values after transforms, at one schema path."""
     return node.place, make_json_key(node.rules.try_transform(value), strict=node.rules.strict_numbers)
 
 
@@ -336,7 +337,7 @@ def _make_bags(element: PlanNode, values: Sequence[JsonValue]) -> list[Counter[A
             if node.rules.skip:
                 continue
             if type(item) not in CONTAINERS or node.rules.explicit_comparator is not None:
-                bag[_make_leaf_key(node, item)] += 1
+                bag[make_leaf_key(node, item)] += 1
             elif type(item) is dict:
                 queue += [(node.children[key], member) for key, member in item.items()]
             else:

@@ -116,7 +116,8 @@ def collapse_rows(
     """
     collapsed: dict[Place | int, FieldResult] = {}
     for number, result in enumerate(results):
-        row = _find_row(result, documents) if result.status in _ONE_SIDED else None
+        has_reason = result.detail is not None and bool(result.detail.reason)
+        row = _find_row(result, documents) if result.status in _ONE_SIDED and not has_reason else None
         if row is None:
             collapsed[number] = result
         elif row not in collapsed or not collapsed[row].weight:
