@@ -249,8 +249,8 @@ def _describe_fields(failed_case: FailedCase) -> str:
     if errors := comparator_errors(failed_case.run):
         return errors[0]
     # The cell of the score says that there is no JSON.
-    refused = (each for each in failed_case.run.comparisons if each.unreadable and each.parsed is not False)
-    if failed_case.run.error or any(refused):
+    refused = any(made.unreadable and made.parsed is not False for made in failed_case.run.comparisons)
+    if failed_case.run.error or refused:
         return headline_of(failed_case.failure.message)
     fields = lowest_fields(Case(failed_case.case.id, (failed_case.run,)))
     if not fields:

@@ -130,7 +130,7 @@ def _lead(result: MatchResult, subject: Subject, style: TerminalStyle, room: int
     left = room - display_width(path) - 1
     ends = (f"{more}{kind}", kind or more, more, "")
     least = min(width, _MIN_VALUES)
-    end = next((each for each in ends if left - display_width(each) >= least), "")
+    end = next((text for text in ends if left - display_width(text) >= least), "")
     values = value_text(*subject.values, style, max(left - display_width(end), _MIN_PATH))
     return f"{path} {values}{end}"
 
