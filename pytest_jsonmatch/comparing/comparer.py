@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping
 from functools import lru_cache, partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.comparing.running import current_run
 from pytest_jsonmatch.engine.ask.rounds import score_all_with_answers, score_with_answers
@@ -30,6 +30,7 @@ from pytest_jsonmatch.engine.value.matchers import to_expected
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.results.answer import unwrap_answer
 from pytest_jsonmatch.support.defaults import METRIC
+from pytest_jsonmatch.support.frozen import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -281,14 +282,22 @@ def read_expected(expected: object) -> JsonValue:
 
 
 @final
-class ExpectedValue(NamedTuple):
+class ExpectedValue(Frozen):
     """An expected value as JSON, and what is known of its pydantic models."""
 
-    value: JsonValue
-    decimals: tuple[tuple[Segment, ...], ...] = ()
-    """The schema paths of numbers that pydantic writes as text."""
-    aliases: Mapping[str, str] = MappingProxyType({})
-    """The aliases of members by their names."""
+    __slots__ = ("aliases", "decimals", "value")
+
+    def __init__(
+        self,
+        value: JsonValue,
+        decimals: tuple[tuple[Segment, ...], ...] = (),
+        aliases: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        self.value: Final = value
+        self.decimals: Final = decimals
+        """The schema paths of numbers that pydantic writes as text."""
+        self.aliases: Final = aliases
+        """The aliases of members by their names."""
 
     def add_rules(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return options under which decimals are compared as numbers, unless a schema has the rules."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, Final, NamedTuple, cast, final
+from typing import Any, Final, cast, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.support.frozen import Frozen, list_fields, replace
@@ -147,10 +147,13 @@ def unwrap_answer(actual: object) -> object:
     return actual.value if isinstance(actual, Answer) else actual
 
 
-class _Statistic(NamedTuple):
-    attribute: str
-    """The attribute of `Spent`."""
-    description: str
+class _Statistic(Frozen):
+    __slots__ = ("attribute", "description")
+
+    def __init__(self, attribute: str, description: str) -> None:
+        self.attribute: Final = attribute
+        """The attribute of `Spent`."""
+        self.description: Final = description
 
 
 STATISTICS: Final[Mapping[str, _Statistic]] = {

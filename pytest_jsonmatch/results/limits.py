@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
 from pytest_jsonmatch.engine.value.text import suggest_share
+from pytest_jsonmatch.support.frozen import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -77,16 +78,19 @@ def reaches(value: float, limit: float) -> bool:
 
 
 @final
-class ScoreCheck(NamedTuple):
+class ScoreCheck(Frozen):
     """A score and the limit that it must reach."""
 
-    name: str
-    """One of `SCORES`, or the name of a field's score."""
-    value: float | None
-    """None for a pattern that matches no compared field."""
-    limit: float
-    field: str | None = None
-    """The schema path of the field, or the pattern that matches no field; None for an overall score."""
+    __slots__ = ("field", "limit", "name", "value")
+
+    def __init__(self, name: str, value: float | None, limit: float, field: str | None = None) -> None:
+        self.name: Final = name
+        """One of `SCORES`, or the name of a field's score."""
+        self.value: Final = value
+        """None for a pattern that matches no compared field."""
+        self.limit: Final = limit
+        self.field: Final = field
+        """The schema path of the field, or the pattern that matches no field; None for an overall score."""
 
     @property
     def is_reached(self) -> bool:

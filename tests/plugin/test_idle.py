@@ -6,6 +6,8 @@ import json
 import random
 import subprocess
 import sys
+import textwrap
+from collections import Counter
 
 import pytest
 
@@ -47,9 +49,11 @@ SLOW_CLASSES = """
         \"\"\"Our dataclasses and named tuples in the modules that are imported now.\"\"\"
         for name, module in sorted(sys.modules.items()):
             for each in vars(module).values() if name.startswith("pytest_jsonmatch") else ():
-                is_ours = isinstance(each, type) and each.__module__ == name
-                if is_ours and (dataclasses.is_dataclass(each) or hasattr(each, "_fields")):
-                    yield f"{name}.{each.__name__}"
+                if isinstance(each, type) and each.__module__ == name:
+                    if dataclasses.is_dataclass(each):
+                        yield f"dataclass:{each.__name__}"
+                    elif hasattr(each, "_fields"):
+                        yield f"tuple:{each.__name__}"
 """
 
 
@@ -60,6 +64,21 @@ def test_a_run_without_comparisons_creates_no_slow_class(pytester):
         print("slow:", *list_slow_classes())
     """)
     pytester.run(sys.executable, "-m", "pytest").stdout.fnmatch_lines("slow:")
+
+
+def test_a_first_comparison_creates_few_slow_classes():
+    """No dataclass, and named tuples only where values are unpacked or hashed all the time."""
+    code = f"""{SLOW_CLASSES}
+    from pytest_jsonmatch import assert_json_match
+
+    assert_json_match({{"name": "Ann", "tags": [1, 2]}}, {{"name": "Ann", "tags": [1, 2]}})
+    print(*list_slow_classes())
+    """
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    found = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    kinds = Counter(name.partition(":")[0] for name in found)
+    assert kinds["dataclass"] == 0, found
+    assert 0 < kinds["tuple"] <= 29, found
 
 
 def test_field_match_needs_no_heavy_import(pytester):

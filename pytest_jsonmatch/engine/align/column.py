@@ -213,18 +213,28 @@ def find_distinct(values: Sequence[JsonValue]) -> tuple[list[JsonValue], list[in
 
 
 @final
-class FlatArrays(NamedTuple):
+class FlatArrays:
     """The elements of all nested arrays of one side."""
 
-    arrays: Sequence[list[JsonValue]]
-    orders: list[list[int]]
-    """For each array, the indices of its elements in canonical order."""
-    codes: list[list[int]]
-    """For each array, the numbers of its elements' values."""
-    keys: list[list[Hashable]]
-    """For each array, the equality keys of its elements."""
-    values: list[JsonValue]
-    """The distinct values."""
+    __slots__ = ("arrays", "codes", "keys", "orders", "values")
+
+    def __init__(
+        self,
+        arrays: Sequence[list[JsonValue]],
+        orders: list[list[int]],
+        codes: list[list[int]],
+        keys: list[list[Hashable]],
+        values: list[JsonValue],
+    ) -> None:
+        self.arrays: Final = arrays
+        self.orders: Final = orders
+        """For each array, the indices of its elements in canonical order."""
+        self.codes: Final = codes
+        """For each array, the numbers of its elements' values."""
+        self.keys: Final = keys
+        """For each array, the equality keys of its elements."""
+        self.values: Final = values
+        """The distinct values."""
 
 
 def flatten(

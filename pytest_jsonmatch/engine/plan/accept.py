@@ -22,6 +22,7 @@ from pytest_jsonmatch.engine.value.convert import (
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
 from pytest_jsonmatch.engine.value.matchers import compile_pattern, make_full_match
 from pytest_jsonmatch.engine.value.text import render, shorten
+from pytest_jsonmatch.support.frozen import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,26 +49,43 @@ class Alternative(NamedTuple):
 
 
 @final
-class Predicate(NamedTuple):
+class Predicate(Frozen):
     """A condition on actual's value."""
 
-    text: str
-    """The text in a reason if the predicate holds."""
-    holds: Callable[[JsonValue], bool]
-    is_fast: bool = True
-    """Whether the predicate never raises an error."""
-    types: frozenset[str] = JSON_TYPES
-    """The JSON types of the values for which the predicate may hold."""
+    __slots__ = ("holds", "is_fast", "text", "types")
+
+    def __init__(
+        self,
+        text: str,
+        holds: Callable[[JsonValue], bool],
+        is_fast: bool = True,
+        types: frozenset[str] = JSON_TYPES,
+    ) -> None:
+        self.text: Final = text
+        """The text in a reason if the predicate holds."""
+        self.holds: Final = holds
+        self.is_fast: Final = is_fast
+        """Whether the predicate never raises an error."""
+        self.types: Final = types
+        """The JSON types of the values for which the predicate may hold."""
 
 
 @final
-class Accept(NamedTuple):
+class Accept(Frozen):
     """Everything that is accepted at a place in addition to the expected value."""
 
-    alternatives: tuple[Alternative, ...] = ()
-    predicates: tuple[Predicate, ...] = ()
-    optional: bool = False
-    """Whether actual may lack the member or element."""
+    __slots__ = ("alternatives", "optional", "predicates")
+
+    def __init__(
+        self,
+        alternatives: tuple[Alternative, ...] = (),
+        predicates: tuple[Predicate, ...] = (),
+        optional: bool = False,
+    ) -> None:
+        self.alternatives: Final = alternatives
+        self.predicates: Final = predicates
+        self.optional: Final = optional
+        """Whether actual may lack the member or element."""
 
     @property
     def is_fast(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.plan.fieldrules import (
     IGNORED,
@@ -16,6 +16,7 @@ from pytest_jsonmatch.engine.plan.fieldrules import (
 from pytest_jsonmatch.engine.value.convert import MISSING, Matcher
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
+from pytest_jsonmatch.support.frozen import Frozen, replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,14 +46,19 @@ class _Children(dict["Segment", "PlanNode"]):
 
 
 @final
-class NodeSpec(NamedTuple):
+class NodeSpec(Frozen):
     """Everything needed to create a node, except its location."""
 
-    schema: SchemaNode | None
-    unlisted: bool = False
-    """Whether this is a member that the schema does not list."""
-    kind: ValueKind | None = None
-    """The kind of the values here; None for any."""
+    __slots__ = ("kind", "schema", "unlisted")
+
+    def __init__(
+        self, schema: SchemaNode | None, unlisted: bool = False, kind: ValueKind | None = None
+    ) -> None:
+        self.schema: Final = schema
+        self.unlisted: Final = unlisted
+        """Whether this is a member that the schema does not list."""
+        self.kind: Final = kind
+        """The kind of the values here; None for any."""
 
 
 @final
@@ -144,7 +150,7 @@ class PlanNode:
         """The nodes for the schema's alternatives at this place."""
         if self._alternatives is None:
             branches = () if self.spec.schema is None or self.varies_by_kind else self.spec.schema.branches
-            specs = [self.spec._replace(schema=schema) for _, schema in branches]
+            specs = [replace(self.spec, schema=schema) for _, schema in branches]
             self._alternatives = [
                 PlanNode(self.plan, self.parent, self.segment, spec, (self, "alternatives", number))
                 for number, spec in enumerate(specs)
@@ -157,7 +163,7 @@ class PlanNode:
         if self._kinds is None:
             self._kinds = {
                 kind: PlanNode(
-                    self.plan, self.parent, self.segment, self.spec._replace(kind=kind), (self, "kinds", kind)
+                    self.plan, self.parent, self.segment, replace(self.spec, kind=kind), (self, "kinds", kind)
                 )
                 for kind in KINDS
             }

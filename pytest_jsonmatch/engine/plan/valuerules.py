@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, final
+from typing import TYPE_CHECKING, Any, Final, Protocol, final
 
 from pytest_jsonmatch.engine.comparators.transforms import UserFunction, map_scalars
 from pytest_jsonmatch.engine.plan.accept import Acceptance
 from pytest_jsonmatch.engine.value.convert import MISSING, Matcher
-from pytest_jsonmatch.support.frozen import replace
+from pytest_jsonmatch.support.frozen import Frozen, replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,13 +40,16 @@ class InheritedRules(Protocol):
 
 
 @final
-class Thresholds(NamedTuple):
+class Thresholds(Frozen):
     """The thresholds of leaf scores; they never make a lower score count more than a higher one."""
 
-    lowest: float = 0.0
-    """A score below this counts 0."""
-    match: float = 1.0
-    """A score of at least this counts 1."""
+    __slots__ = ("lowest", "match")
+
+    def __init__(self, lowest: float = 0.0, match: float = 1.0) -> None:
+        self.lowest: Final = lowest
+        """A score below this counts 0."""
+        self.match: Final = match
+        """A score of at least this counts 1."""
 
     def apply(self, score: float) -> float:
         """Return the score that counts for a leaf."""
