@@ -157,7 +157,8 @@ def named_plugins_only(request: pytest.FixtureRequest, monkeypatch: pytest.Monke
         monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
         monkeypatch.setenv("PYTEST_ADDOPTS", "-p jsonmatch")
         monkeypatch.setattr(importlib.metadata, "distributions", with_entry_points)
-        monkeypatch.setattr(pytester, "popen", functools.partial(forked.popen, pytester.popen))
+        if "every_plugin" not in request.fixturenames:
+            monkeypatch.setattr(pytester, "popen", functools.partial(forked.popen, pytester.popen))
 
 
 @functools.cache
