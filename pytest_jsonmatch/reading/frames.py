@@ -31,6 +31,8 @@ def to_rows(records: Any) -> Any:
     if not records.columns.is_unique:
         name = records.columns[records.columns.duplicated()][0]
         raise ConfigurationError(f"two columns of the data frame have the name {name!r}; rename one")
+    if not len(records):
+        return []
     missing = records.isna().to_numpy(copy=True)
     for at, kind in enumerate(records.dtypes):
         if str(kind) == "object":  # None in other columns is NaN or pandas.NA

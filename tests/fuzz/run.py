@@ -31,6 +31,7 @@ import evalschemas  # noqa: F401
 import goldens  # noqa: F401
 import pairs  # noqa: F401
 import resultfiles  # noqa: F401
+import runs  # noqa: F401
 import texts  # noqa: F401
 from laws import LAWS, check_law, tried
 from suite import check_suite

@@ -21,6 +21,7 @@ for name in (
     "goldens",
     "pairs",
     "resultfiles",
+    "runs",
     "suite",
     "test_golden_editor",
     "test_schema_laws",

@@ -199,6 +199,13 @@ def test_an_answer_that_cannot_be_read_is_an_error_and_no_warning(run_golden: An
         assert (again["errors"], again["warnings"]) == (1, 1)
 
 
+def test_a_data_frame_without_rows_has_no_answer() -> None:
+    pandas = pytest.importorskip("pandas")
+    for frame in (pandas.DataFrame({"id": [], "a": []}), pandas.DataFrame([{"id": "r1", "a": "x"}])[:0]):
+        run = compare_corpus(frame, GOLD, id="id")
+        assert (run.total_records, run.total_unanswered, run.micro_recall) == (2, 2, 0.0)
+
+
 def test_a_run_of_records_is_complete_as_far_as_they_have_answers() -> None:
     corpus = compare_corpus(GOLD[:1], GOLD, id="id", keep="all")
     for run in (corpus, read_back(corpus), RunResult.of_cases(corpus.cases), corpus.with_cases(corpus.cases)):
