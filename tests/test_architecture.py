@@ -192,3 +192,19 @@ def test_the_engine_works_without_pytest_and_yaml() -> None:
 def test_every_public_name_can_be_had() -> None:
     assert [name for name in pytest_jsonmatch.__all__ if not hasattr(pytest_jsonmatch, name)] == []
     assert set(pytest_jsonmatch.__all__) <= set(dir(pytest_jsonmatch))
+
+
+def test_one_class_makes_aggregates_and_no_run_has_a_kind() -> None:
+    made, branches = set(), []
+    for path in SOURCES:
+        text = path.read_text(encoding="utf-8")
+        name = path.relative_to(PACKAGE).as_posix()
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in {
+                "FieldAggregation",
+                "FieldAggregation.from_list",
+            }:
+                made.add(name)
+        branches += [name for word in ("is_of_records", "totals is None") if word in text]
+    assert made == {"engine/result/aggregation.py"}
+    assert branches == []

@@ -80,6 +80,31 @@ def pytest_jsonmatch_actual(case):
     assert run.per_field["a"].mean_score == 0.5
 
 
+def test_results_count_in_each_run_and_scores_are_means_over_the_runs_of_a_case(run_golden: Any) -> None:
+    producer = """
+import itertools
+answers = itertools.cycle([{"a": 1, "items": [{"n": 1}]}, {"a": 1, "x": 2}])
+
+def pytest_jsonmatch_actual(case):
+    return next(answers) if case.id.startswith("twice") else case.expected
+"""
+    expected = {"a": 1, "items": [{"n": 1}]}
+    cases = [{"id": "twice", "expected": expected, "repeat": 2}, {"id": "once", "expected": expected}]
+    run = run_golden(cases, producer, options={"arrays": "unordered"})
+    for found in (run, read_back(run)):
+        of_run, of_x = found.totals.over(), found.per_field["x"]
+        # x counts 1 in the run without it, and 0 in the other one.
+        assert (of_x.mean_score, of_x.hallucinations, found.per_field["items[].n"].mean_score) == (
+            0.5,
+            1,
+            0.75,
+        )
+        assert [of_run.count(status) for status in ("match", "omission", "hallucination")] == [5, 1, 1]
+        assert of_run.rate("missing_rate") == pytest.approx(1 / 6)
+        assert (found.rows["items"].expected, found.rows["items"].found) == (3, 2)
+        assert found.mean_recall == pytest.approx((0.75 + 1) / 2)
+
+
 def test_a_file_of_a_corpus_has_its_numbers() -> None:
     corpus = compare_corpus(GOLD[:1], GOLD, id="id", tags={"n": "a"})
     read = from_text(to_text(corpus), "run.jsonl")
