@@ -406,7 +406,7 @@ def _make_file_stem(name: str) -> str:
     """Return a test's name, with its parameters, as the name of a file; a name that changes gets a digest.
 
     >>> _make_file_stem("test_order[new]"), _make_file_stem("TestOrders.test_get[/orders/1]")
-    ('test_order-new', 'TestOrders.test_get-_orders_1-6fbdf80d')
+    ('test_order-new', 'TestOrders.test_get-_orders_1-b869e944')
     """
     test, bracket, parameters = name.partition("[")
     plain = f"{test}-{parameters.removesuffix(']')}" if bracket else test

@@ -193,15 +193,15 @@ def test_roots_and_dataclasses_are_models_too():
 @pytest.mark.parametrize(
     ("expected", "actual", "rule"),
     [
-        (dt.date(2026, 1, 31), "2026-01-31T08:30:00Z", "{'compare': {'date': {'precision': 'day'}}}"),
-        (dt.datetime(2026, 1, 31), "2026-01-31", "'date'"),
-        (dt.datetime(2026, 1, 31, tzinfo=UTC), "2026-01-31T00:00:00Z", "'date'"),
+        (dt.date(2026, 1, 31), "2026-01-31T08:30:00Z", '{"compare": {"date": {"precision": "day"}}}'),
+        (dt.datetime(2026, 1, 31), "2026-01-31", '"date"'),
+        (dt.datetime(2026, 1, 31, tzinfo=UTC), "2026-01-31T00:00:00Z", '"date"'),
     ],
 )
 def test_dates_of_another_precision_suggest_a_rule_for_their_field(expected, actual, rule):
     with pytest.raises(AssertionError) as caught:
         assert_json_match({"due": actual, "name": "b"}, {"due": expected, "name": "a"})
-    assert f"fields={{'due': {rule}}}" in str(caught.value)
+    assert f'fields={{"due": {rule}}}' in str(caught.value)
     with pytest.raises(AssertionError) as caught:
         assert_json_match({"due": "2027-01-31"}, {"due": expected})
     assert "precision" not in str(caught.value)
