@@ -7,8 +7,6 @@ from contextlib import suppress
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.reading.datafiles import read_limited
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -47,6 +45,8 @@ def holds_cases(path: Path) -> bool:
     it is not YAML, the keys before the error count.
     """
     import yaml
+
+    from pytest_jsonmatch.reading.datafiles import read_limited
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     level, is_key = 0, True

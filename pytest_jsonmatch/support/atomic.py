@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import glob
 import os
-import secrets
 import stat
 import time
 from contextlib import suppress
@@ -96,6 +95,8 @@ def write_file(path: Path, data: bytes) -> None:
 
 
 def _replace(path: Path, data: bytes) -> None:
+    import secrets  # late, since it takes longer than all else here
+
     remove_temporary_files(path)
     temporary = path.with_name(f"{_make_hidden_name(path)}.{secrets.token_hex(4)}.tmp")
     try:

@@ -12,7 +12,12 @@ from collections import Counter
 import pytest
 
 HEAVY = ["numpy", "scipy", "rapidfuzz", "yaml", "regex", "json_repair"]
-OURS = ["pytest_jsonmatch.engine", "pytest_jsonmatch.report", "pytest_jsonmatch.comparing.assertions"]
+OURS = [
+    "pytest_jsonmatch.engine",
+    "pytest_jsonmatch.report",
+    "pytest_jsonmatch.reading",
+    "pytest_jsonmatch.comparing.assertions",
+]
 WORDS = ["tea", "milk", "bread", "salt", "rice", "oil", "plum", "corn", "fig", "lime", "kale", "oats"]
 PLAIN = "def test_plain(): pass"
 FIELD_MATCH = """
