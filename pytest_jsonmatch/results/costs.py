@@ -16,7 +16,7 @@ _ATTRIBUTES: Final = ("seconds", "cost", "tokens")
 _NOTHING: Final = Spent()
 
 
-class _Sums:
+class _ModelSums:
     """The sums over the answers of one model."""
 
     __slots__ = ("answers", "known", "scored", "scores", "sums", "times")
@@ -44,7 +44,7 @@ class _Sums:
         if spent.seconds is not None:
             self.times[float(f"{spent.seconds:.3g}")] += 1
 
-    def merge(self, other: _Sums) -> None:
+    def merge(self, other: _ModelSums) -> None:
         self.answers += other.answers
         self.scored += other.scored
         self.scores.merge(other.scores)
@@ -75,18 +75,18 @@ class CostTotals:  # noqa: PLW1641 - its numbers change, so it has no hash
 
     __slots__ = ("_models",)
 
-    def __init__(self, models: dict[str, _Sums] | None = None) -> None:
-        self._models: dict[str, _Sums] = {} if models is None else models
+    def __init__(self, models: dict[str, _ModelSums] | None = None) -> None:
+        self._models: dict[str, _ModelSums] = {} if models is None else models
 
     def add(self, spent: Spent | None, score: float | None) -> None:
         """Add an answer and its score, None without one; nothing is added if nothing is known about it."""
         if spent is not None and spent != _NOTHING:
-            self._models.setdefault(spent.model or "", _Sums()).add(spent, score)
+            self._models.setdefault(spent.model or "", _ModelSums()).add(spent, score)
 
     def merge(self, other: CostTotals) -> None:
         """Add the cost and latency of other answers."""
         for model, sums in other._models.items():
-            self._models.setdefault(model, _Sums()).merge(sums)
+            self._models.setdefault(model, _ModelSums()).merge(sums)
 
     @property
     def by_model(self) -> dict[str, CostTotals]:
@@ -105,9 +105,9 @@ class CostTotals:  # noqa: PLW1641 - its numbers change, so it has no hash
         return whole.scores.value / whole.scored if whole.scored else None
 
     @property
-    def _whole(self) -> _Sums:
+    def _whole(self) -> _ModelSums:
         """The sums over all models."""
-        whole = _Sums()
+        whole = _ModelSums()
         for sums in self._models.values():
             whole.merge(sums)
         return whole
@@ -137,9 +137,9 @@ class CostTotals:  # noqa: PLW1641 - its numbers change, so it has no hash
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> CostTotals:
         """Return the sums from the result of `to_plain`."""
-        models: dict[str, _Sums] = {}
+        models: dict[str, _ModelSums] = {}
         for model, numbers in plain.items():
-            sums = models[model] = _Sums()
+            sums = models[model] = _ModelSums()
             sums.answers = numbers["answers"]
             score, sums.scored = numbers["scores"]
             sums.scores.extend((score,))

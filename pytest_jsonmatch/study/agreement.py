@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.records.columns import ColumnSelection
     from pytest_jsonmatch.study.answers import ComparedAnswer
-    from pytest_jsonmatch.study.gold_records import Document, Records
+    from pytest_jsonmatch.study.gold_records import AnnotatedDocument, Records
 
     Floats = NDArray[np.float64]
 
@@ -183,7 +183,7 @@ class _RatingCollector:
         """The numbers of the clusters; a document in none is a cluster of its own."""
         self.fields: dict[str, Ratings] = {}
 
-    def add(self, documents: Iterable[Document], compare: RecordComparer) -> None:
+    def add(self, documents: Iterable[AnnotatedDocument], compare: RecordComparer) -> None:
         """Add documents; a judge is asked about all of them in one call."""
         shared = []
         for document in documents:
@@ -198,7 +198,9 @@ class _RatingCollector:
         for document, annotator_count, pairs in shared:
             self._add(document, annotator_count, [next(results) for _ in pairs])
 
-    def _add(self, document: Document, annotator_count: int, compared: Iterable[ComparedAnswer]) -> None:
+    def _add(
+        self, document: AnnotatedDocument, annotator_count: int, compared: Iterable[ComparedAnswer]
+    ) -> None:
         """Add a document that `annotator_count` annotators describe."""
         cluster = self.clusters.setdefault(document.cluster or self.documents, len(self.clusters))
         for result in compared:

@@ -88,7 +88,7 @@ def _find_id(record: JsonValue, column: str, place: str) -> str | int:
     raise ConfigurationError(f"{place} has no {column} that is a string or an integer")
 
 
-class Document(NamedTuple):
+class AnnotatedDocument(NamedTuple):
     """A document with its gold record in each of several files."""
 
     id: str | int
@@ -102,7 +102,7 @@ def join_records(
     reading: Reading,
     cluster: str | None = None,
     schema: SchemaNode | None = None,
-) -> Iterator[Document]:
+) -> Iterator[AnnotatedDocument]:
     """Yield each document with its record in each file.
 
     Raises:
@@ -116,4 +116,6 @@ def join_records(
         by_gold[record.gold] = record
     for name, by_gold in documents.items():
         values = [by_gold[gold].value if gold in by_gold else MISSING for gold in sides]
-        yield Document(name, values, next(filter(None, (each.cluster for each in by_gold.values())), ""))
+        yield AnnotatedDocument(
+            name, values, next(filter(None, (each.cluster for each in by_gold.values())), "")
+        )
