@@ -89,7 +89,7 @@ def _evaluate(
 ) -> RunResult:
     from pytest_jsonmatch.corpus.compare_corpus import compare_corpus
 
-    needs_all = any(gate.cases or gate.is_significant for gate in gates)
+    needs_all = any(gate.needs_cases for gate in gates)
     validates = options.validate or any(gate.statistic == "valid_rate" for gate in gates)
     with _executor(options, rules) as executor, Progress(options.expected) as progress:
         run = compare_corpus(

@@ -186,6 +186,16 @@ class Gate:
         is_of_fields = self.field is not None and self.statistic != "pass_rate"
         return self.is_micro or is_of_fields or self.statistic in _OF_LEAVES
 
+    @property
+    def needs_cases(self) -> bool:
+        """Whether totals do not decide: each case counts, for an interval, some cases or what is right in it.
+
+        >>> parse_gate("f1 > 0").needs_cases, parse_gate('fields["a"].pass_rate > 0').needs_cases
+        (False, True)
+        """
+        is_of_right = self.field is not None and self.statistic == "pass_rate"
+        return self.cases is not None or self.is_significant or len(self.tags) > 1 or is_of_right
+
     def passes(self, value: float) -> bool:
         """Return whether a value of the statistic passes the gate.
 

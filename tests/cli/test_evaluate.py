@@ -129,6 +129,21 @@ def test_an_answer_that_is_not_json_is_named_once(write, command):
     ]
 
 
+def test_gates_that_need_each_record_keep_all(write, command):
+    gold = [{"id": at, "a": at % 2, "b": at % 3, "c": 1} for at in range(30)]
+    write(gold_jsonl=gold, answers_jsonl=[{**each, "c": int(each["id"] > 2)} for each in gold])
+    tags = ["--tags", "a", "--tags", "b", "--gate"]
+    assert command(SIDES, *tags, 'fields["c"].pass_rate >= 0.9').code == 0
+    assert command(SIDES, *tags, 'tags["a=1"].tags["b=1"].fields["c"].matches == 4').code == 0
+    command(SIDES, *tags[:-1], "--json", "run.jsonl")
+    for gate, what in {
+        'fields["c"].pass_rate >= 0.9': "a pass rate of fields needs all records: use --keep all",
+        'tags["a=1"].tags["b=1"].score >= 0': "several tags need all records: use --keep all",
+    }.items():
+        ran = command("report run.jsonl --gate", gate)
+        assert (ran.code, what in ran.out) == (1, True)
+
+
 def test_missing_answers_are_no_success_and_hide_no_wrong_ones(write, command, written):
     gold = [{"id": at, "a": at, "b": 1} for at in range(30)]
     write(gold_jsonl=gold, answers_jsonl=[{**each, "a": -1} for each in gold[20:23]] + gold[23:])
