@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import ast
+import io
 import re
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,11 +36,6 @@ RETIRED = {
     r"\b(?:as ever|likewise|anew)\b": "standard English",
 }
 """Retired terms, each with what replaces it."""
-ROOMS = (
-    *("gate", "results", "golden", "cli", "study", "semantic", "schema", "reading", "corpus", "report"),
-    *("adapters", "session", "engine"),
-)
-"""The packages whose messages are checked, and with them the modules at the top."""
 ALLOWED = {
     ("docs/contributing/changes.md", "worst"),  # the option `--keep worst` in a heading
 }
@@ -71,6 +68,21 @@ def messages(path: Path) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
+def remarks(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the docstrings and comments of a module of tests."""
+    text = path.read_text(encoding="utf-8")
+    for node in ast.walk(ast.parse(text)):
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str)
+        ):
+            yield node.lineno, node.value.value
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string
+
+
 def help_texts(parser: argparse.ArgumentParser) -> Iterator[str]:
     """Yield the descriptions and the help of all options of a parser and its subcommands."""
     yield parser.description or ""
@@ -83,9 +95,7 @@ def help_texts(parser: argparse.ArgumentParser) -> Iterator[str]:
 
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-MODULES = sorted(
-    [*PACKAGE.glob("*.py"), *(path for room in ROOMS for path in (PACKAGE / room).rglob("*.py"))]
-)
+MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
 def found(path: Path, texts: Iterator[tuple[int, str]]) -> list[str]:
@@ -106,6 +116,11 @@ def test_pages_use_no_retired_term(page: Path) -> None:
 
 def test_messages_use_no_retired_term() -> None:
     assert [line for module in MODULES for line in found(module, messages(module))] == []
+
+
+def test_tests_explain_themselves_without_retired_terms() -> None:
+    tests = sorted((ROOT / "tests").rglob("*.py"))
+    assert [line for module in tests for line in found(module, remarks(module))] == []
 
 
 def test_help_uses_no_retired_term() -> None:

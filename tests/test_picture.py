@@ -1,4 +1,4 @@
-"""The README's picture of a failure shows what pytest prints; `UPDATE_DOCS=1` draws it anew."""
+"""The README's picture of a failure shows what pytest prints; `UPDATE_DOCS=1` draws it again."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ def test_missing_answers_are_no_success_and_hide_no_wrong_ones(write, command, w
     lowest = ran.out.partition("lowest-scoring fields\n")[2].splitlines()
     assert [line.split() for line in lowest[:3]] == [[f"{at}", "0.50", "a", "0.00"] for at in (20, 21, 22)]
     assert lowest[3] == "0 and 6 more   0.00  there is no answer for it"
-    # A picture of the ten worst would look like one of all.
+    # A picture of the ten lowest would look like one of all.
     assert ['class="heat"' in written(f"{SIDES} {more}") for more in ("", "--keep all")] == [False, True]
     page = written(SIDES)
     assert "Records, the lowest scores first" in page

@@ -1,4 +1,4 @@
-"""`compare_corpus`: figures of a corpus, whatever way it comes and wherever it is scored."""
+"""`compare_corpus`: numbers of a corpus, whatever way it comes and wherever it is scored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Flat records in a corpus: the figures have to be those of `compare_json`."""
+"""Flat records in a corpus: the numbers have to be those of `compare_json`."""
 
 from __future__ import annotations
 

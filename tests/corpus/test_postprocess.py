@@ -1,4 +1,4 @@
-"""Post-processors: what becomes of field results before figures are made of them."""
+"""Post-processors: what becomes of field results before numbers are made of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of a corpus by tags of its records."""
+"""Numbers of a corpus by tags of its records."""
 
 from __future__ import annotations
 

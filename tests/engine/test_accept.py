@@ -1,4 +1,4 @@
-"""What else is right: the words, the reasons, and how arrays pair. (`tests/reference` scores random cases.)"""
+"""Accepted alternatives: the words, the reasons, and how arrays pair. (`tests/reference` scores random cases.)"""
 
 from __future__ import annotations
 

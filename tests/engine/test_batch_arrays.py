@@ -279,7 +279,7 @@ def figures(result):
 
 
 def assert_as_good(one, other):
-    """Check that two results have the same figures, or, with pairings that tie, the same sum of scores."""
+    """Check that two results have the same numbers, or, with pairings that tie, the same sum of scores."""
     if isinstance(one, str) or isinstance(other, str) or one.alignments == other.alignments:
         assert figures(one) == figures(other)
         return

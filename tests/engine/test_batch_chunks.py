@@ -1,4 +1,4 @@
-"""Batch comparators over many records: one call for a chunk, the same figures however records are chunked."""
+"""Batch comparators over many records: one call for a chunk, the same numbers however records are chunked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What peers get wrong: each figure derived by hand from precision = Σ/A, recall = Σ/E, F1 = 2Σ/(E + A)."""
+"""What peers get wrong: each number derived by hand from precision = Σ/A, recall = Σ/E, F1 = 2Σ/(E + A)."""
 
 from __future__ import annotations
 

@@ -259,7 +259,7 @@ def test_arrays_by_column_score_as_pairs_one_by_one(comparator, explicit):
             pairs.add((i, j))
             (same,) = [one for one in alone[i][j].field_results if one.path == field.path[3:]]
             assert (field.score, field.status) == (pytest.approx(same.score, abs=1e-12), same.status)
-    # Equal elements are paired first; the rest is worth what the best assignment of single figures is.
+    # Equal elements are paired first; the rest is worth what the best assignment of single numbers is.
     free_actual = list(range(len(actual)))
     free_expected = []
     for i, value in enumerate(expected):

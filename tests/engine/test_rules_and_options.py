@@ -464,7 +464,7 @@ def test_the_option_compare_gets_scalars_of_any_types(mine, arrays):
         )
         assert mine == [(expected, actual)] * 2
         mine.clear()
-    # It is for leaves: containers of other types are mismatches as ever.
+    # It is for leaves: containers of other types are mismatches as always.
     assert compare_json({"a": [1, 2]}, {"a": "x"}, compare="mine").field_results[0].actual_leaves == 2
 
 

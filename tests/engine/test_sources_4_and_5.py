@@ -1,4 +1,4 @@
-"""Every figure, rule and example of sources 4 and 5 that one comparison can show.
+"""Every number, rule and example of sources 4 and 5 that one comparison can show.
 
 A test whose name says "difference" holds what the specification says instead of the source.
 """

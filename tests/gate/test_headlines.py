@@ -1,4 +1,4 @@
-"""Headline figures with intervals, and a run against its baseline, from results of cases."""
+"""Headline numbers with intervals, and a run against its baseline, from results of cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intervals against published figures, closed forms and other implementations."""
+"""Intervals against published numbers, closed forms and other implementations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Edits of golden files: scalars in their place, whole blocks anew, and no comment lost."""
+"""Edits of golden files: scalars in their place, whole blocks written again, and no comment lost."""
 
 from __future__ import annotations
 

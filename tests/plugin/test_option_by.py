@@ -1,4 +1,4 @@
-"""Tags, and `--jsonmatch-by`: figures by the values of a tag."""
+"""Tags, and `--jsonmatch-by`: numbers by the values of a tag."""
 
 from __future__ import annotations
 

@@ -9,10 +9,10 @@ a value that no branch of a `oneOf` or `anyOf` accepts, null where several branc
 values of different types that belong to two branches.
 
 The reference checks the pairs that the engine reports for each unordered array: one to one, twins first, above the
-threshold, and none better. Every figure (to 1e-9), every count, result row and aggregate by field, and the figures of
-every object and array, have to be those that follow from these pairs. Counted apart are cases whose headline figures
+threshold, and none better. Every number (to 1e-9), every count, result row and aggregate by field, and the numbers of
+every object and array, have to be those that follow from these pairs. Counted apart are cases whose headline numbers
 are others with the pairs that the reference has found: pairings that tie leave different leaves of one side uncounted.
-Then the laws: no figure changes when the engine scores again, or when unordered arrays are shuffled at any depth, and
+Then the laws: no number changes when the engine scores again, or when unordered arrays are shuffled at any depth, and
 exchanging the sides exchanges precision and recall where the metric treats them alike.
 
 Exit status 0 means that all of this holds; otherwise the smallest case found is printed, ready to be pasted, with what
@@ -146,10 +146,10 @@ def in_order(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
 def with_figures_of_its_own(said: dict[str, Any], this: Case) -> dict[str, Any]:
     if granular(this):
-        # What stands below a unit has no figures of its own.
+        # What stands below a unit has no numbers of its own.
         said["containers"], said["pairs"] = {}, []
     elif "target_key" in this.options:
-        # What is above the target holds it and nothing else: no figure of the metric's.
+        # What is above the target holds it and nothing else: no number of the metric's.
         said["containers"].pop(("$", "$"), None)
     return said
 
@@ -216,7 +216,7 @@ def broken_laws(this: Case, engine: dict[str, Any]) -> list[str]:
 
 
 def counted(said: dict[str, Any]) -> dict[str, Any]:
-    """The figures, counts and aggregates without what is skipped: of twins that differ only there, the order decides."""
+    """The numbers, counts and aggregates without what is skipped: of twins that differ only there, the order decides."""
     if "error" in said:
         return said
     counts = {status: number for status, number in said["counts"].items() if status != "skipped"}
@@ -239,7 +239,7 @@ def symmetric(this: Case) -> bool:
     # A text beside a container is searched for JSON, and numbers that are none are an error in expected.
     if isinstance(this.expected, str) or "NaN" in words or "Infinity" in words:
         return False
-    # How many leaves an empty container counts hangs on its partner, and so with pairings that tie do the figures.
+    # How many leaves an empty container counts hangs on its partner, and so with pairings that tie do the numbers.
     if plan.empties != "never" and any(word in words for word in ("[]", "{}", "null", "skip")):
         return False
     return not any(f'"{word}"' in words for word in ("relative", "rel", "contains", "oneof", "accept"))
@@ -339,7 +339,7 @@ def smaller_cases(this: Case) -> Iterator[Case]:
 def specified(this: Case) -> bool:
     """Whether the case is one that the generator could make.
 
-    No NaN in expected, no root without keys under `fields`, no text where a container is wanted.
+    No NaN in expected, no root without keys under `fields`, no text where a container is expected.
     """
     if "NaN" in json.dumps(this.expected, default=repr) or "Infinity" in json.dumps(
         this.expected, default=repr

@@ -139,7 +139,7 @@ def with_short_forms(rng: random.Random, plain: Case) -> Case:
 
 
 def with_accept(rng: random.Random, plain: Case) -> Case:
-    """Say at some places what else is right: values of the documents, and predicates."""
+    """Say at some places accepted alternatives: values of the documents, and predicates."""
     places: dict[tuple[Any, ...], Any] = {}
     theirs: dict[tuple[Any, ...], Any] = {}
     collect(plain.expected, (), places)
@@ -212,7 +212,7 @@ def plain_case(seed: int) -> Case:
     metric = options["metric"]
     needs_object = options.get("root", "object" if metric.startswith("field") else "any") == "object"
     granular = options.get("granularity", "fields" if metric.startswith("field") else "leaves") == "fields"
-    # What a root that is no object means under `granularity: fields` is not specified: not generated.
+    # What a root that is not an object means under `granularity: fields` is not specified: not generated.
     as_object = granular or rng.random() < (0.98 if needs_object else 0.6)
     if large or rng.random() < 0.25:
         expected, actual = two_collections(rng, options, large=large)
@@ -221,7 +221,7 @@ def plain_case(seed: int) -> Case:
             expected, actual = {key: expected}, {key: actual}
     else:
         expected, actual = two_documents(rng, as_object=as_object)
-        # A text that is given where an object or array is wanted is searched for one: not the walk's matter.
+        # A text that is given where an object or array is expected is searched for one: not the walk's matter.
         if (granular and not isinstance(actual, dict)) or (
             isinstance(actual, str) and isinstance(expected, (dict, list))
         ):

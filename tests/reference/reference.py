@@ -3,7 +3,7 @@
 Written from the specification alone; it shares no line with the engine and imports nothing from it.
 Everything is recursion over (expected, actual), and everything is decided again at every node. Which of the
 pairings of an unordered array that tie is taken is not specified, so the reference can be given another one's
-pairs: it checks that they are one of these, and says which rows and figures follow from them.
+pairs: it checks that they are one of these, and says which rows and numbers follow from them.
 
 Where the specification leaves a choice, the one taken here is marked "Reading N" at the line that takes it.
 """
@@ -28,7 +28,7 @@ MISSING = object()
 
 
 class RefusedError(Exception):
-    """The metric gives no figure for this input; `kind` is the name of the error that it raises instead.
+    """The metric gives no number for this input; `kind` is the name of the error that it raises instead.
 
     `paths` are the instance paths of which it may name any; `doubts` as in a result.
     """
@@ -770,7 +770,7 @@ class Place:
 
     `written` is the schema's node as it stands in the schema, `node` the one that holds for the values here.
     `outer` has the weight, the transforms and the threshold of leaves that come from above.
-    `alone` is set while values are compared only for their figures, `pairing` while these are to say how similar two
+    `alone` is set while values are compared only for their numbers, `pairing` while these are to say how similar two
     elements are; `is_unit` at a key whose own weight does not matter.
     """
 
@@ -1117,7 +1117,7 @@ def one_sided(
 
 
 def contained(plan: Plan, place: Place, rows: list[Row], expected: object, actual: object) -> list[Row]:
-    """The rows of one place; if a container stands there and has any, its figures are noted on the way."""
+    """The rows of one place; if a container stands there and has any, its numbers are noted on the way."""
     if rows and not place.alone and (is_container(expected) or is_container(actual)):
         total = figures(plan, rows)
         paths = (
@@ -1553,7 +1553,7 @@ def optimum(
     columns: Iterable[int],
     threshold: float,
 ) -> tuple:
-    """The twins, the best pairs of the rest, and the figures of all pairs of the rest that are admissible."""
+    """The twins, the best pairs of the rest, and the numbers of all pairs of the rest that are admissible."""
     twins = twins_of(plan, place, expected, actual, rows, columns)
     left = set(rows) - {i for i, _ in twins}
     right = set(columns) - {j for _, j in twins}
@@ -1675,7 +1675,7 @@ def similarity(plan: Plan, place: Place, expected: list, actual: list, i: int, j
         rows = walk(plan, there, expected[i], actual[j])
         matched = math.fsum(row.weight * row.score for row in rows if row.status in {"match", "mismatch"})
         leaves = pair_leaves(plan, (there, expected[i]), (theirs, actual[j]))
-        # What the ids are of is kept beside the figures, so that they stay theirs.
+        # What the ids are of is kept beside the numbers, so that they stay theirs.
         alike = Alike(min(1.0, ratio(matched, leaves)), matched)
         plan.similarities[key] = alike, expected[i], actual[j], place.node
     return plan.similarities[key][0]
@@ -1720,7 +1720,7 @@ def walk_fields(plan: Plan, place: Place, expected: object, actual: object) -> l
             sides = e.get(key, MISSING), theirs.get(key, MISSING)
             rows += unit(plan, place.member(plan, key, *sides), *sides)
         return rows
-    # Reading 19: a root that is no object has no keys: it is one unit itself.
+    # Reading 19: a root that is not an object has no keys: it is one unit itself.
     return unit(plan, place, expected, actual)
 
 
@@ -1818,7 +1818,7 @@ def reference_score(
 
     `type_defaults` is what `set_type_default` was told. `pairings`, if given, are to be followed: the pairs of each
     unordered array by its paths in expected and actual. Raises `RefusedError` with the name of the error that the
-    metric raises instead of a figure.
+    metric raises instead of a number.
     """
     plan = Plan.of(options, type_defaults or {})
     if has_key_without_objects(plan.schema):

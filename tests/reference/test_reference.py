@@ -1,4 +1,4 @@
-"""The slow reference against figures derived by hand, and the engine against the slow reference.
+"""The slow reference against numbers derived by hand, and the engine against the slow reference.
 
 300 seeded cases run here, 1,500 with FULL=1; `compare.py` beside this file runs as many as it is told to.
 """

@@ -1,4 +1,4 @@
-"""Two runs of the same cases side by side: the verdict, figures, answers, what they took."""
+"""Two runs of the same cases side by side: the verdict, numbers, answers, what they took."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures that never say what is not so."""
+"""Numbers that never say what is not so."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def acts():
 @pytest.fixture
 def endpoint(acts, monkeypatch):
     """An endpoint on loopback; whatever proxy this machine has, it is not asked."""
-    pytest.importorskip("openai")  # imported before any run of pytester, which would import it anew
+    pytest.importorskip("openai")  # imported before any run of pytester, which would import it again
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with acts.Endpoint() as running:
         yield running

@@ -1,4 +1,4 @@
-"""Figures of confidences against plain formulas, and promises against simulation."""
+"""Numbers of confidences against plain formulas, and promises against simulation."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def test_records_need_be_no_objects():
 
 
 def test_three_records_show_nothing():
-    # By the formula for many values this would be proven.
+    # By the formula for many values this would be shown.
     study = measure_shift([{"a": at} for at in (10, 11, 12)], [{"a": at} for at in (1, 2, 3)])
     assert study.changes == ()
     assert shown([{"a": 1}], [{"b": 2}]) == {}

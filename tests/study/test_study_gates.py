@@ -1,4 +1,4 @@
-"""Gates on figures of studies."""
+"""Gates on numbers of studies."""
 
 from __future__ import annotations
 

@@ -302,7 +302,7 @@ def sample_evaluate() -> None:
     other = [{**record, "id": f"{record['id']}2"} for record in GOLD]
     assert_type(run.merge(compare_corpus(other, other, schema=SCHEMA, id="id")), RunResult)
     assert_type(compare_runs(run, run), RunComparison)
-    # Without any record there are no figures: typed code says what it then wants.
+    # Without any record there are no numbers: typed code says what it then wants.
     assert run.mean_f1 is not None
     assert run.mean_f1 >= 0.9
 
