@@ -138,7 +138,7 @@ def test_2000_reversed_numbers_pair_fully(metric):
 def objects(size):
     """Objects of six members, and answers in another order: every tenth is lost, every fifth has two members wrong.
 
-    Of ten objects one is omitted (6 leaves of expected), two have 4 of 6 right, seven are right:
+    Of ten objects one is missing (6 leaves of expected), two have 4 of 6 right, seven are right:
     Σ = 7·6 + 2·4 = 50, E = 60, A = 54.
     """
     expected = [
