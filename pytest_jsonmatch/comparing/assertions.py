@@ -140,7 +140,7 @@ def _match_snapshots(actual: object, expected: object, settings: Mapping[str, An
     from pytest_jsonmatch.comparing.snapshots import Snapshots
 
     comparer = resolve(actual, None, **settings).comparer
-    snapshots = Snapshots(expected, partial(comparer.read_alone, actual, must_be_whole=True))
+    snapshots = Snapshots(expected, partial(comparer.read_without_expected, actual, refuse_broken=True))
     if snapshots.is_new:  # nothing is recorded: the answer is compared with itself
         result, failure = comparer.compare_value(snapshots.value, snapshots.value, refuse_to_judge), None
         if not snapshots.settle(result, has_failed=False):
@@ -199,7 +199,7 @@ def _check_with_file(request: ComparisonRequest, file: ExpectedFile) -> tuple[Ma
     run, comparer = current_run(), request.comparer
     updater = None if run is None or run.test is None else run.file_updater
     if file.data is None and updater is not None and updater.writes_new:
-        answer = comparer.read_alone(request.actual, must_be_whole=True)
+        answer = comparer.read_without_expected(request.actual, refuse_broken=True)
         note = updater.fresh(file, answer)
         result = comparer.compare_value(answer, answer, refuse_to_judge)
         return result, None if note is None else AssertionError(f"{file.name}: {note}")
@@ -207,7 +207,7 @@ def _check_with_file(request: ComparisonRequest, file: ExpectedFile) -> tuple[Ma
     file.check_matchers(comparer.plan, expected)
     result, failure = check(replace(request, expected=expected), file.locate)
     if updater is not None:
-        read = partial(comparer.read_alone, request.actual, must_be_whole=False)
+        read = partial(comparer.read_without_expected, request.actual, refuse_broken=False)
         if failure is None:
             updater.passed(file, result, read)
         elif type(failure) is AssertionError:

@@ -131,17 +131,18 @@ class Comparer:
         score = partial(self._score_value, expected, judge)
         return read_text(self.plan, actual, expected, score, repair=self.repair)[:2]
 
-    def read_alone(self, actual: object, *, must_be_whole: bool) -> JsonValue:
+    def read_without_expected(self, actual: object, *, refuse_broken: bool) -> JsonValue:
         """Return the JSON value of an answer without an expected value, to write it as one.
 
-        `must_be_whole` refuses text with anything but JSON in it. Raises the same errors as `compare_json`.
+        Text without JSON is a string; `refuse_broken` makes it an error if it begins with `{` or `[`. Raises the
+        same errors as `compare_json`.
         """
         value = unwrap_answer(actual)
         if not isinstance(value, TEXT):
             return to_json_value(value)
         from pytest_jsonmatch.reading.answers import read_without_expected
 
-        return read_without_expected(value, repair=self.repair, must_be_whole=must_be_whole)
+        return read_without_expected(value, repair=self.repair, refuse_broken=refuse_broken)
 
     def reads_strings(self, expected: JsonValue) -> bool:
         """Return whether text answers may be strings, by the expected value, alternatives and the schema."""
@@ -283,7 +284,7 @@ def read_expected(expected: object) -> JsonValue:
 
 @final
 class ExpectedValue(Frozen):
-    """An expected value as JSON, and what is known of its pydantic models."""
+    """An expected value as JSON, with the aliases and decimals of its pydantic models."""
 
     __slots__ = ("aliases", "decimals", "value")
 
@@ -307,7 +308,7 @@ class ExpectedValue(Frozen):
 
 
 def read_models(expected: object, actual: object) -> ExpectedValue:
-    """Return the expected JSON value as `read_expected` does; models are named as in actual.
+    """Return the expected JSON value as `read_expected` does, with the members of models named as in actual.
 
     pydantic writes members by their aliases, or by name if the model's configuration says so; where an object
     of actual has the names only, they are written by name, too.

@@ -82,14 +82,14 @@ def read_text(
 
 
 def read_without_expected(
-    text: str | bytes | bytearray, *, repair: bool = False, must_be_whole: bool = False
+    text: str | bytes | bytearray, *, repair: bool = False, refuse_broken: bool = False
 ) -> JsonValue:
     """Return the JSON in a text answer, or the text as a string if there is none.
 
     Args:
         text: the answer; bytes are UTF-8.
         repair: whether to repair damaged JSON.
-        must_be_whole: whether text that begins like an object or array and is not JSON is an error.
+        refuse_broken: whether text that begins like an object or array and is not JSON is an error.
 
     >>> read_without_expected('Sure: {"n": 1}'), read_without_expected("<think>hm</think> positive")
     ({'n': 1}, 'positive')
@@ -99,7 +99,7 @@ def read_without_expected(
         return extract_json(text, repair=repair).value
     except JsonExtractionError:
         string = _strip(text)
-        if must_be_whole and string.startswith(("{", "[")):
+        if refuse_broken and string.startswith(("{", "[")):
             raise
         return string
 
