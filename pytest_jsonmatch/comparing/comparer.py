@@ -134,8 +134,8 @@ class Comparer:
     def read_without_expected(self, actual: object, *, refuse_broken: bool) -> JsonValue:
         """Return the JSON value of an answer without an expected value, to write it as one.
 
-        Text without JSON is a string; `refuse_broken` makes it an error if it begins with `{` or `[`. Raises the
-        same errors as `compare_json`.
+        Text without JSON is a string; `refuse_broken` makes it an error if it begins with `{` or `[`.
+        Raises the same errors as `compare_json`.
         """
         value = unwrap_answer(actual)
         if not isinstance(value, TEXT):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.comparing.updated import updated
+from pytest_jsonmatch.comparing.updatedvalue import update_expected
 from pytest_jsonmatch.engine.score.field import MATCHER
 from pytest_jsonmatch.engine.value.convert import MISSING, Matcher
 from pytest_jsonmatch.engine.value.equality import json_equal
@@ -68,7 +68,7 @@ class Snapshots:
         Return whether they are equal to it; inline-snapshot says so, too, if it is about to write it.
         """
         old, _ = result.documents
-        new = updated(result).value if has_failed else old
+        new = update_expected(result).value if has_failed else old
         # inline-snapshot keeps the matchers that it knows; of values it expects those of the answer.
         compared = {
             id(field.expected): field.actual for field in result.field_results if field.comparator == MATCHER

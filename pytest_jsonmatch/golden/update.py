@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
-from pytest_jsonmatch.comparing.updated import Updated, updated
+from pytest_jsonmatch.comparing.updatedvalue import UpdatedValue, update_expected
 from pytest_jsonmatch.engine.value.convert import MISSING, get_value
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import JsonMatchError, JsonParseError
@@ -128,7 +128,7 @@ class Updater:
 
     def fresh(self, target: Target, answer: JsonValue) -> str | None:
         """Request the first expected value; return the reason why the test still fails, or None."""
-        refusal = self._write(target, Updated(answer))
+        refusal = self._write(target, UpdatedValue(answer))
         if refusal is None and (self.dry_run or self.is_exempt()):
             return "there is no expected value yet, and none was written"
         return refusal
@@ -161,7 +161,7 @@ class Updater:
         """Request that the old value stays."""
         self._request(target, "keep")
 
-    def _write(self, target: Target, new: Updated) -> str | None:
+    def _write(self, target: Target, new: UpdatedValue) -> str | None:
         """Request that a value replaces the old one; return the reason why all or a part of it can't."""
         text = ascii_json(to_file_form(new.value) if target.has_matchers else new.value)
         reason = target.obstacle
@@ -193,9 +193,9 @@ class Updater:
         )
 
 
-def _find_new(target: Target, result: MatchResult, answer: Callable[[], JsonValue]) -> Updated:
+def _find_new(target: Target, result: MatchResult, answer: Callable[[], JsonValue]) -> UpdatedValue:
     """Return the new expected value; a string that replaces the old value may be JSON instead."""
-    new = updated(result)
+    new = update_expected(result)
     if type(new.value) is str and not json_equal(target.expected, new.value):
         new = new._replace(value=answer())
     return new

@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue, Side
     from pytest_jsonmatch.reading.errors import Steps
 
-_RIGHT: Final = frozenset({"match", "skipped", "batch_error"})
+_UNCHANGED: Final = frozenset({"match", "skipped", "batch_error"})
 
 
 @final
-class Updated(NamedTuple):
+class UpdatedValue(NamedTuple):
     """A new expected value, and the reasons why parts of it can't be replaced."""
 
     value: JsonValue
     refused: Sequence[str] = ()
 
 
-def updated(result: MatchResult) -> Updated:
+def update_expected(result: MatchResult) -> UpdatedValue:
     """Return the expected value with all differing parts replaced by those of the answer.
 
     The order of members and of unordered arrays stays; additional items of actual are appended, or inserted
@@ -40,26 +40,29 @@ def updated(result: MatchResult) -> Updated:
     >>> expected = {"name": "ANN", "tags": ["x", "y"], "age": 3}
     >>> rules = {"name": {"transform": ["lowercase"]}, "tags": {"align": {"match_by": "hungarian"}}}
     >>> result = compare_json({"age": 4, "name": "ann", "tags": ["z", "y", "x"]}, expected, fields=rules)
-    >>> updated(result).value
+    >>> update_expected(result).value
     {'name': 'ANN', 'tags': ['x', 'y', 'z'], 'age': 4}
     """
     differing = [
-        leaf for field in result.field_results if field.status not in _RIGHT for leaf in _leaves(field)
+        leaf
+        for field in result.field_results
+        if field.status not in _UNCHANGED
+        for leaf in _list_leaves(field)
     ]
     pairs = {
         alignment.expected_path: {i: j for i, j, _ in alignment.pairs} for alignment in result.alignments
     }
     sequences = {alignment.expected_path for alignment in result.alignments if alignment.kind == "sequence"}
-    sides = _enclosing_steps(differing, "expected"), _enclosing_steps(differing, "actual")
-    merge = _Merge(*sides, pairs, sequences)
-    return Updated(merge.of(*result.documents, (), ()), merge.refused)
+    sides = _find_enclosing_steps(differing, "expected"), _find_enclosing_steps(differing, "actual")
+    merger = _Merger(*sides, pairs, sequences)
+    return UpdatedValue(merger.merge(*result.documents, (), ()), merger.refused)
 
 
-def _leaves(field: FieldResult) -> Iterator[FieldResult]:
+def _list_leaves(field: FieldResult) -> Iterator[FieldResult]:
     yield from field.differences or (field,)
 
 
-def _enclosing_steps(differing: list[FieldResult], side: Side) -> set[Steps]:
+def _find_enclosing_steps(differing: list[FieldResult], side: Side) -> set[Steps]:
     """Return the steps, on one side, to all differences and to all values that contain one."""
     found: set[Steps] = set()
     for leaf in differing:
@@ -75,15 +78,15 @@ def _enclosing_steps(differing: list[FieldResult], side: Side) -> set[Steps]:
 
 @final
 @dataclass(frozen=True, slots=True)
-class _Merge:
+class _Merger:
     """Builds the new expected value from both sides.
 
     Args:
         expected: the steps, in expected, to all differences and to all values that contain one.
         actual: the steps, in actual, to all differences and to all values that contain one.
         pairs: the partners in actual, by the path of each array that is not compared by position.
-        sequences: the paths of those of these arrays whose order counts.
-        refused: the reasons why values stay that should be replaced.
+        sequences: the paths of the arrays in `pairs` whose order counts.
+        refused: the reasons why parts that differ are not replaced.
     """
 
     expected: set[Steps]
@@ -92,7 +95,7 @@ class _Merge:
     sequences: AbstractSet[str]
     refused: list[str] = field(default_factory=list)
 
-    def of(self, old: JsonValue, new: JsonValue, at: Steps, to: Steps) -> JsonValue:
+    def merge(self, old: JsonValue, new: JsonValue, at: Steps, to: Steps) -> JsonValue:
         """Return the merged value; `at` are the steps to it in expected, `to` those in actual."""
         if at not in self.expected and to not in self.actual:
             return old
@@ -101,13 +104,13 @@ class _Merge:
         elif type(old) is type(new) is list:
             partners = self.pairs.get(format_path(at), {i: i for i in range(min(len(old), len(new)))})
         else:
-            return old if self._has_matcher(old, at) else new
+            return old if self._refuse_matcher(old, at) else new
         items: list[tuple[Any, Any]] = []
         for key, value in _items(old):
             if key in partners:
                 partner = partners[key]
-                items.append((key, self.of(value, new[partner], (*at, key), (*to, partner))))
-            elif (*at, key) not in self.expected or self._has_matcher(value, (*at, key)):
+                items.append((key, self.merge(value, new[partner], (*at, key), (*to, partner))))
+            elif (*at, key) not in self.expected or self._refuse_matcher(value, (*at, key)):
                 items.append((key, value))
         found = set(partners.values())
         added = [(key, value) for key, value in _items(new) if key not in found and (*to, key) in self.actual]
@@ -116,8 +119,8 @@ class _Merge:
         items += added
         return dict(items) if type(old) is dict else [value for _, value in items]
 
-    def _has_matcher(self, old: JsonValue, at: Steps) -> bool:
-        """Return whether a value contains a matcher; if so it stays, and the reason is added to `refused`."""
+    def _refuse_matcher(self, old: JsonValue, at: Steps) -> bool:
+        """Refuse to replace a value that contains a matcher; return whether it contains one."""
         matcher = next(iter_matchers(old), None)
         if matcher is not None:
             self.refused.append(f"{format_path(at)}: the matcher {matcher} would be lost; change it by hand")
@@ -127,7 +130,7 @@ class _Merge:
 def _insert(
     items: list[tuple[int, JsonValue]], added: list[tuple[int, JsonValue]], partners: Mapping[int, int]
 ) -> list[JsonValue]:
-    """Return the values of items with those of added items, each before the first partner of a later item."""
+    """Return the values of both, each added one before the first item whose partner comes after it."""
     values: list[JsonValue] = []
     rest = list(added)
     for key, value in items:
