@@ -200,7 +200,7 @@ def _check_with_file(request: ComparisonRequest, file: ExpectedFile) -> tuple[Ma
     updater = None if run is None or run.test is None else run.file_updater
     if file.data is None and updater is not None and updater.writes_new:
         answer = comparer.read_without_expected(request.actual, refuse_broken=True)
-        note = updater.fresh(file, answer)
+        note = updater.request_first(file, answer)
         result = comparer.compare_value(answer, answer, refuse_to_judge)
         return result, None if note is None else AssertionError(f"{file.name}: {note}")
     expected = file.read()
@@ -209,9 +209,9 @@ def _check_with_file(request: ComparisonRequest, file: ExpectedFile) -> tuple[Ma
     if updater is not None:
         read = partial(comparer.read_without_expected, request.actual, refuse_broken=False)
         if failure is None:
-            updater.passed(file, result, read)
+            updater.request_after_pass(file, result, read)
         elif type(failure) is AssertionError:
-            note = updater.failed(file, result, read)
+            note = updater.request_after_failure(file, result, read)
             failure = AssertionError(f"{failure}\n{note}") if note else failure if note == "" else None
     return result, failure
 

@@ -38,14 +38,18 @@ class FileUpdater(Protocol):
     def writes_new(self) -> bool:
         """Whether files that do not exist yet are written."""
 
-    def fresh(self, file: ComparedFile, answer: JsonValue) -> str | None:
+    def request_first(self, file: ComparedFile, answer: JsonValue) -> str | None:
         """Request a file that does not exist; return the reason why the test still fails, or None."""
 
-    def failed(self, file: ComparedFile, result: MatchResult, answer: Callable[[], JsonValue]) -> str | None:
+    def request_after_failure(
+        self, file: ComparedFile, result: MatchResult, answer: Callable[[], JsonValue]
+    ) -> str | None:
         """Request a new value after a failed comparison; return a text to add to the failure.
 
         None means that the test passes. `answer` returns the answer, read without an expected value.
         """
 
-    def passed(self, file: ComparedFile, result: MatchResult, answer: Callable[[], JsonValue]) -> None:
+    def request_after_pass(
+        self, file: ComparedFile, result: MatchResult, answer: Callable[[], JsonValue]
+    ) -> None:
         """Request what is to become of the file after a comparison that passed."""

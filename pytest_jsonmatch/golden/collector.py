@@ -351,7 +351,7 @@ class GoldenFile(pytest.Module):
 
         try:
             if updater is not None and updater.writes_new and not case.has_expected:
-                if (note := updater.fresh(case, actual)) is not None:
+                if (note := updater.request_first(case, actual)) is not None:
                     case.fail(note)
                 return
             result, failure, field = self.rules.check(case, actual, locate, [*case.rules(str(self.path))])
@@ -367,13 +367,13 @@ class GoldenFile(pytest.Module):
                 producer = case.producer
                 subject = f"the producer {producer!r}" if producer else "the fixture jsonmatch_actual"
                 case.fail(f"{subject} returned None")
-            note = "" if updater is None else updater.failed(case, actual, result)
+            note = "" if updater is None else updater.request_after_failure(case, actual, result)
             if note is not None and not is_recorded:
                 located = located or case.locate_expected()
                 message = f"{failure}\n{note}" if note else str(failure)
                 case.fail(message, located.position, inner=located.inner)
         elif updater is not None:
-            updater.passed(case, actual, result)
+            updater.request_after_pass(case, actual, result)
 
 
 def golden_case_of(item: pytest.Item) -> GoldenCase | None:

@@ -126,14 +126,16 @@ class Updater:
         """Whether expected values that do not exist yet are written."""
         return self.mode != "failed"
 
-    def fresh(self, target: Target, answer: JsonValue) -> str | None:
+    def request_first(self, target: Target, answer: JsonValue) -> str | None:
         """Request the first expected value; return the reason why the test still fails, or None."""
         refusal = self._write(target, UpdatedValue(answer))
         if refusal is None and (self.dry_run or self.is_exempt()):
             return "there is no expected value yet, and none was written"
         return refusal
 
-    def failed(self, target: Target, result: MatchResult, answer: Callable[[], JsonValue]) -> str | None:
+    def request_after_failure(
+        self, target: Target, result: MatchResult, answer: Callable[[], JsonValue]
+    ) -> str | None:
         """Request a new value after a failed comparison; return a text to add to the failure.
 
         None means that the test passes: its answer will be its expected value. `answer` returns the answer,
@@ -147,7 +149,9 @@ class Updater:
         refusal = self._write(target, new)
         return "" if refusal is None and self.dry_run else refusal
 
-    def passed(self, target: Target, result: MatchResult, answer: Callable[[], JsonValue]) -> None:
+    def request_after_pass(
+        self, target: Target, result: MatchResult, answer: Callable[[], JsonValue]
+    ) -> None:
         """Request the new value in mode "all"; in other modes, request that the old one stays."""
         if self.mode == "new" or self.is_exempt():
             return
@@ -224,20 +228,22 @@ class CaseUpdater:
         """Note the content of a golden file when its cases were read."""
         self._digests[path] = digest_of(data)
 
-    def fresh(self, case: GoldenCase, actual: object) -> str | None:
+    def request_first(self, case: GoldenCase, actual: object) -> str | None:
         """Request the first expected value of a case; return the reason why its test still fails, or None.
 
         Raises JsonMatchError if the answer is not JSON.
         """
-        return self.updater.fresh(self._make_target(case), self.answer(case, actual))
+        return self.updater.request_first(self._make_target(case), self.answer(case, actual))
 
-    def failed(self, case: GoldenCase, actual: object, result: MatchResult) -> str | None:
+    def request_after_failure(self, case: GoldenCase, actual: object, result: MatchResult) -> str | None:
         """Request a new value for a case that failed; return a text to add to the failure, or None."""
-        return self.updater.failed(self._make_target(case), result, partial(self.answer, case, actual))
+        return self.updater.request_after_failure(
+            self._make_target(case), result, partial(self.answer, case, actual)
+        )
 
-    def passed(self, case: GoldenCase, actual: object, result: MatchResult) -> None:
+    def request_after_pass(self, case: GoldenCase, actual: object, result: MatchResult) -> None:
         """Request the new value of a case that passed, or that the old one stays."""
-        self.updater.passed(self._make_target(case), result, partial(self.answer, case, actual))
+        self.updater.request_after_pass(self._make_target(case), result, partial(self.answer, case, actual))
 
     def _make_target(self, case: GoldenCase) -> Target:
         path = case.expected_file

@@ -77,18 +77,22 @@ class ExpectedFileUpdater:
         """Whether files that do not exist yet are written."""
         return self._updater.writes_new
 
-    def fresh(self, file: ComparedFile, answer: JsonValue) -> str | None:
+    def request_first(self, file: ComparedFile, answer: JsonValue) -> str | None:
         """Request a file that does not exist; return the reason why the test still fails, or None."""
-        return self._updater.fresh(self._make_target(file), answer)
+        return self._updater.request_first(self._make_target(file), answer)
 
-    def failed(self, file: ComparedFile, result: MatchResult, answer: Callable[[], JsonValue]) -> str | None:
+    def request_after_failure(
+        self, file: ComparedFile, result: MatchResult, answer: Callable[[], JsonValue]
+    ) -> str | None:
         """Request a new value after a failed comparison; return a text to add to the failure, or None."""
         target = self._make_target(file)
         if self._updater.mode == "new" and target.obstacle is None:
             self._updater.keep(target)
-        return self._updater.failed(target, result, answer)
+        return self._updater.request_after_failure(target, result, answer)
 
-    def passed(self, file: ComparedFile, result: MatchResult, answer: Callable[[], JsonValue]) -> None:
+    def request_after_pass(
+        self, file: ComparedFile, result: MatchResult, answer: Callable[[], JsonValue]
+    ) -> None:
         """Request that the value stays or, in mode "all", the new one.
 
         Unlike for golden cases, the mode "new" requests something, too: it shows that a file was compared.
@@ -96,7 +100,7 @@ class ExpectedFileUpdater:
         target = self._make_target(file)
         if self._updater.mode == "new" and target.obstacle is None:
             self._updater.keep(target)
-        self._updater.passed(target, result, answer)
+        self._updater.request_after_pass(target, result, answer)
 
     def _make_target(self, file: ComparedFile) -> update.Target:
         test = self._session.test
