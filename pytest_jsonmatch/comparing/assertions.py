@@ -212,7 +212,10 @@ def _check_with_file(request: ComparisonRequest, file: ExpectedFile) -> tuple[Ma
             updater.request_after_pass(file, result, read)
         elif type(failure) is AssertionError:
             note = updater.request_after_failure(file, result, read)
-            failure = AssertionError(f"{failure}\n{note}") if note else failure if note == "" else None
+            if note is None:
+                failure = None
+            elif note:
+                failure = AssertionError(f"{failure}\n{note}")
     return result, failure
 
 
@@ -234,7 +237,7 @@ def _raise_in_file(
 
 
 def _compare(request: ComparisonRequest) -> tuple[MatchResult, JsonMatchError | None]:
-    """Return the result, and the error of an unreadable answer, of which everything counts as missing.
+    """Return the result and, if the answer is unreadable, the error; all of expected is then missing.
 
     Raises an error that is caused by the expected data or by options, not by the answer.
     """
@@ -300,7 +303,7 @@ def _make_comparison(
 
 
 def _score_empty_answer(request: ComparisonRequest) -> float | None:
-    """Return the score of an empty answer; None without pytest's -v or if it would take a judge."""
+    """Return the score of an empty answer; None without pytest's -v, or if a judge would be asked."""
     run, comparer = current_run(), request.comparer
     if run is None or run.verbosity < 1 or comparer.plan.has_batch:
         return None
@@ -308,14 +311,8 @@ def _score_empty_answer(request: ComparisonRequest) -> float | None:
     return comparer.compare(type(expected)(), expected).score if type(expected) in (dict, list) else None
 
 
-def passes(request: ComparisonRequest, result: MatchResult) -> bool:
-    """Return whether a result reaches its limits, without errors, and is valid if that is required."""
-    is_refused = request.options["validate"] == "require" and result.valid is False
-    return not (find_failures(result, request.limits) or result.errors or is_refused)
-
-
 def _list_rules(request: ComparisonRequest) -> Sequence[WrittenRule]:
-    """Return the patterns of which the running test reports those that match nothing."""
+    """Return the patterns to check: the running test reports those that match nothing."""
     if request.rules is not None:
         return request.rules
     patterns: dict[str, Any] = {kind: request.options.get(kind) for kind in ("fields", "accept")}
@@ -323,6 +320,28 @@ def _list_rules(request: ComparisonRequest) -> Sequence[WrittenRule]:
     patterns["threshold"] = request.limits.get("fields")
     kinds = [kind for kind in patterns if kind in request.given and patterns[kind]]
     return [WrittenRule("", 0, kind, pattern) for kind in kinds for pattern in patterns[kind]]
+
+
+# -- thresholds --------------------------------------------------------------------------------------------
+
+
+def find_failures(result: MatchResult, limits: Limits) -> list[ScoreCheck]:
+    """Return the scores below their limits: overall scores first, then fields in the order of the limits."""
+    min_score = limits.get("score")
+    if len(limits) == 1 and isinstance(min_score, float) and result.has_figures and result.score >= min_score:
+        return []  # the common case, kept fast
+    checks = check_scores(
+        limits,
+        result.__getattribute__,
+        lambda: {path: aggregate.mean_score for path, aggregate in result.per_field.items()},
+    )
+    return [check for check in checks if not check.is_reached]
+
+
+def passes(request: ComparisonRequest, result: MatchResult) -> bool:
+    """Return whether a result reaches its limits, without errors, and is valid if that is required."""
+    is_refused = request.options["validate"] == "require" and result.valid is False
+    return not (find_failures(result, request.limits) or result.errors or is_refused)
 
 
 # -- failures ----------------------------------------------------------------------------------------------
@@ -360,75 +379,25 @@ def _format_message(
     )
 
 
-def _suggest_changes(request: ComparisonRequest, result: MatchResult) -> Iterator[str]:
-    """Yield changes that would let the comparison pass, as arguments in Python or as lines of YAML."""
-    from pytest_jsonmatch.comparing.suggest import as_arguments, find_date_rules
-    from pytest_jsonmatch.report.escape import printable
-
-    subject = "assertion" if request.write_change is None else "case"
-    write = request.write_change or as_arguments
-    number = 0
-    for number, change in enumerate(_try_changes(request, result), 1):
-        if number == 1:
-            yield f"if this difference is acceptable, the {subject} would pass with"
-        first, *others = map(printable, write(change))
-        yield f"  {'or' if number > 1 else '  '} {first}"
-        yield from (f"     {line}" for line in others)
-    if not number and (rules := find_date_rules(result)):
-        written = "; ".join(map(printable, write({"fields": rules})))
-        yield f"to compare dates whatever their precision or form: {written}"
-
-
-def _try_changes(request: ComparisonRequest, result: MatchResult) -> list[Suggested]:
-    """Return changes with which the comparison was tried, and passes."""
-    from pytest_jsonmatch.comparing.comparer import Comparer
-    from pytest_jsonmatch.comparing.suggest import Trial, suggestions
-    from pytest_jsonmatch.engine.comparators import BUILTIN
-    from pytest_jsonmatch.engine.score.field import MATCHER
-
-    # A user's comparator may be expensive, so a hint does not call it again.
-    used = {field.comparator for field in result.field_results}
-    if result.errors or used - BUILTIN.keys() - {None, MATCHER}:
-        return []
-    answer = result.documents[1]
-
-    def compare_again(changed: Mapping[str, Any]) -> MatchResult | None:
-        try:
-            comparer = Comparer.of(request.metric, changed)
-            return comparer.compare_value(answer, request.expected, refuse_to_judge)
-        except JsonMatchError:
-            return None
-
-    return suggestions(result, request.options, Trial(compare_again, partial(passes, request)))
-
-
-def refuse_to_judge(item: object) -> object:
-    """Raise an error: suggestions and trials do not ask a judge."""
-    raise RuntimeError(f"no judge is asked about {item!r} for a suggestion")
-
-
-# -- thresholds --------------------------------------------------------------------------------------------
-
-
-def find_failures(result: MatchResult, limits: Limits) -> list[ScoreCheck]:
-    """Return the scores below their limits: overall scores first, then fields in the order of the limits."""
-    min_score = limits.get("score")
-    if len(limits) == 1 and isinstance(min_score, float) and result.has_figures and result.score >= min_score:
-        return []  # the common case, kept fast
-    checks = check_scores(
-        limits,
-        result.__getattribute__,
-        lambda: {path: aggregate.mean_score for path, aggregate in result.per_field.items()},
-    )
-    return [check for check in checks if not check.is_reached]
-
-
 def _format_violations(result: MatchResult) -> Iterator[str]:
     """Yield a line for each violation of the schema by the answer."""
     from pytest_jsonmatch.report.escape import printable
 
     for number, violation in enumerate(result.violations):
         yield printable(f"  {violation}" if number else f"not valid by the schema: {violation}")
+
+
+def _format_unmatched(result: MatchResult, failures: Iterable[ScoreCheck]) -> Iterator[str]:
+    """Yield a line for each pattern of the threshold that matches nothing, which is probably misspelled."""
+    from pytest_jsonmatch.report.escape import printable
+
+    for failure in failures:
+        if failure.value is None and failure.field is not None:
+            hint = did_you_mean(failure.field, result.per_field)
+            yield printable(f"no compared field matches the threshold's {failure.field!r}{hint}")
+
+
+# -- hints and suggestions ---------------------------------------------------------------------------------
 
 
 def _hint_at_swap(result: MatchResult, actual: object) -> Iterator[str]:
@@ -466,11 +435,48 @@ def _hint_at_absent(result: MatchResult) -> Iterator[str]:
         yield hint
 
 
-def _format_unmatched(result: MatchResult, failures: Iterable[ScoreCheck]) -> Iterator[str]:
-    """Yield a line for each pattern of the threshold that matches nothing, which is probably misspelled."""
+def _suggest_changes(request: ComparisonRequest, result: MatchResult) -> Iterator[str]:
+    """Yield changes that would let the comparison pass, as arguments in Python or as lines of YAML."""
+    from pytest_jsonmatch.comparing.suggest import as_arguments, find_date_rules
     from pytest_jsonmatch.report.escape import printable
 
-    for failure in failures:
-        if failure.value is None and failure.field is not None:
-            hint = did_you_mean(failure.field, result.per_field)
-            yield printable(f"no compared field matches the threshold's {failure.field!r}{hint}")
+    subject = "assertion" if request.write_change is None else "case"
+    write = request.write_change or as_arguments
+    number = 0
+    for number, change in enumerate(_try_changes(request, result), 1):
+        if number == 1:
+            yield f"if this difference is acceptable, the {subject} would pass with"
+        first, *others = map(printable, write(change))
+        yield f"  {'or' if number > 1 else '  '} {first}"
+        yield from (f"     {line}" for line in others)
+    if not number and (rules := find_date_rules(result)):
+        written = "; ".join(map(printable, write({"fields": rules})))
+        yield f"to compare dates whatever their precision or form: {written}"
+
+
+def _try_changes(request: ComparisonRequest, result: MatchResult) -> list[Suggested]:
+    """Return changes with which the comparison passes; each was tried."""
+    from pytest_jsonmatch.comparing.comparer import Comparer
+    from pytest_jsonmatch.comparing.suggest import Trial, suggest_changes
+    from pytest_jsonmatch.engine.comparators import BUILTIN
+    from pytest_jsonmatch.engine.score.field import MATCHER
+
+    # A user's comparator may be expensive, so a hint does not call it again.
+    used = {field.comparator for field in result.field_results}
+    if result.errors or used - BUILTIN.keys() - {None, MATCHER}:
+        return []
+    answer = result.documents[1]
+
+    def compare_again(changed: Mapping[str, Any]) -> MatchResult | None:
+        try:
+            comparer = Comparer.of(request.metric, changed)
+            return comparer.compare_value(answer, request.expected, refuse_to_judge)
+        except JsonMatchError:
+            return None
+
+    return suggest_changes(result, request.options, Trial(compare_again, partial(passes, request)))
+
+
+def refuse_to_judge(item: object) -> object:
+    """Raise an error: suggestions and trials do not ask a judge."""
+    raise RuntimeError(f"no judge is asked about {item!r} for a suggestion")

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 Rule: TypeAlias = "str | dict[str, Any]"
 Suggested: TypeAlias = "dict[str, dict[str, Any]]"
-"""The keys to add to a golden case: `fields` (rules by pattern) and `options`."""
+"""A change: `fields` (rules by pattern) and `options` to add to those of the comparison."""
 
-_MOST: Final = 3
-_MOST_PATHS: Final = 12
-_MOST_LEAVES: Final = 5_000
-_MOST_ARRAYS: Final = 5
-_MOST_UNPAIRED: Final = 200
+_MAX_SUGGESTIONS: Final = 3
+_MAX_PATHS: Final = 12
+_MAX_LEAVES: Final = 5_000
+_MAX_ARRAYS: Final = 5
+_MAX_UNPAIRED: Final = 200
 """With more differing leaves, the order of an array is ignored only if leaves match in other elements."""
 _ELEMENT: Final = re.compile(r"\[\]")
 _TOLERANCES: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
@@ -61,7 +61,7 @@ class Trial(NamedTuple):
     passes: Callable[[MatchResult], bool]
 
 
-def suggestions(result: MatchResult, options: Mapping[str, Any], trial: Trial) -> list[Suggested]:
+def suggest_changes(result: MatchResult, options: Mapping[str, Any], trial: Trial) -> list[Suggested]:
     """Return up to three changes that let a failing comparison pass, the smallest first.
 
     Args:
@@ -69,8 +69,8 @@ def suggestions(result: MatchResult, options: Mapping[str, Any], trial: Trial) -
         options: the options of the comparison.
         trial: the functions to compare again.
     """
-    differing = _by_path(result)
-    if sum(result.counts.values()) > _MOST_LEAVES or not differing:
+    differing = _group_by_path(result)
+    if sum(result.counts.values()) > _MAX_LEAVES or not differing:
         return []
 
     @cache
@@ -81,25 +81,25 @@ def suggestions(result: MatchResult, options: Mapping[str, Any], trial: Trial) -
         return again is not None and trial.passes(again)
 
     # Rules for single fields are suggested only if few fields differ.
-    has_few = len(differing) <= _MOST_PATHS
+    has_few = len(differing) <= _MAX_PATHS
     single: list[Suggested] = []
     if has_few:
-        single = [{"fields": {path: rule}} for path, rule in _likely_rules(differing).items()]
-    wide = [*_array_changes(result, differing), *_general_changes(differing)]
-    tried = itertools.chain(
+        single = [{"fields": {path: rule}} for path, rule in _find_likely_rules(differing).items()]
+    wide = [*_list_array_changes(result, differing), *_list_general_changes(differing)]
+    passing = itertools.chain(
         (change for change in single if passes(trial.compare(with_change(options, change)))),
         (change for number, change in enumerate(wide) if passes(compare_with(number))),
     )
-    found = list(itertools.islice(tried, _MOST))
+    found = list(itertools.islice(passing, _MAX_SUGGESTIONS))
     if found:
         return found
     for number in range(-has_few, len(wide)):
         # With this change, try for each field the rule that is likely to resolve the remaining differences.
         again = result if number < 0 else compare_with(number)
-        remaining = {} if again is None else _by_path(again)
-        if not 0 < len(remaining) <= _MOST_PATHS:
+        remaining = {} if again is None else _group_by_path(again)
+        if not 0 < len(remaining) <= _MAX_PATHS:
             continue
-        likely, change = _likely_rules(remaining), {} if number < 0 else wide[number]
+        likely, change = _find_likely_rules(remaining), {} if number < 0 else wide[number]
         both = {"fields": {}, **change}
         both["fields"] = {**both["fields"], **likely}
         if likely and passes(trial.compare(with_change(options, both))):
@@ -149,7 +149,7 @@ def with_change(options: Mapping[str, Any], change: Suggested) -> dict[str, Any]
     return merged
 
 
-def _by_path(result: MatchResult) -> dict[str, list[FieldResult]]:
+def _group_by_path(result: MatchResult) -> dict[str, list[FieldResult]]:
     """Return the leaves that differ, by schema path."""
     found: dict[str, list[FieldResult]] = {}
     for field in result.field_results:
@@ -160,32 +160,32 @@ def _by_path(result: MatchResult) -> dict[str, list[FieldResult]]:
     return found
 
 
-def _rules(fields: list[FieldResult]) -> Iterator[Rule]:
+def _list_rules(fields: list[FieldResult]) -> Iterator[Rule]:
     """Yield the rules that may resolve the differences at one path."""
     if any(field.status != "mismatch" for field in fields):
         return
-    bound = fields[0].node.rules.explicit_comparator
-    if bound is None:
-        yield from _usual_rules(fields)
+    explicit = fields[0].node.rules.explicit_comparator
+    if explicit is None:
+        yield from _list_usual_rules(fields)
         return
     # A rule that names a comparator keeps it.
-    name, params = bound.comparator.name, dict(bound.params)
-    for rule in _usual_rules(fields):
+    name, params = explicit.comparator.name, dict(explicit.params)
+    for rule in _list_usual_rules(fields):
         if isinstance(rule, dict) and "transform" in rule:
             yield {"compare": {name: params} if params else name, **rule}
-    if "tolerance" in (bound.comparator.params or ()):
+    if "tolerance" in (explicit.comparator.params or ()):
         for limit in _TOLERANCES:
             tolerance = {"tolerance": {"rel": limit}}
             yield tolerance if name == "numeric" else {"compare": {name: {**params, **tolerance}}}
 
 
-def _usual_rules(fields: list[FieldResult]) -> Iterator[Rule]:
+def _list_usual_rules(fields: list[FieldResult]) -> Iterator[Rule]:
     """Yield the rules that may resolve differences where no comparator is set."""
     pairs = [(field.expected, field.actual) for field in fields]
     if all(isinstance(one, str) and isinstance(other, str) for one, other in pairs):
         yield from _SPELLINGS
     elif all(_is_number(one) and _is_number(other) for one, other in pairs):
-        tolerance = _tolerance(pairs)
+        tolerance = _find_tolerance(pairs)
         if tolerance is not None:
             yield {"tolerance": tolerance}
     elif all(_is_number(one) or isinstance(one, str) for pair in pairs for one in pair):
@@ -194,16 +194,16 @@ def _usual_rules(fields: list[FieldResult]) -> Iterator[Rule]:
         yield "amount"
 
 
-def _likely_rules(differing: Mapping[str, list[FieldResult]]) -> dict[str, Rule]:
-    """Return, by path, the first rule with which all its values match, if there is one."""
-    return _find_rules({path: (fields, _rules(fields)) for path, fields in differing.items()})
+def _find_likely_rules(differing: Mapping[str, list[FieldResult]]) -> dict[str, Rule]:
+    """Return, by path, the first likely rule with which all values at the path match."""
+    return _find_rules({path: (fields, _list_rules(fields)) for path, fields in differing.items()})
 
 
 def find_date_rules(result: MatchResult) -> dict[str, Rule]:
     """Return, by path, rules for ISO dates that differ in their precision or form only."""
     differing = {
         path: (fields, _DATES)
-        for path, fields in _by_path(result).items()
+        for path, fields in _group_by_path(result).items()
         if all(type(field.expected) is str and _DATE.fullmatch(field.expected) for field in fields)
         and all(type(field.actual) is str for field in fields)
         and fields[0].node.rules.explicit_comparator is None
@@ -212,7 +212,7 @@ def find_date_rules(result: MatchResult) -> dict[str, Rule]:
 
 
 def _find_rules(candidates: Mapping[str, tuple[list[FieldResult], Iterable[Rule]]]) -> dict[str, Rule]:
-    """Return, by path, the first of its rules with which all its values match."""
+    """Return, by path, the first of the rules with which all values at the path match."""
     from pytest_jsonmatch.comparing.comparer import Comparer
     from pytest_jsonmatch.engine.value.errors import JsonMatchError
 
@@ -233,7 +233,7 @@ def _is_number(value: JsonValue) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _tolerance(pairs: list[tuple[Any, Any]]) -> dict[str, float] | None:
+def _find_tolerance(pairs: list[tuple[Any, Any]]) -> dict[str, float] | None:
     """Return the smallest of the common tolerances that covers all pairs; None if none does."""
     try:
         largest = max(abs(one - other) / abs(one) if one else float("inf") for one, other in pairs)
@@ -242,22 +242,24 @@ def _tolerance(pairs: list[tuple[Any, Any]]) -> dict[str, float] | None:
     return next(({"rel": limit} for limit in _TOLERANCES if largest <= limit), None)
 
 
-def _array_changes(result: MatchResult, differing: Mapping[str, list[FieldResult]]) -> Iterator[Suggested]:
+def _list_array_changes(
+    result: MatchResult, differing: Mapping[str, list[FieldResult]]
+) -> Iterator[Suggested]:
     """Yield changes that ignore the order of arrays around differences, the innermost arrays first."""
     leaves: Counter[str] = Counter()
     for path, fields in differing.items():
         for found in _ELEMENT.finditer(path):
             leaves[path[: found.start()] or "$"] += len(fields)
     # Pairing many elements that match nowhere takes long, and does not help.
-    kinds = result.kinds if max(leaves.values(), default=0) > _MOST_UNPAIRED else {}
+    kinds = result.kinds if max(leaves.values(), default=0) > _MAX_UNPAIRED else {}
     moved = {path for kind in (ORDER, SHIFTED) if kind in kinds for path in kinds[kind].fields}
     reordered = _find_reordered(result) if kinds else set()
     arrays = [
         array
         for array, number in leaves.items()
-        if number <= _MOST_UNPAIRED or array in reordered or (array.partition("[]")[0] or "$") in moved
+        if number <= _MAX_UNPAIRED or array in reordered or (array.partition("[]")[0] or "$") in moved
     ]
-    arrays = sorted(arrays, key=lambda array: -array.count("[]"))[:_MOST_ARRAYS]
+    arrays = sorted(arrays, key=lambda array: -array.count("[]"))[:_MAX_ARRAYS]
     for array in arrays:
         yield {"fields": {array: {"align": "unordered"}}}
     if len(arrays) > 1:
@@ -265,12 +267,13 @@ def _array_changes(result: MatchResult, differing: Mapping[str, list[FieldResult
 
 
 def _find_reordered(result: MatchResult) -> set[str]:
-    """Return the paths of arrays whose elements only are in another order."""
+    """Return the paths of arrays whose elements differ only in their order."""
     collapsed = collapse(result.field_results, result.documents)
     return {field.path for field in collapsed if sentence_of(field) == REORDERED}
 
 
-def _general_changes(differing: Mapping[str, list[FieldResult]]) -> list[Suggested]:
+def _list_general_changes(differing: Mapping[str, list[FieldResult]]) -> list[Suggested]:
+    """Return options that ignore nulls or extra values, where such values differ."""
     leaves = [field for fields in differing.values() for field in fields]
     changes: list[Suggested] = []
     if any(field.expected is None or field.actual is None for field in leaves):

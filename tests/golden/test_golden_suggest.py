@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_jsonmatch import compare_json
-from pytest_jsonmatch.comparing.suggest import Trial, suggestions, with_change
+from pytest_jsonmatch.comparing.suggest import Trial, suggest_changes, with_change
 
 HEAD = "if this difference is acceptable, the case would pass with"
 
@@ -139,11 +139,11 @@ def test_few_comparisons_are_made_however_much_differs():
         return compare_json(actual, expected, metric="leaf_f1", **options)
 
     result = compare({})
-    assert suggestions(result, {}, Trial(compare, lambda again: again.score == 1.0)) == []
+    assert suggest_changes(result, {}, Trial(compare, lambda again: again.score == 1.0)) == []
     assert made <= 20
     wide = {f"k{n}": n for n in range(6_000)}
     result = compare_json({}, wide)
-    assert suggestions(result, {}, Trial(compare, lambda _: True)) == []
+    assert suggest_changes(result, {}, Trial(compare, lambda _: True)) == []
 
 
 def test_a_golden_case_is_never_swapped(pytester, golden):
