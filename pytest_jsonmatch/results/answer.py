@@ -10,7 +10,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.support.frozen import Frozen, list_fields, replace
 
 _USAGE: Final = ("input_tokens", "output_tokens", "cost")
-_MOST: Final = 2**53
+_MAX_NUMBER: Final = 2**53
 """The largest number accepted. Larger ones are mistakes, and would lose precision in sums."""
 
 
@@ -72,9 +72,13 @@ def _check(what: str, value: object, kinds: tuple[type, ...], noun: str) -> None
     __tracebackhide__ = True
     if value is None:
         return
-    if not isinstance(value, kinds) or isinstance(value, bool) or not 0 <= cast("float", value) <= _MOST:
+    if (
+        not isinstance(value, kinds)
+        or isinstance(value, bool)
+        or not 0 <= cast("float", value) <= _MAX_NUMBER
+    ):
         raise ConfigurationError(
-            f"{what} must be {noun} from 0 to {_MOST:,}, or None for unknown, got {value!r}"
+            f"{what} must be {noun} from 0 to {_MAX_NUMBER:,}, or None for unknown, got {value!r}"
         )
 
 

@@ -99,19 +99,19 @@ def find_differences(results: Iterable[FieldResult]) -> dict[str, tuple[Differen
     """Return the most frequent differences in the results of a comparison, by schema path."""
     by_path: dict[str, list[Difference]] = {}
     read = 0
-    for unit in results:
-        for leaf in unit.differences or (unit,):
+    for result in results:
+        for leaf in result.differences or (result,):
             if leaf.status in _WRONG and read < _MAX_READ:
                 read += 1
                 expected = None if leaf.expected is MISSING else render(leaf.expected, _RENDERED)
                 actual = None if leaf.actual is MISSING else render(leaf.actual, _RENDERED)
-                at = "" if leaf is unit else leaf.path
+                at = "" if leaf is result else leaf.path
                 row, is_unpaired = _find_row(leaf)
                 rows = (row,) if row else ()
                 found = Difference(
                     expected, actual, 1, leaf.score, at, rows, rows if is_unpaired else ()
                 ).cut(_LONGEST)
-                by_path.setdefault(unit.path, []).append(found)
+                by_path.setdefault(result.path, []).append(found)
     return {path: most_frequent(found, MAX_KEPT) for path, found in by_path.items()}
 
 
@@ -138,7 +138,8 @@ def most_frequent(differences: Iterable[Difference], limit: int) -> tuple[Differ
     """Return the most frequent differences, merging equal ones; ties are sorted by score, the lowest first.
 
     >>> one, other = Difference("1", "2", score=0.5), Difference("1", "3")
-    >>> [(each.actual, each.times) for each in most_frequent([one, other, other._replace(times=2)], 2)]
+    >>> found = most_frequent([one, other, other._replace(times=2)], 2)
+    >>> [(difference.actual, difference.times) for difference in found]
     [('3', 3), ('2', 1)]
     """
     listed = tuple(differences)
@@ -261,12 +262,12 @@ class Comparison:
 
     @property
     def all_errors(self) -> tuple[str, ...]:
-        """The errors of comparators, after why the answer can't be compared."""
+        """The reason why the answer can't be compared, if any, then the errors of comparators."""
         return (self.unreadable, *self.errors) if self.unreadable else self.errors
 
     @property
     def all_warnings(self) -> tuple[str, ...]:
-        """The warnings, with a warning for each violation of the schema before them."""
+        """A warning for each violation of the schema, then the warnings."""
         return (*(f"not valid: {text}" for text in self.violations), *self.warnings)
 
 
@@ -300,7 +301,7 @@ class CaseRun:
 
     @property
     def errors(self) -> list[str]:
-        """Why nothing was compared, or answers can't be compared, and the errors of comparators."""
+        """The reasons why nothing or not all was compared, and the errors of comparators."""
         own = [self.error] if self.error else []
         return [*own, *(error for comparison in self.comparisons for error in comparison.all_errors)]
 
@@ -325,7 +326,9 @@ class CaseRun:
     @property
     def kinds(self) -> list[Mapping[str, KindCounts]]:
         """The kinds of differences of the comparisons that have scores; none after an error."""
-        return [] if self.error else [each.kinds for each in self.comparisons if each.has_figures]
+        if self.error:
+            return []
+        return [comparison.kinds for comparison in self.comparisons if comparison.has_figures]
 
     def of_field(self, path: str) -> list[FieldAggregation]:
         """Return the aggregations of a field in the comparisons."""
@@ -334,13 +337,13 @@ class CaseRun:
     def lacks(self, path: str) -> bool:
         """Return whether the run compared something, but has no result for a field."""
         found = self.of_field(path)
-        return bool(self.comparisons) and not any(each.total or each.batch_errors for each in found)
+        return bool(self.comparisons) and not any(sums.total or sums.batch_errors for sums in found)
 
     def score_of(self, path: str) -> float:
         """Return the mean score of a field."""
         found = self.of_field(path)
-        total = sum(each.total for each in found)
-        return min(fsum(each.score_sum for each in found) / total, 1.0) if total else 0.0
+        total = sum(sums.total for sums in found)
+        return min(fsum(sums.score_sum for sums in found) / total, 1.0) if total else 0.0
 
     @property
     def answers(self) -> int:
@@ -407,9 +410,9 @@ class Case:
         """Return the share of the runs in which all leaves of some fields are right; None without any."""
         rates = []
         for run in self.runs:
-            found = [each for path in self.totals.fields if path in paths for each in run.of_field(path)]
-            if any(each.total or each.batch_errors for each in found):
-                rates.append(float(all(each.matches == each.total + each.batch_errors for each in found)))
+            found = [sums for path in self.totals.fields if path in paths for sums in run.of_field(path)]
+            if any(sums.total or sums.batch_errors for sums in found):
+                rates.append(float(all(sums.matches == sums.total + sums.batch_errors for sums in found)))
         return mean_of(rates)
 
     @cached_property
@@ -433,7 +436,7 @@ class Case:
         return reaches(self.pass_rate, required)
 
     def mean(self, name: str, *, answered: bool = False) -> float:
-        """Return the mean of one of `SCORES` over the runs that have scores, or those with an answer, too."""
+        """Return the mean of one of `SCORES` over the runs that have scores, or over those also answered."""
         runs = [run for run in self.runs if run.has_figures and not (answered and run.unanswered)]
         return mean_of([run.mean(name) for run in runs]) or 0.0
 
@@ -477,7 +480,8 @@ def _case_totals(case: Case) -> Totals:
         repeated=number > 1,
         not_compared=not made.metrics,
         incomplete=not case.is_complete,
-        with_threshold=any(each.threshold for each in iter_comparisons([case])) or not made.metrics,
+        with_threshold=any(comparison.threshold for comparison in iter_comparisons([case]))
+        or not made.metrics,
         ignores_extra=any(not comparison.counts_extra for comparison in iter_comparisons([case])),
         errors=sum(len(run.errors) for run in case.runs),
         answers=sum(max(run.answers, 1) for run in case.runs),

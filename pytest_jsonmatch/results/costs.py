@@ -101,27 +101,27 @@ class CostTotals:  # noqa: PLW1641 - its numbers change, so it has no hash
     @property
     def mean_score(self) -> float | None:
         """The mean score of these answers; None without any."""
-        whole = self._whole
-        return whole.scores.value / whole.scored if whole.scored else None
+        overall = self._all_models
+        return overall.scores.value / overall.scored if overall.scored else None
 
     @property
-    def _whole(self) -> _ModelSums:
+    def _all_models(self) -> _ModelSums:
         """The sums over all models."""
-        whole = _ModelSums()
+        overall = _ModelSums()
         for sums in self._models.values():
-            whole.merge(sums)
-        return whole
+            overall.merge(sums)
+        return overall
 
     def compute(self, name: str) -> tuple[float | None, int]:
         """Return one of `STATISTICS` over the answers for which it is known, and their number."""
         attribute, (_, _, form) = STATISTICS[name].attribute, name.partition(".")
-        whole = self._whole
-        known = whole.known[attribute]
+        overall = self._all_models
+        known = overall.known[attribute]
         if not known:
             return None, 0
         if form == "p95":
-            return _find_p95(whole.times), known
-        total = whole.sums[attribute].value
+            return _find_p95(overall.times), known
+        total = overall.sums[attribute].value
         if form == "mean":
             return total / known, known
         return int(total) if attribute == "tokens" else total, known

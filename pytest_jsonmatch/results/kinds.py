@@ -22,7 +22,7 @@ class FieldKind(NamedTuple):
     cases: int
     """The number of cases that have them."""
     cost: float
-    """The part of 1 - mean score that they take."""
+    """Their part of 1 - mean score."""
 
 
 @final
@@ -40,7 +40,7 @@ class RunKind(NamedTuple):
     cases: int
     """The number of cases that have them."""
     cost: float
-    """The part of 1 - mean score that they take; the costs of all kinds add up to it."""
+    """Their part of 1 - mean score; the costs of all kinds add up to it."""
     fields: Mapping[str, FieldKind]
     """The differences by schema path, the most costly first."""
 

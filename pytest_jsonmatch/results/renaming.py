@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 @final
 class Renaming(NamedTuple):
-    """The change that turns ids of one rootdir into those of another: one of the two is empty."""
+    """A folder that ids of one rootdir lack or have under another: one of the two members is empty."""
 
     removed: str
     added: str
@@ -32,11 +32,11 @@ class Renaming(NamedTuple):
         return f"with {self.added!r} before each id" if self.added else f"without {self.removed!r} in each id"
 
 
-def find_renaming(ids: Collection[str], wanted: Collection[str]) -> Renaming | None:
-    """Return the one folder to add or remove so that ids are those wanted; None if there is no such folder.
+def find_renaming(ids: Collection[str], targets: Collection[str]) -> Renaming | None:
+    """Return the folder to add or remove so that ids become target ids; None if there is none.
 
-    The folder must map all ids, or give all that are wanted. Ids of which some are wanted as they are need
-    none, and of several folders that do, none is chosen.
+    All ids must become target ids, or all target ids must come from an id. There is none, too, if an id is a
+    target id already, or if several folders are possible.
 
     >>> find_renaming({"c.yaml::a", "c.yaml::b"}, {"mini/c.yaml::a", "mini/c.yaml::b", "mini/c.yaml::c"})
     Renaming(removed='', added='mini/')
@@ -44,11 +44,11 @@ def find_renaming(ids: Collection[str], wanted: Collection[str]) -> Renaming | N
     Renaming(removed='mini/', added='')
     >>> find_renaming({"c.yaml::a"}, {"x/c.yaml::a", "y/c.yaml::a"})
     """
-    known, targets = set(ids), set(wanted)
-    if not known or not targets or not known.isdisjoint(targets):
+    known, unique = set(ids), set(targets)
+    if not known or not unique or not known.isdisjoint(unique):
         return None
     by_name: dict[str, list[str]] = {}
-    for nodeid in targets:
+    for nodeid in unique:
         by_name.setdefault(_name(nodeid), []).append(nodeid)
     found: dict[Renaming, int] = {}
     for nodeid in known:
@@ -58,7 +58,7 @@ def find_renaming(ids: Collection[str], wanted: Collection[str]) -> Renaming | N
             if folder.endswith("/") and long.endswith(short):
                 renaming = Renaming("", folder) if long == other else Renaming(folder, "")
                 found[renaming] = found.get(renaming, 0) + 1
-    complete = [renaming for renaming, number in found.items() if number in {len(known), len(targets)}]
+    complete = [renaming for renaming, number in found.items() if number in {len(known), len(unique)}]
     return complete[0] if len(complete) == 1 else None
 
 

@@ -136,9 +136,9 @@ class RunResult:
             RunError(case.id, None, None, text) for case in listed for run in case.runs for text in run.errors
         ]
         warnings = [
-            RunError(each.id, None, None, text)
-            for each in iter_comparisons(listed)
-            for text in each.all_warnings
+            RunError(comparison.id, None, None, text)
+            for comparison in iter_comparisons(listed)
+            for text in comparison.all_warnings
         ]
         return cls(
             listed,

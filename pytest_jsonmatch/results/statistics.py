@@ -1,4 +1,4 @@
-"""The table of statistics: each is a part and a total of the numbers of a run, a part of it, or a case.
+"""The table of statistics: each divides two numbers of a run, of the cases with a tag, or of one case.
 
 Gates, intervals, tests against a baseline, tables and files read it.
 """
