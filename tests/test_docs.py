@@ -493,7 +493,7 @@ def test_the_tour_names_functions_and_classes_that_exist() -> None:
 
 
 def test_the_rooms_of_the_tour_are_those_of_the_contract() -> None:
-    contract = (ROOT / "pyproject.toml").read_text(encoding="utf-8").partition('id = "rooms"')[2]
+    contract = (ROOT / "pyproject.toml").read_text(encoding="utf-8").partition('id = "layers"')[2]
     layers = re.findall(r'^    "(.+)",$', contract.partition("layers = [")[2].partition("]")[0], re.MULTILINE)
     rows = re.findall(r"^\| (\d+) \| (.+?) \|", TOUR.read_text(encoding="utf-8"), re.MULTILINE)
     told: dict[int, set[str]] = {}

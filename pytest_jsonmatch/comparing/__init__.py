@@ -1,1 +1,1 @@
-"""One comparison: its arguments, its comparer, the run around it, the assertion and its hints."""
+"""One comparison: its arguments, the compiled metric, expected files and snapshots, the failure and hints."""

@@ -1,1 +1,1 @@
-"""What several rooms use: writing files, defaults, lazy names, the version."""
+"""Shared helpers: reading and writing files, defaults, immutable classes, lazy imports, the version."""
