@@ -436,7 +436,7 @@ class Case:
         return reaches(self.pass_rate, required)
 
     def mean(self, name: str, *, answered: bool = False) -> float:
-        """Return the mean of one of `SCORES` over the runs with scores, with `answered` if they have an answer."""
+        """Return the mean of one of `SCORES` over the runs with scores; `answered` skips unanswered runs."""
         runs = [run for run in self.runs if run.has_figures and not (answered and run.unanswered)]
         return mean_of([run.mean(name) for run in runs]) or 0.0
 
