@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.results.comparison import Case
-    from pytest_jsonmatch.results.kinds import RunKind
+    from pytest_jsonmatch.results.kindtotals import RunKind
     from pytest_jsonmatch.results.run import RunResult
     from pytest_jsonmatch.results.totals import Totals
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 from pytest_jsonmatch.engine.value.text import count, natural_key
 from pytest_jsonmatch.report.blocks import AnyCell, ReportBlock, Table, TableCell, Text, score_cell
 from pytest_jsonmatch.report.formatting import amount_text, change_text, commit_text, dash, score_text
-from pytest_jsonmatch.report.kinds import kind_changes
+from pytest_jsonmatch.report.kind_tables import kind_changes
 from pytest_jsonmatch.report.tables import grouped_cost_blocks
 from pytest_jsonmatch.results.comparison import MAX_KEPT, iter_comparisons, mean_of
 

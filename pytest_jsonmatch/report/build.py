@@ -35,7 +35,7 @@ from pytest_jsonmatch.report.formatting import (
     interval_texts,
     score_text,
 )
-from pytest_jsonmatch.report.kinds import kind_blocks
+from pytest_jsonmatch.report.kind_tables import kind_blocks
 from pytest_jsonmatch.results.limits import SCORES
 from pytest_jsonmatch.results.parts import find_variants, join_names
 from pytest_jsonmatch.results.run import MICRO, RunResult

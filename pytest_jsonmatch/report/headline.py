@@ -8,7 +8,7 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.escape import display_width
 from pytest_jsonmatch.report.fields import left_out
 from pytest_jsonmatch.report.formatting import limit_texts, tone_of
-from pytest_jsonmatch.report.kinds import sole_kind
+from pytest_jsonmatch.report.kind_tables import sole_kind
 from pytest_jsonmatch.report.styled import PLAIN, TONES, line_text
 from pytest_jsonmatch.report.valuetext import value_text
 

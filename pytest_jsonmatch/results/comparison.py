@@ -17,7 +17,7 @@ from pytest_jsonmatch.engine.result.rows import add_rows
 from pytest_jsonmatch.engine.score.field import format_instance_path
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.text import render, shorten
-from pytest_jsonmatch.results.kinds import average_kinds
+from pytest_jsonmatch.results.kindtotals import average_kinds
 from pytest_jsonmatch.results.limits import SCORES, reaches
 from pytest_jsonmatch.results.tags import tag_texts
 from pytest_jsonmatch.results.totals import Totals

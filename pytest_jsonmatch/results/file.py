@@ -21,7 +21,7 @@ from pytest_jsonmatch.engine.value.sums import Scores
 from pytest_jsonmatch.engine.value.text import count, shorten
 from pytest_jsonmatch.results.comparison import Case
 from pytest_jsonmatch.results.costs import CostTotals
-from pytest_jsonmatch.results.kinds import KindTotals
+from pytest_jsonmatch.results.kindtotals import KindTotals
 from pytest_jsonmatch.results.limits import SCORES
 from pytest_jsonmatch.results.origin import with_origin
 from pytest_jsonmatch.results.plain import from_plain, to_plain

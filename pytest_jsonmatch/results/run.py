@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
     from pytest_jsonmatch.engine.result.dataframe import By, Library
     from pytest_jsonmatch.engine.result.rows import RowCounts
-    from pytest_jsonmatch.results.kinds import RunKind
+    from pytest_jsonmatch.results.kindtotals import RunKind
     from pytest_jsonmatch.results.record import RecordResult
     from pytest_jsonmatch.results.statistics import Interval
     from pytest_jsonmatch.results.totals import AnswerCounts

@@ -9,7 +9,7 @@ from pytest_jsonmatch.engine.result.aggregation import FieldSums, merge_fields
 from pytest_jsonmatch.engine.result.rows import RowCounts, add_rows
 from pytest_jsonmatch.engine.value.sums import ExactSum, Scores
 from pytest_jsonmatch.results.costs import CostTotals
-from pytest_jsonmatch.results.kinds import KindTotals
+from pytest_jsonmatch.results.kindtotals import KindTotals
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Sequence

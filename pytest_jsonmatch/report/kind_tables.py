@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.gate.headlines import Contest
     from pytest_jsonmatch.report.blocks import AnyCell, ReportBlock
-    from pytest_jsonmatch.results.kinds import FieldKind, RunKind
+    from pytest_jsonmatch.results.kindtotals import FieldKind, RunKind
     from pytest_jsonmatch.results.run import RunResult
 
 MAX_KINDS: Final = 12
@@ -154,7 +154,7 @@ def share_text(cost: float, loss: float) -> str:
 def fields_text(fields: Mapping[str, FieldKind]) -> str:
     """Return the most costly field, and how many others there are.
 
-    >>> from pytest_jsonmatch.results.kinds import FieldKind
+    >>> from pytest_jsonmatch.results.kindtotals import FieldKind
     >>> fields_text({"total": FieldKind(2, 2, 0.1), "tip": FieldKind(1, 1, 0.05)})
     'total +1'
     """
