@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_jsonmatch.cli.arguments import FAILURE, SUCCESS, CommandError
 from pytest_jsonmatch.cli.output import as_text, make_style, write_files, write_output
+from pytest_jsonmatch.engine.value.text import join_names
 from pytest_jsonmatch.gate.headlines import Contest, check_drop, contest
 from pytest_jsonmatch.gate.verdict import DropGate
 from pytest_jsonmatch.report.baseline_report import contest_blocks
@@ -16,7 +17,6 @@ from pytest_jsonmatch.report.checks import JUDGED
 from pytest_jsonmatch.report.compared import check_comparable, check_complete
 from pytest_jsonmatch.report.terminal import joined_blocks
 from pytest_jsonmatch.results.file import read_results
-from pytest_jsonmatch.results.parts import join_names
 from pytest_jsonmatch.results.run import INTERRUPTED
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_jsonmatch.engine.result.rows import format_rows, sum_rows
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, find_closest
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
-from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.engine.value.text import count, join_names
 from pytest_jsonmatch.gate.check import Check
 from pytest_jsonmatch.gate.expressions import (
     COUNTS,
@@ -25,7 +25,7 @@ from pytest_jsonmatch.gate.intervals import cases_to_rule_out, ratio_interval
 from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.gate.statistics import rows_of
 from pytest_jsonmatch.results.answer import STATISTICS as COST_AND_LATENCY
-from pytest_jsonmatch.results.parts import describe_missing_tag, find_variants, join_names
+from pytest_jsonmatch.results.parts import describe_missing_tag, find_variants
 from pytest_jsonmatch.results.statistics import OF_CASES, STATUSES, kind_terms, leaf_terms, row_terms
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_jsonmatch.engine.value.text import count
+from pytest_jsonmatch.engine.value.text import count, join_names
 from pytest_jsonmatch.gate.repeats import repeats
 from pytest_jsonmatch.report.acceptable import acceptable_blocks
 from pytest_jsonmatch.report.blocks import (
@@ -37,7 +37,7 @@ from pytest_jsonmatch.report.formatting import (
 )
 from pytest_jsonmatch.report.kind_tables import kind_blocks
 from pytest_jsonmatch.results.limits import SCORES
-from pytest_jsonmatch.results.parts import find_variants, join_names
+from pytest_jsonmatch.results.parts import find_variants
 from pytest_jsonmatch.results.run import MICRO, RunResult
 from pytest_jsonmatch.support.version import __version__
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.result.dataframe import Library, make_data_frame
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.text import join_names
 from pytest_jsonmatch.gate.headlines import Contest, contest
 from pytest_jsonmatch.gate.verdict import DropGate
 from pytest_jsonmatch.report.baseline_report import contest_blocks
@@ -17,7 +18,6 @@ from pytest_jsonmatch.report.styled import line_text
 from pytest_jsonmatch.report.terminal import joined_blocks
 from pytest_jsonmatch.report.terminal_style import TerminalStyle
 from pytest_jsonmatch.results.file import read_results
-from pytest_jsonmatch.results.parts import join_names
 
 if TYPE_CHECKING:
     from os import PathLike

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pytest_jsonmatch.engine.value.errors import did_you_mean
-from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.results.comparison import collect_tags, iter_comparisons
 from pytest_jsonmatch.results.tags import value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from pytest_jsonmatch.results.run import RunResult
-
-_MAX_NAMED: Final = 10
 
 
 def split_by_tag(results: RunResult, name: str) -> Iterator[tuple[str, RunResult]]:
@@ -63,13 +60,3 @@ def describe_missing_tag(tag: str, results: RunResult) -> str:
     """Return a message that no case has a tag, with the known tags as a hint."""
     known = results.tags
     return f"no {results.noun} has {'this' if known else 'any'} tag{did_you_mean(tag, known)}"
-
-
-def join_names(names: Sequence[str], max_names: int = _MAX_NAMED, between: str = ", ") -> str:
-    """Return the first names of a list as text, by default ten, and the number of the others.
-
-    >>> join_names([f"n{number}" for number in range(12)])
-    'n0, n1, n2, n3, n4, n5, n6, n7, n8, n9 and 2 more'
-    """
-    more = f" and {count(len(names) - max_names)} more" if len(names) > max_names else ""
-    return between.join(names[:max_names]) + more

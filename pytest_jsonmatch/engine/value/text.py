@@ -13,6 +13,8 @@ from pytest_jsonmatch.engine.value.convert import MAX_DIGITS, MISSING, TOO_LONG,
 from pytest_jsonmatch.engine.value.paths import has_usual_form
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 # The group of both patterns is the fraction and exponent; it is empty for integers.
@@ -24,6 +26,7 @@ _LONGEST_NUMERAL: Final = MAX_DIGITS + 10
 # Programs may limit str(int) and int(str) in Python to 640 digits. Decimal has no such limit.
 _PLAIN_DIGITS: Final = 600
 _DIGITS: Final = re.compile("([0-9]+)")
+_MAX_NAMED: Final = 10
 _encode_string: Final = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -187,6 +190,16 @@ def count(number: int, noun: str | None = None, plural: str | None = None) -> st
     if noun is None:
         return text
     return f"{text} {noun if number == 1 else plural or noun + 's'}"
+
+
+def join_names(names: Sequence[str], max_names: int = _MAX_NAMED, between: str = ", ") -> str:
+    """Return the first names of a list as text, by default ten, and the number of the others.
+
+    >>> join_names([f"n{number}" for number in range(12)])
+    'n0, n1, n2, n3, n4, n5, n6, n7, n8, n9 and 2 more'
+    """
+    more = f" and {count(len(names) - max_names)} more" if len(names) > max_names else ""
+    return between.join(names[:max_names]) + more
 
 
 def suggest_share(value: object) -> str:
