@@ -57,11 +57,11 @@ class WrittenRule:
         self.kind: Final = kind
         """`fields`, `accept`, `skip` or `threshold`."""
         self.pattern: Final = pattern
-        self.matched = matched
+        self.matched: bool = matched
         """Whether it has matched anything."""
-        self.is_shared = is_shared
+        self.is_shared: bool = is_shared
         """Whether several tests may have it."""
-        self.near = near
+        self.near: str | None = near
         """The most similar path of a comparison in which it has matched nothing."""
         self.tests: set[str] = set()
         """In the controller: the node ids of the tests in which it has matched nothing."""

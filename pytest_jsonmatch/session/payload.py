@@ -71,29 +71,29 @@ class TestPayload:
     )
 
     def __init__(self) -> None:
-        self.compares = False
+        self.compares: bool = False
         """Whether the test compares, or was meant to; if not, the data is about the run only."""
-        self.nodeid = ""
+        self.nodeid: str = ""
         """The node id of the test without the `@group` of pytest-xdist."""
         self.comparisons: list[Comparison] = []
-        self.broken = False
+        self.broken: bool = False
         """Whether a comparison has no scores."""
-        self.unanswered = ""
+        self.unanswered: str = ""
         """Why there is no answer: the type of the producer's exception, or `NOT_RECORDED`."""
-        self.error = ""
+        self.error: str = ""
         """The message of an unanswered case."""
-        self.tolerated = False
+        self.tolerated: bool = False
         """Whether the run is below its threshold and not required to reach it."""
         self.repetition: Repetition | None = None
-        self.cluster = ""
+        self.cluster: str = ""
         """The cluster of the case."""
         self.tags: Tags = {}
         """The tags of the case."""
         self.rules: list[WrittenRule] = []
         """The patterns of the test, each with whether it matched anything."""
-        self.input = ""
+        self.input: str = ""
         """The input of the case, for HTML reports."""
-        self.answer = ""
+        self.answer: str = ""
         """The raw answer if it is text, for HTML reports."""
         self.updates: list[Request] = []
         """Requested changes of golden files."""
@@ -101,13 +101,15 @@ class TestPayload:
         """The usage of judges in this process since the last report."""
         self.collected: list[str] = []
         """The ids of the collected cases."""
-        self.place = ""
+        self.place: str = ""
         """In the controller: file and line of the test."""
-        self.xfail = self.skipped = self.failed = False
+        self.xfail: bool = False
+        self.skipped: bool = False
+        self.failed: bool = False
         """In the controller: outcomes of the reports so far."""
-        self.ended = False
+        self.ended: bool = False
         """In the controller: whether the test itself has run, or its setup has failed."""
-        self.is_lost = False
+        self.is_lost: bool = False
         """In the controller: whether the worker crashed before it sent anything."""
         self.tolerated_report: pytest.TestReport | None = None
         """In the controller: the report of a tolerated run."""

@@ -48,28 +48,28 @@ class SchemaNode:
         digest: str = "",
         violations: Callable[[Any], tuple[str, ...] | None] | None = None,
     ) -> None:
-        self.types = types
+        self.types: frozenset[str] = types
         """JSON Schema types allowed here ("integer" and "number" are distinct); empty: any."""
-        self.properties = properties
+        self.properties: dict[str, SchemaNode] | None = properties
         """The listed members of an object; None if no members are listed: all leaves are compared."""
-        self.rest = rest
+        self.rest: SchemaNode | None = rest
         """The schema of an object's members that are not listed; None if there is none."""
-        self.items = items
+        self.items: SchemaNode | None = items
         """The schema of an array's elements; None if all their leaves are compared."""
-        self.additional = additional
+        self.additional: bool | None = additional
         """`additionalProperties` as written: True or False, or None if the schema does not have it."""
         self.rules: Mapping[str, Any] = {} if rules is None else rules
         """The `x-eval-*` rules here, by the words of field rules; comparators and alignments as written."""
-        self.enum = enum
+        self.enum: tuple[Any, ...] | None = enum
         """The values that the schema allows here; None if it does not list them."""
         self.type_default: Mapping[str, Any] = {} if type_default is None else type_default
         """Comparators by JSON Schema type for places without a more specific one (`set_type_default`)."""
-        self.branches = branches
+        self.branches: tuple[tuple[Callable[[Any], bool], SchemaNode], ...] = branches
         """The alternatives, each with a test; the first whose test accepts expected's value applies."""
-        self.description = description
+        self.description: str | None = description
         self.names: Mapping[str, str] = {} if names is None else names
         """Other names of members, each with the name under which the member is listed."""
-        self.digest = digest
+        self.digest: str = digest
         """On the root: the hash of the whole schema, which is part of signatures."""
-        self.violations = violations
+        self.violations: Callable[[Any], tuple[str, ...] | None] | None = violations
         """On the root: returns the violations of the schema by a value, or None if they can't be checked."""

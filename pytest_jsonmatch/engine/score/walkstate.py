@@ -133,18 +133,18 @@ class WalkState:
         self, plan: Plan, answers: Mapping[Place, BatchAnswer], *, units: bool = False, rounds: int = 0
     ) -> None:
         extra = plan.options.extra
-        self.plan = plan
-        self.answers = answers
+        self.plan: Plan = plan
+        self.answers: Mapping[Place, BatchAnswer] = answers
         """The answers of batch comparators so far."""
-        self.units = units
+        self.units: bool = units
         """Whether top-level keys are units, so that any extra leaf below one is a difference."""
-        self.rounds = rounds
+        self.rounds: int = rounds
         """The number of times that batch comparators have been asked."""
-        self.count_extra = units or extra != "ignore"
+        self.count_extra: bool = units or extra != "ignore"
         """Whether extra elements of arrays count."""
-        self.count_members = units or extra == "count"
+        self.count_members: bool = units or extra == "count"
         """Whether extra members of objects count, too."""
-        self.two_sided = self.count_members and plan.options.reduce == "f1"
+        self.two_sided: bool = self.count_members and plan.options.reduce == "f1"
         """Whether similarities are divided by the leaves of both sides, not only by expected's."""
         self.comparator_results: dict[Place, float | ComparatorResult | Question | Exception] = {}
         """The results and exceptions of comparators without a table, so that each is called once."""
