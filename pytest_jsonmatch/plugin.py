@@ -282,7 +282,7 @@ def assert_json_match() -> Callable[..., MatchResult]:
 def expected_json(request: pytest.FixtureRequest) -> Path:
     """A file named after the test, for `assert_json_match(actual, expected_json)`.
 
-    It is `expected/MODULE/TEST.json` beside the test's file. `--jsonmatch-update=new` writes it.
+    It is `expected/MODULE/TEST.json` next to the test's file. `--jsonmatch-update=new` writes it.
     """
     test = request.config.stash[_SESSION].test
     assert test is not None  # noqa: S101 - for the type checker

@@ -53,7 +53,7 @@ def check_case(
 def compare_unanswered(case: GoldenCase, test: RunningTest) -> Comparison | None:
     """Return the comparison of a golden case that got no answer: all of expected is missing.
 
-    None if there is no valid expected value: such a case has no leaves.
+    None without a valid expected value: such a case has no leaves.
     """
     from pytest_jsonmatch.comparing.comparer import Comparer
     from pytest_jsonmatch.engine.value.convert import MISSING

@@ -133,7 +133,7 @@ class AnswerLog:
             if self._file.closed or self.problem:
                 return
             try:
-                with _alone(self._file.fileno()):
+                with _lock_file(self._file.fileno()):
                     while data:  # on a full disk, the first call writes a part, and the next one raises
                         data = data[self._file.write(data) :]
             except OSError as error:
@@ -149,8 +149,8 @@ class AnswerLog:
 
 
 @contextmanager
-def _alone(descriptor: int) -> Iterator[None]:
-    """Keep other processes from appending meanwhile: on Windows, appending is not a single step."""
+def _lock_file(descriptor: int) -> Iterator[None]:
+    """Lock the file on Windows, where another process could append between the steps of one append."""
     if sys.platform == "win32":  # pragma: no cover
         import msvcrt
 

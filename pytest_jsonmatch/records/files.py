@@ -33,7 +33,7 @@ def is_glob(source: str) -> bool:
 def find_files(pattern: str, folder: Path) -> list[str]:
     """Return the paths, relative to a folder, of the files that a glob matches, sorted; "/" separates parts.
 
-    `**` stands for any number of folders. Hidden files and folders only match if the pattern names the dot.
+    `**` matches any number of folders. Hidden files and folders only match if the pattern names the dot.
     """
     found = glob.glob(pattern, root_dir=folder, recursive=True)  # noqa: PTH207 - Path.glob lists hidden files
     paths = (Path(path).as_posix() for path in found)

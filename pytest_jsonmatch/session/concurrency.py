@@ -251,8 +251,8 @@ class ConcurrentProducers:
 
 def _is_choice(fixturedef: pytest.FixtureDef[Any]) -> bool:
     """Return whether a fixture only chooses a parameter: it needs nothing else, and has no teardown."""
-    is_bare = fixturedef.params is not None and {*fixturedef.argnames} <= {"request"}
-    return is_bare and not inspect.isgeneratorfunction(fixturedef.func)
+    has_only_params = fixturedef.params is not None and {*fixturedef.argnames} <= {"request"}
+    return has_only_params and not inspect.isgeneratorfunction(fixturedef.func)
 
 
 def _is_plain(fixturedef: pytest.FixtureDef[Any]) -> bool:

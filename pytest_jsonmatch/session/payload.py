@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 ATTRIBUTE: Final = "jsonmatch"
 """The attribute of a test report with its payload."""
-_WHOLE_MESSAGES: Final = ("AssertionError", "pytest_jsonmatch.")
-"""The start of messages that are kept whole: of failed assertions, and of our own errors."""
+_UNCUT_MESSAGES: Final = ("AssertionError", "pytest_jsonmatch.")
+"""The start of messages that are kept complete: of failed assertions, and of our own errors."""
 
 
 @final
@@ -158,8 +158,8 @@ class TestPayload:
         test_location = path, (line or 0) + 1
         if location is not None and (self.crash is None or self.crash.line == 0):
             message = str(location.message)
-            is_whole = not is_producers and message.startswith(_WHOLE_MESSAGES)
-            message = hide_secrets(message) if is_whole else first_line(message)
+            is_uncut = not is_producers and message.startswith(_UNCUT_MESSAGES)
+            message = hide_secrets(message) if is_uncut else first_line(message)
             self.crash = Crash(str(location.path), location.lineno, message, test_location)
         elif self.crash is None:
             # (That of a crashed worker begins with the name of the worker.)

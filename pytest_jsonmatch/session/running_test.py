@@ -129,7 +129,7 @@ class CurrentTest:
 
     @property
     def expected_file(self) -> Path:
-        """The value of the fixture `expected_json`: `expected/MODULE/TEST.json` beside the test's file."""
+        """The value of the fixture `expected_json`: `expected/MODULE/TEST.json` next to the test's file."""
         path = self.item.path
         name = self.nodeid.removeprefix(getattr(self.item.getparent(pytest.Module), "nodeid", ""))
         stem = _make_file_stem(name.lstrip(":").replace("::", "."))

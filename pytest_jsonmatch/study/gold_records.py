@@ -67,13 +67,13 @@ def read_records(
             own = replace(reading, tables=tables)
             for number, (where, given, _) in enumerate(source):
                 name = source.get_id(number)
-                whole = read_gold(given, name, where)
+                record = read_gold(given, name, where)
                 if reading.id is not None:
-                    name = _find_id(whole, reading.id, where or f"{gold}: record {name!r}")
+                    name = _find_id(record, reading.id, where or f"{gold}: record {name!r}")
                     name = str(name) if has_cells else name  # the cells of a CSV file are text
-                named = find_cluster(whole, cluster)
+                named = find_cluster(record, cluster)
                 try:
-                    value = own.select_expected(whole, schema)
+                    value = own.select_expected(record, schema)
                 except ColumnError as error:
                     raise make_gold_error(name, where, error) from None
                 for column in unscored:
@@ -117,5 +117,5 @@ def join_records(
     for name, by_gold in documents.items():
         values = [by_gold[gold].value if gold in by_gold else MISSING for gold in sides]
         yield AnnotatedDocument(
-            name, values, next(filter(None, (each.cluster for each in by_gold.values())), "")
+            name, values, next(filter(None, (record.cluster for record in by_gold.values())), "")
         )

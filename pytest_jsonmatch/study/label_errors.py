@@ -411,7 +411,7 @@ class Auditor:
             for suspect in self._suspects
         )
         against = [suspect for suspect in weighed if suspect.evidence > 0 or suspect.is_outside_schema]
-        against.sort(key=lambda each: (not each.is_outside_schema, -each.evidence, each.position))
+        against.sort(key=lambda suspect: (not suspect.is_outside_schema, -suspect.evidence, suspect.position))
         silent = [
             f"{name}: missing or not comparable: {count(missing)} of {count(self._records, 'answer')}; "
             "not counted there"

@@ -137,7 +137,7 @@ def test_the_fixture_of_syrupy_names_the_remedy():
     with pytest.raises(InvalidExpectedError) as caught:
         compare_json({"a": 1}, {"a": snapshot})
     assert str(caught.value) == (
-        "expected has a SnapshotAssertion of syrupy at a: this fixture compares by itself: assert actual == snapshot; "
+        "expected has a SnapshotAssertion of syrupy at a: compare with it by assert actual == snapshot; "
         "for scores and rules give the fixture expected_json instead, a file that --jsonmatch-update=new writes"
     )
     with pytest.raises(

@@ -102,8 +102,8 @@ class Aligner(PairingContext):
         No other pair of such an element has a greater similarity or a larger Σ, and none comes before it.
         """
         rules = element.rules
-        is_whole = rules.explicit_comparator is not None or rules.accept is not None
-        if element.varies or is_whole or self.plan.weighted or self.threshold >= 1.0:
+        is_compared_as_one = rules.explicit_comparator is not None or rules.accept is not None
+        if element.varies or is_compared_as_one or self.plan.weighted or self.threshold >= 1.0:
             return 0
         certain = (_equal_means_match(element, one, other) for one, other in zip(expected, actual))
         return sum(takewhile(bool, certain))

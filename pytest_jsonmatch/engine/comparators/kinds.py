@@ -59,8 +59,8 @@ FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
     "other value": (OTHER_VALUE,),
 }
 """The kinds of each family."""
-PROVEN: Final = frozenset(_OTHER_FORM)
-"""The kinds that the two values prove; they come before those that the surroundings prove."""
+OTHER_FORMS: Final = frozenset(_OTHER_FORM)
+"""The kinds that two values determine; they take precedence over kinds found from the surroundings."""
 KINDS: Final = (
     *(NO_ANSWER, *_OTHER_FORM, *FAMILIES["other place"], MISSING_ELEMENT, EXTRA_ELEMENT),
     *(ZERO, MISSING_VALUE, EXTRA_VALUE, *FAMILIES["near"], OTHER_VALUE),
@@ -99,7 +99,7 @@ _CHARACTERS_PER_EDIT: Final = 5
 def find_kind(expected: JsonValue, actual: JsonValue) -> str:
     """Return the kind of the difference between two values, which may be MISSING.
 
-    It is one of `PROVEN`, or describes how a wrong value is wrong.
+    It is one of `OTHER_FORMS`, or describes how a wrong value is wrong.
 
     >>> find_kind("Berlin", "BERLIN"), find_kind(1000, "1,000.00"), find_kind("2026-03-04", "4 March 2026")
     ('case or accents', 'amount in another form', 'date in another form')
@@ -126,7 +126,7 @@ def find_kind(expected: JsonValue, actual: JsonValue) -> str:
 
 
 def _find_absence(expected: JsonValue, actual: JsonValue) -> str | None:
-    """Return the kind of a difference in which a value stands for an absent one; None if neither does."""
+    """Return the kind of a difference in which a value represents absence; None if neither does."""
     lacks_expected, lacks_actual = is_nothing(expected), is_nothing(actual)
     if not (lacks_expected or lacks_actual):
         return None
@@ -139,7 +139,7 @@ def _find_absence(expected: JsonValue, actual: JsonValue) -> str | None:
 
 
 def is_nothing(value: JsonValue) -> bool:
-    """Return whether a value stands for an absent one: null, an empty container, or a text such as "N/A"."""
+    """Return whether a value represents absence: null, an empty container, or a text such as "N/A"."""
     if value is None or value is MISSING:
         return True
     if type(value) is str:

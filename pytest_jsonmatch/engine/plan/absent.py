@@ -91,7 +91,7 @@ class AbsentValues:
         if node.varies:
             node = node.choose(value, MISSING)
         if node.rules.explicit_comparator is not None:
-            return self.strip_whole(node.rules, value)
+            return self.strip_deeply(node.rules, value)
         children = node.children
         if type(value) is list:
             return [self._strip(children[ELEMENT], item) for item in value]
@@ -101,13 +101,13 @@ class AbsentValues:
             if not self.is_absent(children[key], item)
         }
 
-    def strip_whole(self, rules: Rules, value: JsonValue) -> JsonValue:
+    def strip_deeply(self, rules: Rules, value: JsonValue) -> JsonValue:
         """Return a value that is compared as a whole, without absent members at any depth."""
         if type(value) is list:
-            return [self.strip_whole(rules, item) for item in value]
+            return [self.strip_deeply(rules, item) for item in value]
         if type(value) is not dict:
             return value
-        stripped = {key: self.strip_whole(rules, item) for key, item in value.items()}
+        stripped = {key: self.strip_deeply(rules, item) for key, item in value.items()}
         return {key: item for key, item in stripped.items() if not self._covers(rules, item)}
 
     def _covers(self, rules: Rules, value: JsonValue) -> bool:

@@ -175,7 +175,7 @@ class ValueRules:
         if type(value) is not dict and type(value) is not list:
             return self.transform(value)
         if self.absent is not None:
-            value = self.absent.strip_whole(self, value)
+            value = self.absent.strip_deeply(self, value)
         return map_scalars(value, self.transform) if self.transforms else value
 
     def may_lack(self, value: JsonValue) -> bool:

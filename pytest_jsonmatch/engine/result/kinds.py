@@ -18,8 +18,8 @@ from pytest_jsonmatch.engine.comparators.kinds import (
     MISSING_ELEMENT,
     NO_ANSWER,
     ORDER,
+    OTHER_FORMS,
     OTHER_KEY,
-    PROVEN,
     SHIFTED,
     find_kind,
 )
@@ -204,7 +204,7 @@ class _Surroundings:
             if at in moved:
                 kind, path, group = moved[at]
                 yield LeafDifference(leaf, kind, cost, path, group)
-            elif at in elsewhere and own not in PROVEN and (row is None or row.place == leaf.place):
+            elif at in elsewhere and own not in OTHER_FORMS and (row is None or row.place == leaf.place):
                 yield LeafDifference(leaf, OTHER_KEY, cost, leaf.path, elsewhere[at])
             else:
                 yield _make_difference(leaf, own, cost, row, at)
@@ -237,7 +237,7 @@ class _Surroundings:
         """Return the kind, path and group of each leaf, by its index, that matches in another element."""
         below: dict[Place | None, list[int]] = {}
         for at, (own, around) in enumerate(zip(self._own, self._around)):
-            if own not in PROVEN and around.element is not None:
+            if own not in OTHER_FORMS and around.element is not None:
                 below.setdefault(around.element.place.parent, []).append(at)
         moved: dict[int, tuple[str, str, Hashable]] = {}
         for array, indices in below.items():
@@ -283,7 +283,7 @@ def _make_difference(
     leaf: FieldResult, own: str, cost: float, row: _Located | None, at: int
 ) -> LeafDifference:
     """Return a difference that its values explain, or the element that only one side has."""
-    if row is None or own in PROVEN:
+    if row is None or own in OTHER_FORMS:
         return LeafDifference(leaf, own, cost, leaf.path, at)
     kind = MISSING_ELEMENT if row.place.actual_key is MISSING else EXTRA_ELEMENT
     return LeafDifference(leaf, kind, cost, row.node.path, row.place)

@@ -161,7 +161,7 @@ class MatchResult:
         """Aggregates by schema path, with paths that were only skipped.
 
         Fields that a rule or a schema names, or that expected has as null under `nulls="absent"`, have counts
-        of 0 if there is no result for them.
+        of 0 without any result.
         """
         findings, plan = self._outcome.findings, self._plan
         fields = aggregate(count_plain_matches(self._outcome.visited, findings), findings)

@@ -10,7 +10,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, InvalidExpe
 _INLINE: Final = "inline_snapshot"
 _LIBRARIES: Final = frozenset({_INLINE, "syrupy"})
 _SYRUPY: Final = (
-    "this fixture compares by itself: assert actual == snapshot; for scores and rules give the fixture "
+    "compare with it by assert actual == snapshot; for scores and rules give the fixture "
     "expected_json instead, a file that --jsonmatch-update=new writes"
 )
 
