@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.align.column import (
     Selection,
@@ -56,6 +56,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.accept import Acceptance
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.value.convert import JsonValue
+
+JsonValues: TypeAlias = "Sequence[JsonValue]"
 
 _MAX_LEVELS: Final = 30
 """Values deeper than this get upper bounds, since the walk needs fewer stack frames for a level."""
@@ -93,11 +95,7 @@ class GridBuilder:
         self._max_depth = max_depth or element.depth + _MAX_LEVELS
 
     def build_grid(
-        self,
-        node: PlanNode,
-        expected: Sequence[JsonValue],
-        actual: Sequence[JsonValue],
-        weight_above: float = 1.0,
+        self, node: PlanNode, expected: JsonValues, actual: JsonValues, weight_above: float = 1.0
     ) -> Grid:
         """Return the grid of values at the element's node or below it.
 
@@ -119,7 +117,7 @@ class GridBuilder:
         return grid
 
     def build_bounds(
-        self, node: PlanNode, expected: Sequence[JsonValue], actual: Sequence[JsonValue], weight: float = 1.0
+        self, node: PlanNode, expected: JsonValues, actual: JsonValues, weight: float = 1.0
     ) -> Grid:
         """Return a grid of upper bounds, for pairs that only the walk can score."""
         grid = self._grid_type(self._aligner, len(expected), len(actual))
@@ -142,12 +140,7 @@ class GridBuilder:
         return True
 
     def _add_values(
-        self,
-        grid: Grid,
-        node: PlanNode,
-        weight: float,
-        expected: Sequence[JsonValue],
-        actual: Sequence[JsonValue],
+        self, grid: Grid, node: PlanNode, weight: float, expected: JsonValues, actual: JsonValues
     ) -> None:
         """Add values of any types, including matchers; none may be MISSING."""
         if Matcher in set(map(type, expected)):
@@ -166,12 +159,7 @@ class GridBuilder:
                 self._add_accepted_scalars(grid, node, accept, weight, sides)
 
     def _add_by_kind(
-        self,
-        grid: Grid,
-        node: PlanNode,
-        weight: float,
-        expected: Sequence[JsonValue],
-        actual: Sequence[JsonValue],
+        self, grid: Grid, node: PlanNode, weight: float, expected: JsonValues, actual: JsonValues
     ) -> None:
         """Add the pairs of two scalars, two objects or two arrays; pairs of different kinds score 0."""
         left, right = group_by_kind(expected), group_by_kind(actual)
@@ -275,9 +263,7 @@ class GridBuilder:
         block = self.build_grid(child, one.values, other.values, weight)
         grid.add_block(block, one.positions, other.positions)
 
-    def _add_empty(
-        self, grid: Grid, weight: float, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
-    ) -> None:
+    def _add_empty(self, grid: Grid, weight: float, expected: JsonValues, actual: JsonValues) -> None:
         """Add a leaf for each pair of two empty containers, if empty containers count."""
         if self._aligner.plan.options.empties == "leaf":
             rows = [at for at, value in enumerate(expected) if not value]
@@ -322,7 +308,7 @@ class GridBuilder:
         self,
         grid: Grid,
         node: PlanNode,
-        sides: tuple[Sequence[JsonValue], Sequence[JsonValue]],
+        sides: tuple[JsonValues, JsonValues],
         weight_above: float,
         weight: float,
     ) -> None:
@@ -340,12 +326,7 @@ class GridBuilder:
             grid.add_block(block, rows, range(len(actual)))
 
     def _add_matchers(
-        self,
-        grid: Grid,
-        node: PlanNode,
-        weight: float,
-        expected: Sequence[JsonValue],
-        actual: Sequence[JsonValue],
+        self, grid: Grid, node: PlanNode, weight: float, expected: JsonValues, actual: JsonValues
     ) -> None:
         """Add the rows of matchers and those of other values."""
         columns = range(len(actual))
@@ -379,7 +360,7 @@ class GridBuilder:
         grid.add_scores(one.positions, other.positions, lines)
 
     def _make_leaf_counts(
-        self, node: PlanNode, weight: float, expected: Sequence[JsonValue], actual: Sequence[JsonValue]
+        self, node: PlanNode, weight: float, expected: JsonValues, actual: JsonValues
     ) -> list[list[float]]:
         """Return the weighted leaf count of each pair: what it adds to Σ if it matches as a whole."""
         lines = self._aligner.make_leaf_counts(node, expected, actual).pairs(len(actual))
@@ -388,12 +369,7 @@ class GridBuilder:
     # -- upper bounds --------------------------------------------------------------------------------------
 
     def _add_accepted_bounds(
-        self,
-        grid: Grid,
-        node: PlanNode,
-        weight: float,
-        expected: Sequence[JsonValue],
-        actual: Sequence[JsonValue],
+        self, grid: Grid, node: PlanNode, weight: float, expected: JsonValues, actual: JsonValues
     ) -> None:
         """Add upper bounds where objects, arrays or predicates are accepted, not only the expected value.
 
@@ -407,12 +383,7 @@ class GridBuilder:
             grid.add_scores([at], range(len(actual)), [bounds])
 
     def _add_upper_bounds(
-        self,
-        grid: Grid,
-        node: PlanNode,
-        weight: float,
-        expected: Sequence[JsonValue],
-        actual: Sequence[JsonValue],
+        self, grid: Grid, node: PlanNode, weight: float, expected: JsonValues, actual: JsonValues
     ) -> None:
         """Add an upper bound of any result of the walk: the leaves of both sides."""
         grid.needs_walk = True
@@ -423,7 +394,7 @@ class GridBuilder:
             grid.add_scores([at], range(len(actual)), [[leaves + bound for bound in bounds]])
 
 
-def _score_by_matcher(matcher: Matcher, actual: Sequence[JsonValue]) -> list[float]:
+def _score_by_matcher(matcher: Matcher, actual: JsonValues) -> list[float]:
     """Return the score of each value against a matcher, which is called once for each distinct scalar."""
     cache: dict[Hashable, float] = {}
     scores = []
