@@ -143,12 +143,12 @@ def _match_snapshots(actual: object, expected: object, settings: Mapping[str, An
     snapshots = Snapshots(expected, partial(comparer.read_without_expected, actual, refuse_broken=True))
     if snapshots.is_new:  # nothing is recorded: the answer is compared with itself
         result, failure = comparer.compare_value(snapshots.value, snapshots.value, refuse_to_judge), None
-        if not snapshots.settle(result, has_failed=False):
+        if not snapshots.update(result, has_failed=False):
             raise AssertionError("the snapshot already has another value")
         return result
     result, failure = check(_make_request(actual, snapshots.value, settings))
     has_failed = type(failure) is AssertionError
-    is_equal = snapshots.settle(result, has_failed=has_failed)
+    is_equal = snapshots.update(result, has_failed=has_failed)
     if failure is not None and not (has_failed and is_equal) and not _is_recorded(failure):
         raise failure
     return result

@@ -36,7 +36,7 @@ class ExpectedFile:
         given: the path as the test gives it.
 
     Raises:
-        InvalidExpectedError: the file can't be read; that it does not exist is an error of `value`.
+        InvalidExpectedError: the file can't be read; if it does not exist, `read` raises the error.
     """
 
     __slots__ = ("_given", "data", "name", "path")
@@ -45,10 +45,10 @@ class ExpectedFile:
         self.path: Final = path
         self.name: Final = name
         self._given: Final = given
-        self.data: Final = self._read()
+        self.data: Final = self._read_data()
         """The content of the file; None if there is no file."""
 
-    def _read(self) -> bytes | None:
+    def _read_data(self) -> bytes | None:
         try:
             return read_limited(self.path) if self._is_yaml else read_file(self.path)
         except FileNotFoundError:
@@ -77,7 +77,7 @@ class ExpectedFile:
             raise self._make_error(error) from None
 
     def _hint(self) -> str:
-        """Return what a path is relative to, and the right one if it is relative to another folder."""
+        """Return a hint: what a path is relative to, and how to write the path of a file elsewhere."""
         if self._given.is_absolute():
             return ""
         run = current_run()

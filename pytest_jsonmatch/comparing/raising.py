@@ -53,7 +53,7 @@ def raise_at(
     """
     __tracebackhide__ = True
     start = max(min(first, position.line), position.line - _CONTEXT)
-    shown = _quotable(linecache.updatecache(path) if lines is None else lines, start, position)
+    shown = _make_quotable(linecache.updatecache(path) if lines is None else lines, start, position)
     # Without a modification time, an entry is never looked up on disk.
     linecache.cache[path] = (sum(map(len, shown)), None, shown, path)
     statement = "raise AssertionError(message) from cause" if inner is None else "raise_inside()"
@@ -81,7 +81,7 @@ def raise_at(
     run()
 
 
-def _quotable(lines: Sequence[str], start: int, position: Position) -> list[str]:
+def _make_quotable(lines: Sequence[str], start: int, position: Position) -> list[str]:
     """Return the lines of a file so that pytest can quote those from `start` to that of `position`.
 
     Long lines are cut. pytest parses quoted lines as Python: it fails on NUL characters and (Python's parser

@@ -29,7 +29,7 @@ def has_snapshots(value: object) -> bool:
 
 @final
 class Snapshots:
-    """An expected value with snapshots; `settle` lets inline-snapshot update them.
+    """An expected value with snapshots; `update` lets inline-snapshot write new ones.
 
     Args:
         expected: the expected value.
@@ -62,14 +62,14 @@ class Snapshots:
         items = [fill(index, item) for index, item in enumerate(expected)]
         return tuple(items) if isinstance(expected, tuple) else items
 
-    def settle(self, result: MatchResult, *, has_failed: bool) -> bool:
-        """Compare the snapshots with the value they should have, so that inline-snapshot can write it.
+    def update(self, result: MatchResult, *, has_failed: bool) -> bool:
+        """Compare the snapshots with the new expected value, from which inline-snapshot updates them.
 
-        Return whether they are equal to it; inline-snapshot says so, too, if it is about to write it.
+        Return whether they are equal; when inline-snapshot is going to write the value, they are, too.
         """
         old, _ = result.documents
         new = update_expected(result).value if has_failed else old
-        # inline-snapshot keeps the matchers that it knows; of values it expects those of the answer.
+        # inline-snapshot keeps the matchers that it knows; it compares them with values of the answer.
         compared = {
             id(field.expected): field.actual for field in result.field_results if field.comparator == MATCHER
         }
@@ -103,7 +103,7 @@ def _rebuild(python: Any, old: JsonValue, new: JsonValue, compared: Mapping[int,
     elif isinstance(python, (list, tuple)):
         known = list(python)
     elif python is not MISSING and json_equal(old, new, strict=True):
-        return python  # such as a model
+        return python  # a model, for example
     rebuilt = {
         key: _rebuild(_get(known, key), _get(old, key), item, compared)
         for key, item in (new.items() if is_object else enumerate(new))

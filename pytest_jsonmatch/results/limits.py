@@ -101,14 +101,14 @@ class ScoreCheck(Frozen):
 def check_scores(
     limits: Limits,
     get_score: Callable[[str], float],
-    means: Callable[[], Mapping[str, float | None]],
+    get_means: Callable[[], Mapping[str, float | None]],
 ) -> Iterator[ScoreCheck]:
     """Yield every score with its limit: overall scores first, then fields in the order of the limits.
 
     Args:
         limits: from `read_limits`.
         get_score: returns the score of a name in `SCORES`.
-        means: returns the mean score of every schema path; None for a path where nothing was scored.
+        get_means: returns the mean score of every schema path; None for a path where nothing was scored.
     """
     for name in SCORES:
         limit = limits.get(name)
@@ -117,7 +117,7 @@ def check_scores(
     by_pattern = limits.get("fields")
     if not isinstance(by_pattern, dict):
         return
-    compared = [(path, parse_path(path), mean) for path, mean in means().items() if mean is not None]
+    compared = [(path, parse_path(path), mean) for path, mean in get_means().items() if mean is not None]
     for text, limit in by_pattern.items():
         pattern = parse_pattern(text)
         matching = [(path, mean) for path, segments, mean in compared if pattern.matches(segments)]
