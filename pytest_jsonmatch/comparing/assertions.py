@@ -108,8 +108,9 @@ def _make_request(actual: object, expected: object, settings: Mapping[str, Any])
 
     read = read_models(expected, actual)
     request = resolve(actual, read.value, **settings)
-    if read.aliases or read.decimals:
-        request = replace(request, options=read.add_rules(request.options), aliases=read.aliases)
+    if read.aliases or read.marked:
+        options = read.add_rules(request.metric, request.options)
+        request = replace(request, options=options, aliases=read.aliases)
     return request
 
 

@@ -62,7 +62,7 @@ def compare_json(
     value: JsonValue = copy_flat(expected) if type(expected) is dict else None
     if value is None:
         read = read_models(expected, actual) if file is None else ExpectedValue(file.read())
-        value, options = read.value, dict(read.add_rules(options))
+        value, options = read.value, dict(read.add_rules(metric, options))
     comparer = Comparer.of(metric, options)
     comparer.warn_without_schema()
     if file is not None:

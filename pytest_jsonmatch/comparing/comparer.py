@@ -29,7 +29,6 @@ from pytest_jsonmatch.engine.value.errors import (
 from pytest_jsonmatch.engine.value.matchers import to_expected
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.results.answer import unwrap_answer
-from pytest_jsonmatch.support.defaults import METRIC
 from pytest_jsonmatch.support.frozen import Frozen
 
 if TYPE_CHECKING:
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
     from pytest_jsonmatch.engine.score.walkstate import Outcome
     from pytest_jsonmatch.engine.value.convert import JsonValue
+    from pytest_jsonmatch.engine.value.models import Marked
     from pytest_jsonmatch.engine.value.paths import Segment
     from pytest_jsonmatch.semantic.bench import Bench
 
@@ -286,25 +286,31 @@ def read_expected(expected: object) -> JsonValue:
 class ExpectedValue(Frozen):
     """An expected value as JSON, with the aliases and decimals of its pydantic models."""
 
-    __slots__ = ("aliases", "decimals", "value")
+    __slots__ = ("aliases", "marked", "value")
 
     def __init__(
         self,
         value: JsonValue,
-        decimals: tuple[tuple[Segment, ...], ...] = (),
+        marked: tuple[tuple[tuple[Segment, ...], Marked], ...] = (),
         aliases: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.value: Final = value
-        self.decimals: Final = decimals
-        """The schema paths of numbers that pydantic writes as text."""
+        self.marked: Final = marked
+        """The schema paths of numbers that pydantic writes as text, and of sets."""
         self.aliases: Final = aliases
         """The aliases of members by their names."""
 
-    def add_rules(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return options under which decimals are compared as numbers, unless a schema has the rules."""
-        if not self.decimals or _parse_schema(METRIC, options) is not None:
+    def add_rules(self, metric: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return options that compare decimals as numbers, and sets in any order, unless a schema has rules.
+
+        A key of `arrays` pairs sets of objects, too.
+        """
+        if not self.marked or _parse_schema(metric, options) is not None:
             return options
-        return {**options, "schema": _make_decimal_schema(self.decimals)}
+        marked = self.marked
+        if not isinstance(Comparer.of(metric, options).plan.options.arrays, str):
+            marked = tuple(entry for entry in marked if entry[1] != "set of objects")
+        return {**options, "schema": _make_schema(marked)}
 
 
 def read_models(expected: object, actual: object) -> ExpectedValue:
@@ -319,15 +325,14 @@ def read_models(expected: object, actual: object) -> ExpectedValue:
     value = to_expected(expected, models=models)
     if not models:
         return ExpectedValue(value)
-    from pytest_jsonmatch.engine.value.models import find_aliases, find_decimals, follow_names
+    from pytest_jsonmatch.engine.value.models import find_aliases, find_marked, follow_names
 
     by_name = to_expected(expected, form="name")
     aliases = find_aliases(to_expected(expected, form="alias"), by_name)
     if aliases:
         value = follow_names(value, by_name, [_peek(unwrap_answer(actual), value)])
-    marked = to_expected(expected, form="decimals")
-    decimals = tuple(dict.fromkeys(find_decimals(value, marked, ELEMENT)))
-    return ExpectedValue(value, decimals, aliases)
+    marked = dict.fromkeys(find_marked(value, to_expected(expected, form="marked"), ELEMENT))
+    return ExpectedValue(value, tuple(marked), aliases)
 
 
 def _peek(actual: object, expected: JsonValue) -> JsonValue:
@@ -343,13 +348,13 @@ def _peek(actual: object, expected: JsonValue) -> JsonValue:
 
 
 @lru_cache(maxsize=256)
-def _make_decimal_schema(paths: tuple[tuple[Segment, ...], ...]) -> SchemaNode:
-    """Return a schema that compares the values at some paths as numbers, and anything else as without it."""
+def _make_schema(marked: tuple[tuple[tuple[Segment, ...], Marked], ...]) -> SchemaNode:
+    """Return a schema with the rules of decimals and sets, and anything else as without it."""
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 
     anything = SchemaNode()
     root = SchemaNode(rest=anything, digest="none")
-    for path in paths:
+    for path, kind in marked:
         node = root
         for segment in path:
             if segment is ELEMENT:
@@ -358,7 +363,7 @@ def _make_decimal_schema(paths: tuple[tuple[Segment, ...], ...]) -> SchemaNode:
             else:
                 node.properties = node.properties or {}
                 node = node.properties.setdefault(str(segment), SchemaNode(rest=anything))
-        node.rules = {"compare": "numeric"}
+        node.rules = {"compare": "numeric"} if kind == "decimal" else {"align": "unordered"}
     return root
 
 

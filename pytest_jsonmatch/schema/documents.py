@@ -322,7 +322,8 @@ def _schema_of(source: object) -> Mapping[str, Any] | bool:
 def model_schema(model: Any) -> dict[str, Any]:
     """Return the schema of a pydantic model's JSON, created once for each class.
 
-    The names of members that have aliases are under `NAMES`, and Decimals have the comparator `numeric`.
+    The names of members that have aliases are under `NAMES`, Decimals have the comparator `numeric`, and sets
+    (only for them does pydantic write `uniqueItems`) are unordered.
     """
     first, *others = _write_schemas(model)
     schema: dict[str, Any] = json.loads(json.dumps(first))
@@ -357,7 +358,7 @@ NAMES: Final = "x-python-names"
 
 
 def _annotate(schema: Any, other: Any) -> None:
-    """Add to the schema of a model what another schema of the model shows: names, and Decimals."""
+    """Add to the schema of a model what another schema of the model shows: names, Decimals, and sets."""
     if type(schema) is list and type(other) is list:
         for one, two in zip(schema, other, strict=False):
             _annotate(one, two)
@@ -382,6 +383,8 @@ def _annotate(schema: Any, other: Any) -> None:
     is_decimal = "string" in written and "number" not in written and read == written | {"number"}
     if is_decimal and schema.keys().isdisjoint(COMPARATORS):
         schema["x-eval-compare"] = "numeric"
+    if schema.get("uniqueItems") is True and schema.get("type") == "array":
+        schema.setdefault("x-eval-align", "unordered")
 
 
 def _list_types(schema: dict[str, Any]) -> set[str]:

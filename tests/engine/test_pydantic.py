@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections.abc
 import datetime as dt
 import enum
 import ipaddress
@@ -111,6 +112,102 @@ def test_a_decimal_is_compared_as_a_number_unless_a_rule_says_otherwise():
     assert (
         compare_json({"unit_price": "1.5", "in_stock": True, "n": 1}, expected).counts["hallucination"] == 1
     )
+    assert compare_json({}, expected).signature == compare_json({}, {}).signature
+
+
+class Seat(pydantic.BaseModel, frozen=True):
+    row: int
+    price: Decimal
+
+
+WORDS = {"delta", "alpha", "echo", "bravo", "charlie", "foxtrot", "golf"}
+SEATS = {Seat(row=row, price=Decimal(row) + Decimal("0.50")) for row in (8, 3, 5, 1)}
+SETS: dict[str, tuple[Any, Any]] = {
+    "set": (set[str], WORDS),
+    "frozenset": (frozenset[str], WORDS),
+    "abstract": (collections.abc.Set[str], WORDS),
+    "optional": (set[str] | None, WORDS),
+    "in_dict": (dict[int, set[str]], {1: WORDS, 2: {"x", "y", "z"}}),
+    "in_list": (list[set[str]], [WORDS, {"x", "y", "z"}]),
+    "of_models": (set[Seat], SEATS),
+    "of_enums": (set[enum.Enum("Word", sorted(WORDS))], set(range(1, 8))),
+    "of_decimals": (set[Decimal], {Decimal("1.50"), Decimal("2.50"), Decimal("7.10")}),
+    "in_model": (list[pydantic.create_model("Tagged", tags=(set[str], ...))], [{"tags": WORDS}] * 2),
+    "root": (pydantic.RootModel[set[str]], WORDS),
+}
+
+
+def reverse_sets(value: Any) -> Any:
+    """Return a value in which the elements of each array of texts or seats are in another order."""
+    if type(value) is dict:
+        return {key: reverse_sets(item) for key, item in value.items()}
+    if type(value) is not list:
+        return value
+    is_set = not any(type(item) is list or (type(item) is dict and "row" not in item) for item in value)
+    return value[::-1] if is_set else list(map(reverse_sets, value))
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+@pytest.mark.parametrize("name", SETS)
+def test_the_elements_of_a_set_have_no_order(name: str, config: str) -> None:
+    annotation, value = SETS[name]
+    base = type("Base", (pydantic.BaseModel,), {"model_config": ConfigDict(**CONFIGS[config])})
+    model = pydantic.create_model(
+        "Trip", __base__=base, the_value=(annotation, ...), by_day=(list[int], [1, 2])
+    )
+    expected = model(the_value=value)
+    for by_alias in sorted({False, config == "aliases"}):
+        written = json.loads(expected.model_dump_json(by_alias=by_alias))
+        key, days = written
+        actual = {key: reverse_sets(written[key]), days: [1, 2]}
+        for metric in ("leaf_f1", "field_match", "json_similarity", "pairwise_f1"):
+            assert compare_json(actual, expected, metric=metric).score == 1.0
+            assert compare_json(actual, expected, metric=metric, schema=model).score == 1.0
+        assert compare_json({"trips": [actual]}, {"trips": [expected]}).score == 1.0
+        assert_json_match(json.dumps(actual), expected)
+        # Lists keep their order, and no element may be missing.
+        assert compare_json({**actual, days: [2, 1]}, expected).counts["mismatch"] == 2
+        assert compare_json({**actual, key: None}, expected).score < 1.0
+    assert compare_corpus([actual], [expected], schema=model).mean_score == 1.0
+
+
+def test_a_serializer_decides_what_a_set_is_in_json():
+    class Tags(pydantic.BaseModel):
+        as_text: set[str]
+        as_list: set[str]
+        as_object: set[str]
+
+        @pydantic.field_serializer("as_text", "as_list", "as_object")
+        def write(self, tags: set[str], info: Any) -> Any:
+            ordered = sorted(tags)
+            return {"as_text": ",".join(ordered), "as_list": ordered}.get(info.field_name, {"n": ordered})
+
+    expected = Tags(as_text=WORDS, as_list=WORDS, as_object=WORDS)
+    actual = json.loads(expected.model_dump_json())
+    assert_json_match(actual, expected)
+    assert_json_match({**actual, "as_list": actual["as_list"][::-1]}, expected)
+    assert compare_json({**actual, "as_object": {"n": sorted(WORDS)[::-1]}}, expected).counts["mismatch"] == 6
+
+
+def test_a_set_is_unordered_unless_a_rule_pairs_its_elements():
+    model = pydantic.create_model(
+        "Hall", seats=(set[Seat], ...), tags=(set[str], ...), days=(list[int], [1, 2])
+    )
+    expected = model(seats=SEATS, tags=WORDS)
+    written = json.loads(expected.model_dump_json())
+    actual = {**written, "seats": written["seats"][::-1], "tags": written["tags"][::-1]}
+    assert compare_json(actual, expected, fields={"tags": {"align": "ordered"}}).counts["mismatch"] == 6
+    assert compare_json(actual, expected, fields={"tags": {"weight": 2}}).score == 1.0
+    assert compare_json(actual, expected, arrays="sequence").score == 1.0
+    assert compare_json(actual, expected, arrays={"key": "row"}).score == 1.0
+    # By its key a seat is missing and another one is extra; in the best pairing only its row differs.
+    seats = [{**seat, "row": 2} if seat["row"] == 1 else seat for seat in actual["seats"]]
+    assert compare_json({**actual, "seats": seats}, expected).counts["mismatch"] == 1
+    assert compare_json({**actual, "seats": seats}, expected, arrays={"key": "row"}).counts["omission"] == 2
+    ordered = pydantic.Field(json_schema_extra={"x-eval-align": "ordered"})
+    schema = pydantic.create_model("Hall", __base__=model, tags=(set[str], ordered))
+    assert compare_json(actual, expected, schema=schema).counts["mismatch"] == 6
+    assert compare_json([1, 2], [2, 1], schema={"type": "array", "uniqueItems": True}).score == 0.0
     assert compare_json({}, expected).signature == compare_json({}, {}).signature
 
 

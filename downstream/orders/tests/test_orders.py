@@ -70,6 +70,16 @@ def test_prices_are_numbers_however_they_are_written(client, created):
     assert_json_match({**order, "lineTotal": 7, "lines": lines}, EXPECTED)
 
 
+@pytest.mark.parametrize("backwards", [False, True])
+def test_tags_have_no_order(client, backwards):
+    tags = ["express", "fragile", "gift", "new", "paid"]
+    order = client.post("/orders", json=NEW.model_dump(mode="json", by_alias=True) | {"tags": tags}).json()
+    order["tags"].sort(reverse=backwards)
+    expected = EXPECTED.model_copy(update={"tags": set(tags)})
+    assert_json_match(order, expected)
+    assert_json_match(order, expected, schema=Order, validate="require")
+
+
 @pytest.mark.parametrize(("number", "status"), [(1, "open"), (2, "unknown")])
 def test_a_status_is_a_text(client, created, number, status):
     assert_json_match(client.get(f"/status/{number}").text, status)

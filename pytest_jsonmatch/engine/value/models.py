@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
@@ -14,11 +16,15 @@ if TYPE_CHECKING:
 
     from pytest_jsonmatch.engine.value.paths import Segment
 
-Form: TypeAlias = Literal["configured", "alias", "name", "decimals"]
-"""Members by alias unless the configuration says otherwise, by alias, or by name; or with Decimals marked."""
+Form: TypeAlias = Literal["configured", "alias", "name", "marked"]
+"""Members by alias unless the configuration says otherwise, by alias, or by name; or with types marked."""
+Marked: TypeAlias = Literal["decimal", "set", "set of objects"]
+"""A type of Python that its JSON does not show."""
 
-IS_DECIMAL: Final = "Decimal"
-"""The marker of a Decimal in the form "decimals", in which all other scalars are null."""
+_DECIMAL: Final = "Decimal"
+"""The marker of a Decimal in the form "marked", in which all other scalars are null."""
+_SET: Final = "set"
+"""In the form "marked", a set is an object with this member."""
 
 
 def is_model(value: object) -> bool:
@@ -33,22 +39,32 @@ def dump_model(model: Any, form: Form = "configured") -> Any:
     config = getattr(kind, "model_config", None) or getattr(kind, "__pydantic_config__", None) or {}
     by_alias = form == "alias" or (form != "name" and config.get("serialize_by_alias") is not False)
     serializer = kind.__pydantic_serializer__
-    if form != "decimals":
-        with suppress(Exception):  # of pydantic, or of a user's serializer
-            dump = getattr(model, "model_dump_json", None)
-            return json.loads(
-                serializer.to_json(model, by_alias=by_alias) if dump is None else dump(by_alias=by_alias)
-            )
-    members = serializer.to_python(model, by_alias=by_alias, warnings=False)
-    return _mark_decimals(members) if form == "decimals" else _to_json(members)
+    if form == "marked":
+        dump_python = partial(serializer.to_python, model, by_alias=False, warnings=False)
+        with suppress(Exception):  # as below; as Python values, models can't be in sets
+            return _mark(model, dump_python(mode="json", fallback=lambda _: None))
+        return _mark(model, dump_python())
+    with suppress(Exception):  # of pydantic, or of a user's serializer
+        dump = getattr(model, "model_dump_json", None)
+        return json.loads(
+            serializer.to_json(model, by_alias=by_alias) if dump is None else dump(by_alias=by_alias)
+        )
+    return _to_json(serializer.to_python(model, by_alias=by_alias, warnings=False))
 
 
-def _mark_decimals(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _mark_decimals(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return list(map(_mark_decimals, value))
-    return IS_DECIMAL if isinstance(value, Decimal) else None
+def _mark(value: Any, written: Any) -> Any:
+    """Return what pydantic wrote for a value, by name, with the markers of Decimals and sets."""
+    if getattr(type(value), "__pydantic_root_model__", False):
+        return _mark(value.root, written)
+    if type(written) is dict:
+        keys = list(map(str, written))
+        values = value.values() if isinstance(value, Mapping) else [getattr(value, key, None) for key in keys]
+        return {key: _mark(*pair) for key, *pair in zip(keys, values, written.values(), strict=False)}
+    if isinstance(written, (list, tuple, set, frozenset)):
+        elements = value if isinstance(value, Collection) else ()
+        marked = [_mark(*pair) for pair in zip(elements, written, strict=False)]
+        return {_SET: marked} if isinstance(value, AbstractSet) else marked
+    return _DECIMAL if isinstance(value, Decimal) and str(written) == str(value) else None
 
 
 def _to_json(value: Any) -> Any:
@@ -124,15 +140,18 @@ def find_like(at: int, elements: list[Any]) -> Any:
     return elements[min(at, len(elements) - 1)] if elements else None
 
 
-def find_decimals(
+def find_marked(
     value: Any, marked: Any, element: Segment, path: tuple[Segment, ...] = ()
-) -> Iterator[tuple[Segment, ...]]:
-    """Yield the schema paths of the Decimals in a value; `element` is the segment of elements."""
-    if marked == IS_DECIMAL and type(value) is str:
-        yield path
-    elif type(value) is list and type(marked) is list:
-        for item, mark in zip(value, marked, strict=False):
-            yield from find_decimals(item, mark, element, (*path, element))
+) -> Iterator[tuple[tuple[Segment, ...], Marked]]:
+    """Yield the schema paths of Decimals and sets in a value; `element` is the segment of elements."""
+    if marked == _DECIMAL and type(value) is str:
+        yield path, "decimal"
+    elif type(value) is list:
+        if type(marked) is dict and _SET in marked:
+            yield path, "set of objects" if any(type(item) is dict for item in value) else "set"
+            marked = marked[_SET]
+        for item, mark in zip(value, marked if type(marked) is list else (), strict=False):
+            yield from find_marked(item, mark, element, (*path, element))
     elif type(value) is dict and type(marked) is dict:
         for (key, item), mark in zip(value.items(), marked.values(), strict=False):
-            yield from find_decimals(item, mark, element, (*path, key))
+            yield from find_marked(item, mark, element, (*path, key))
