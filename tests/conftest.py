@@ -10,11 +10,13 @@ import multiprocessing.util
 import os
 import pkgutil
 import re
+import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from importlib.metadata import Distribution, distributions
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,6 +42,10 @@ from pytest_jsonmatch.report.html import html_page
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.run import RunResult
 from pytest_jsonmatch.results.statistics import Interval
+
+# Tests import their helpers as `tests.NAME`; `pytest` as a command does not find them by itself. The folder comes last,
+# so that an installed package is tested as it is installed.
+sys.path.append(str(Path(__file__).parents[1]))
 from tests import forked
 
 
