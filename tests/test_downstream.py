@@ -34,7 +34,7 @@ def run(pytester: pytest.Pytester, outcomes: dict[str, int], *arguments: str) ->
     [
         ("invoices", {"passed": 9, "xfailed": 2, "rerun": 1}),
         ("bookings", {"passed": 9}),
-        ("orders", {"passed": 16}),
+        ("orders", {"passed": 18}),
         ("tracker", {"passed": 12}),
     ],
     ids=["invoices", "bookings", "orders", "tracker"],
