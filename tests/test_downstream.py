@@ -35,7 +35,7 @@ def run(pytester: pytest.Pytester, outcomes: dict[str, int], *arguments: str) ->
         ("invoices", {"passed": 9, "xfailed": 2, "rerun": 1}),
         ("bookings", {"passed": 9}),
         ("orders", {"passed": 18}),
-        ("tracker", {"passed": 12}),
+        ("tracker", {"passed": 14}),
     ],
     ids=["invoices", "bookings", "orders", "tracker"],
 )

@@ -120,3 +120,8 @@ def test_a_title_in_another_case_has_a_rule(client, server):
     assert lines[0] == '$ "Dark mode" → "Dark Mode" (leaf_f1 0.00 < 1.00)'
     assert_json_match(client.raw_issue(3)["title"], "Dark mode", fields={"$": {"transform": ["casefold"]}})
     assert '     fields={"$": {"transform": ["casefold"]}}' in lines
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_a_response_is_the_saved_one(client, number, expected_json):
+    assert_json_match(client.raw_issue(number), expected_json)
