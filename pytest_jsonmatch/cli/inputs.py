@@ -23,6 +23,7 @@ from pytest_jsonmatch.engine.value.errors import (
     did_you_mean,
 )
 from pytest_jsonmatch.engine.value.named import import_object
+from pytest_jsonmatch.reading.datafiles import has_yaml_suffix
 from pytest_jsonmatch.reading.extract import Want, extract_json
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.records.files import is_glob
@@ -226,7 +227,7 @@ def read_config(source: str) -> dict[str, Any]:
 
 def _read_mapping(source: str) -> dict[str, Any]:
     name = name_of(source)
-    if Path(source).suffix.lower() in {".yaml", ".yml"}:
+    if has_yaml_suffix(Path(source)):
         from pytest_jsonmatch.reading.errors import GoldenFileError
         from pytest_jsonmatch.reading.yamlevents import parse
 

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Final, final
 from pytest_jsonmatch.comparing.running import current_run
 from pytest_jsonmatch.engine.score.field import get_expected_keys
 from pytest_jsonmatch.engine.value.errors import InvalidExpectedError
-from pytest_jsonmatch.reading.datafiles import display_name, read_limited
+from pytest_jsonmatch.reading.datafiles import display_name, has_yaml_suffix, read_value_file
 from pytest_jsonmatch.reading.errors import GoldenFileError, InvalidValueError, Position
 from pytest_jsonmatch.reading.matchers import check_matcher_places, iter_matchers, with_matchers
-from pytest_jsonmatch.reading.yamlevents import load, parse, parse_json_text
-from pytest_jsonmatch.support.atomic import read_file
+from pytest_jsonmatch.reading.yamlevents import find_position, parse_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
-_YAML_SUFFIXES: Final = frozenset({".yaml", ".yml"})
 _REMEDY: Final = "; pytest --jsonmatch-update=new writes it"
 
 
@@ -50,16 +48,12 @@ class ExpectedFile:
 
     def _read_data(self) -> bytes | None:
         try:
-            return read_limited(self.path) if self._is_yaml else read_file(self.path)
+            return read_value_file(self.path)
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
             reason = (getattr(error, "strerror", None) or str(error)).lower()
         raise InvalidExpectedError(f"the file of expected, {self.name}, can't be read: {reason}")
-
-    @property
-    def _is_yaml(self) -> bool:
-        return self.path.suffix.lower() in _YAML_SUFFIXES
 
     def read(self) -> JsonValue:
         """Return the expected value.
@@ -70,7 +64,7 @@ class ExpectedFile:
         if self.data is None:
             raise InvalidExpectedError(f"there is no file {self.name} for expected{_REMEDY}{self._hint()}")
         try:
-            return with_matchers((parse if self._is_yaml else parse_json_text)(self.data, self.name))
+            return with_matchers(parse_value(self.data, self.name, is_yaml=has_yaml_suffix(self.path)))
         except GoldenFileError as error:
             raise InvalidExpectedError(str(error)) from None
         except InvalidValueError as error:
@@ -104,7 +98,7 @@ class ExpectedFile:
     def find_position(self, steps: Sequence[str | int] = ()) -> Position:
         """Return the position of a value in the file, or of the nearest entry that contains it."""
         try:
-            return load(self.data or b"", self.name).position(steps)
+            return find_position(self.data or b"", self.name, steps)
         except GoldenFileError:  # JSON of a form that is not YAML, in a file without a known suffix
             return Position(1, 1)
 

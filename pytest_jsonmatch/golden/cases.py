@@ -14,13 +14,12 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, Unsupported
 from pytest_jsonmatch.engine.value.named import PATH_HINT, import_object, names_object
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.golden.marks import marks_of
-from pytest_jsonmatch.reading.datafiles import outside, read_limited
+from pytest_jsonmatch.reading.datafiles import YAML_SUFFIXES, outside, read_value_file
 from pytest_jsonmatch.reading.errors import GoldenFileError, InvalidValueError, Position
 from pytest_jsonmatch.reading.matchers import check_matcher_places, iter_matchers, with_matchers
-from pytest_jsonmatch.reading.yamlevents import load, parse, parse_json_text
+from pytest_jsonmatch.reading.yamlevents import find_position, parse_value
 from pytest_jsonmatch.results.answer import Answer
 from pytest_jsonmatch.results.tags import read_tags
-from pytest_jsonmatch.support.atomic import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -33,9 +32,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.reading.errors import Steps
     from pytest_jsonmatch.reading.yamlevents import Document
 
-_YAML_SUFFIXES: Final = frozenset({".yaml", ".yml"})
 _MAX_PARAM: Final = 60
-_DATA_SUFFIXES: Final = _YAML_SUFFIXES | {".json"}
+_DATA_SUFFIXES: Final = YAML_SUFFIXES | {".json"}
 
 
 @final
@@ -236,7 +234,7 @@ class GoldenCase:
             if isinstance(given, Answer) and self.fault is None:
                 return given
             return self._own("actual")
-        actual = self._content("actual_file", _YAML_SUFFIXES)
+        actual = self._content("actual_file", YAML_SUFFIXES)
         if isinstance(actual, bytes):
             raise self.error(f"actual_file {self.name_of('actual_file')!r} is not UTF-8 text", "actual_file")
         return actual
@@ -379,7 +377,7 @@ class GoldenCase:
             return ExpectedLocation(position, f"{self.name_of_file}:{position.line}")
         position, name = self.position("expected_file"), self.name_of("expected_file")
         try:
-            inner = load(self._read("expected_file"), name).position(steps)
+            inner = find_position(self._read("expected_file"), name, steps)
         except GoldenFileError:
             return ExpectedLocation(position, name)
         path = str(self.named_file("expected_file"))
@@ -456,10 +454,9 @@ class GoldenCase:
 
     def _read(self, key: str) -> bytes:
         path = self.named_file(key)
-        is_yaml = self._suffix(key) in _YAML_SUFFIXES
         remedy = ""
         try:
-            return read_limited(path) if is_yaml else read_file(path)
+            return read_value_file(path)
         except (OSError, ValueError) as error:
             reason = (getattr(error, "strerror", None) or str(error)).lower()
             if isinstance(error, FileNotFoundError) and key == "expected_file":
@@ -469,9 +466,9 @@ class GoldenCase:
 
     def _data(self, key: str) -> JsonValue:
         """Return the value of a JSON or YAML file."""
-        data, name, is_yaml = self._read(key), self.name_of(key), self._suffix(key) in _YAML_SUFFIXES
+        data, name, is_yaml = self._read(key), self.name_of(key), self._suffix(key) in YAML_SUFFIXES
         try:
-            return parse(data, name) if is_yaml else parse_json_text(data, name)
+            return parse_value(data, name, is_yaml=is_yaml)
         except GoldenFileError as error:
             kind = "valid" if is_yaml else "JSON"
             raise self.error(f"{key} is not {kind}: {error}", key) from None

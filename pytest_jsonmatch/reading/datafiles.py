@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+YAML_SUFFIXES: Final = frozenset({".yaml", ".yml"})
 _JSON: Final = re.compile(r"\.(?:json|jsonl|ndjson)(?::[0-9]+)?\Z", re.IGNORECASE)
 
 # Some 300,000 lines, read in seconds with a few hundred megabytes of memory: more than people write by hand,
@@ -76,6 +77,20 @@ def outside(path: Path, within: Sequence[str] | None) -> str | None:
     except ValueError:  # not a path: reading the file will report that
         return None
     return None if any(map(PurePath(real).is_relative_to, within)) else real
+
+
+def has_yaml_suffix(path: PurePath) -> bool:
+    """Return whether a file of a value is YAML by its suffix; otherwise it is JSON.
+
+    >>> has_yaml_suffix(PurePath("a.YML")), has_yaml_suffix(PurePath("a.txt"))
+    (True, False)
+    """
+    return path.suffix.lower() in YAML_SUFFIXES
+
+
+def read_value_file(path: Path) -> bytes:
+    """Return the content of a file of a value; of YAML at most one byte more than the limit."""
+    return read_limited(path) if has_yaml_suffix(path) else read_file(path)
 
 
 def read_limited(path: Path) -> bytes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from array import array
+from functools import lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, final
 
@@ -198,6 +199,22 @@ def load(data: bytes | str, name: str, *, holds_cases: bool = False, has_spans: 
     return document
 
 
+def find_position(data: bytes, name: str, steps: Sequence[str | int] = ()) -> Position:
+    """Return the position of an entry of a file, or of the nearest entry that contains it.
+
+    A failure asks for many entries of one file, so the last file stays loaded.
+
+    Raises:
+        GoldenFileError: the file is not YAML, nor JSON of a form that is YAML, too.
+    """
+    return _load_last(data, name).position(steps)
+
+
+@lru_cache(maxsize=1)
+def _load_last(data: bytes, name: str) -> Document:
+    return load(data, name)
+
+
 def parse(data: bytes, name: str, *, holds_cases: bool = False) -> JsonValue:
     """Return the value of a file, or of one line; its name decides between JSON and YAML.
 
@@ -211,15 +228,17 @@ def parse(data: bytes, name: str, *, holds_cases: bool = False) -> JsonValue:
     """
     if not is_json_file(name):
         return load(data, name, holds_cases=holds_cases).value
-    return parse_json_text(data, name)
+    return parse_value(data, name, is_yaml=False)
 
 
-def parse_json_text(data: bytes, name: str) -> JsonValue:
-    """Return the value of a JSON file.
+def parse_value(data: bytes, name: str, *, is_yaml: bool) -> JsonValue:
+    """Return the value of a YAML or JSON file, whatever its name.
 
     Raises:
         GoldenFileError: the file is not valid.
     """
+    if is_yaml:
+        return load(data, name).value
     try:
         return _parse_json(data.decode("utf-8").removeprefix("\ufeff"), name)
     except UnicodeDecodeError as error:

@@ -9,6 +9,7 @@ from textwrap import dedent
 import pytest
 
 from pytest_jsonmatch import InvalidExpectedError, assert_json_match, compare_json
+from pytest_jsonmatch.reading import yamlevents
 
 ORDER = """\
 # as printed
@@ -39,6 +40,33 @@ def write(pytester):
         return path
 
     return write
+
+
+ROWS = json.dumps([{"n": number} for number in range(30)], indent=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "rows"),
+    [
+        (
+            "test_a.py",
+            "def test_a():\n    assert_json_match([{'n': -1}] * 30, Path('python.json'))\n",
+            "python.json",
+        ),
+        ("a.golden.yaml", f"actual: {[{'n': -1}] * 30}\nexpected_file: golden.json\n", "golden.json"),
+    ],
+)
+def test_a_file_is_loaded_once_for_all_lines_of_a_failure(pytester, write, monkeypatch, name, text, rows):
+    write(rows, ROWS)
+    write(name, "").write_text((TEST if name.endswith(".py") else "") + text, "utf-8")
+    names, load = [], yamlevents.load
+    monkeypatch.setattr(
+        yamlevents, "load", lambda *args, **options: names.append(args[1]) or load(*args, **options)
+    )
+    result = pytester.runpytest_inprocess("-vv")
+    result.assert_outcomes(failed=1)
+    assert [f"tests/{rows}:{3 * line}" in result.stdout.str() for line in range(1, 31)] == [True] * 30
+    assert names.count(f"tests/{rows}") == 1
 
 
 # -- reading -----------------------------------------------------------------------------------------------
