@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, final
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast, final
 from uuid import uuid4
 
 from pytest_jsonmatch.corpus.scorer import ChunkResult, Task, score_chunk
@@ -128,19 +128,20 @@ class _Workers:
     """An executor. A pool of processes, one of which was killed, is replaced once."""
 
     def __init__(self, executor: Executor) -> None:
-        self._executor = executor
+        self.executor = executor
+        """The executor of new calls."""
         self._new: ProcessPoolExecutor | None = None
 
     def submit(self, function: Callable[..., _Result], *arguments: Any) -> Future[_Result]:
         """Submit a call, to a new pool if the first one is broken."""
         try:
-            return self._executor.submit(function, *arguments)
+            return self.executor.submit(function, *arguments)
         except BrokenExecutor as error:
-            self.replace(error)
-            return self._executor.submit(function, *arguments)
+            self.replace(self.executor, error)
+            return self.executor.submit(function, *arguments)
 
-    def replace(self, error: BrokenExecutor) -> None:
-        """Replace a broken pool of processes.
+    def replace(self, old: Executor, error: BrokenExecutor) -> None:
+        """Replace a broken pool of processes, unless it has been replaced.
 
         Raises:
             JsonMatchError: the new pool is broken, too.
@@ -148,7 +149,8 @@ class _Workers:
         """
         from concurrent.futures import ProcessPoolExecutor
 
-        old = self._executor
+        if old is not self.executor:
+            return
         if not isinstance(old, ProcessPoolExecutor):
             raise error
         if self._new is not None:
@@ -159,7 +161,7 @@ class _Workers:
             ) from None
         names = "_max_workers", "_mp_context", "_initializer", "_initargs"
         arguments = [getattr(old, name) for name in names]  # in the order of its arguments
-        self._new = self._executor = ProcessPoolExecutor(*arguments)
+        self._new = self.executor = ProcessPoolExecutor(*arguments)
 
     def close(self) -> None:
         """End the processes of a new pool; the first pool is the caller's."""
@@ -203,14 +205,14 @@ def _run_in_order(
     executor: _Workers, score: Callable[[_Job], _Result | None], jobs: Iterable[_Job]
 ) -> Iterator[tuple[_Job, _Result]]:
     """Yield jobs with their results, up to the first job without a result."""
-    waiting: deque[tuple[_Job, Future[_Result | None]]] = deque()
+    waiting: deque[_Submitted[_Job, _Result]] = deque()
     jobs = iter(jobs)
     failed: JsonMatchError | None = None
     try:
         while True:
             try:
                 for job in islice(jobs, _IN_FLIGHT - len(waiting)):
-                    waiting.append((job, executor.submit(score, job)))
+                    waiting.append(_Submitted(executor, score, job))
             except JsonMatchError as error:
                 # Errors of earlier records are raised first, as without an executor.
                 failed = error
@@ -218,15 +220,17 @@ def _run_in_order(
                 if failed is not None:
                     raise failed
                 return
-            job, future = waiting.popleft()
+            first = waiting.popleft()
+            job = first.job
             try:
-                result = future.result()
+                result = first.future.result()
             except JsonMatchError:
                 raise
             except BrokenExecutor as error:
-                executor.replace(error)
-                waiting.appendleft((job, future))
-                waiting = deque((job, _again(executor, score, job, future)) for job, future in waiting)
+                executor.replace(first.executor, error)
+                waiting.appendleft(first)
+                for submitted in waiting:
+                    submitted.repeat(executor, score)
                 continue
             except RecursionError:
                 result = score(job)  # a record is too deep to be pickled, and is rejected here
@@ -234,20 +238,29 @@ def _run_in_order(
                 result = executor.submit(score, job).result()
             if result is None:
                 # Most other jobs end at once, too; cancelling them while they end makes Dask log errors.
-                wait([running for _, running in waiting], timeout=0.5)
+                wait([running.future for running in waiting], timeout=0.5)
                 return
             yield job, result
     finally:
-        for _, future in waiting:
-            future.cancel()
+        for running in waiting:
+            running.future.cancel()
 
 
-def _again(
-    executor: _Workers, score: Callable[[_Job], _Result | None], job: _Job, future: Future[_Result | None]
-) -> Future[_Result | None]:
-    """Return the future of a job if it has a result; otherwise submit the job again."""
-    is_scored = future.done() and not future.cancelled() and future.exception() is None
-    return future if is_scored else executor.submit(score, job)
+class _Submitted(Generic[_Job, _Result]):
+    """A job, and the executor to which it was submitted."""
+
+    def __init__(self, workers: _Workers, score: Callable[[_Job], _Result | None], job: _Job) -> None:
+        self.job = job
+        self.future = workers.submit(score, job)
+        self.executor = workers.executor
+
+    def repeat(self, workers: _Workers, score: Callable[[_Job], _Result | None]) -> None:
+        """Submit the job again if it was lost with a replaced executor, without a result."""
+        future = self.future
+        is_scored = future.done() and not future.cancelled() and future.exception() is None
+        if self.executor is not workers.executor and not is_scored:
+            self.future = workers.submit(score, self.job)
+            self.executor = workers.executor
 
 
 @final

@@ -6,7 +6,7 @@ import json
 import multiprocessing
 import pickle
 import sys
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -187,6 +187,33 @@ def test_chunks_of_a_killed_process_are_scored_again(tmp_path, monkeypatch, from
         pytest.raises(JsonMatchError, match="was killed, and so was one of a new pool"),
     ):
         compare_corpus(actual, expected, post_process=module.always, chunk_size=20, executor=executor)
+    monkeypatch.delitem(sys.modules, "kills")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+def test_a_broken_pool_is_replaced_once_when_records_are_read_ahead(tmp_path, monkeypatch):
+    (tmp_path / "kills.py").write_text(KILLS, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    module = import_module("kills")
+    options: dict[str, Any] = {"initializer": sys.path.insert, "initargs": (0, str(tmp_path))}
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn"), **options) as executor:
+
+        def read():
+            for n in range(1_000):
+                if n == 430:  # the record that kills is submitted; its result has not been asked for
+                    with pytest.raises(BrokenExecutor):
+                        while True:
+                            executor.submit(int).result()
+                yield {"n": n}
+
+        run = compare_corpus(
+            read(),
+            [{"n": n} for n in range(1_000)],
+            post_process=module.once,
+            chunk_size=20,
+            executor=executor,
+        )
+    assert (run.total_records, run.mean_score) == (1_000, 1.0)
     monkeypatch.delitem(sys.modules, "kills")
 
 
