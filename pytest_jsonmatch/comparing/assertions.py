@@ -243,8 +243,6 @@ def _compare(request: ComparisonRequest) -> tuple[MatchResult, JsonMatchError | 
     Raises an error that is caused by the expected data or by options, not by the answer.
     """
     __tracebackhide__ = True
-    from pytest_jsonmatch.comparing.comparer import Comparer
-
     request.comparer.warn_without_schema()
     try:
         return request.comparer.compare(request.actual, request.expected, request.judge), None
@@ -253,16 +251,22 @@ def _compare(request: ComparisonRequest) -> tuple[MatchResult, JsonMatchError | 
         unreadable = error.with_traceback(None)
     if isinstance(unreadable, ConfigurationError):
         raise unreadable
-    from pytest_jsonmatch.engine.value.convert import MISSING
-
-    options = request.options
-    if not isinstance(unreadable, JsonExtractionError):
-        options = {**options, "validate": "off"}  # the schema may allow the missing answer
     try:
-        missing = Comparer.of(request.metric, options).compare(MISSING, request.expected, request.judge)
+        return compare_missing(request, validates=isinstance(unreadable, JsonExtractionError)), unreadable
     except JsonMatchError:
         raise unreadable from None
-    return missing, unreadable
+
+
+def compare_missing(request: ComparisonRequest, *, validates: bool) -> MatchResult:
+    """Return the result for an answer that is missing: all of expected is missing, too.
+
+    `validates` tells whether it is also checked against the schema, which may allow a missing answer.
+    """
+    from pytest_jsonmatch.comparing.comparer import Comparer
+    from pytest_jsonmatch.engine.value.convert import MISSING
+
+    options = request.options if validates else {**request.options, "validate": "off"}
+    return Comparer.of(request.metric, options).compare(MISSING, request.expected, request.judge)
 
 
 def _make_comparison(

@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pytest_jsonmatch.comparing.assertions import begin, check, find_failures, passes, refuse_to_judge
+from pytest_jsonmatch.comparing.assertions import (
+    begin,
+    check,
+    compare_missing,
+    find_failures,
+    passes,
+    refuse_to_judge,
+)
 from pytest_jsonmatch.engine.value.errors import ComparatorError, JsonMatchError
 
 if TYPE_CHECKING:
@@ -55,14 +62,11 @@ def compare_unanswered(case: GoldenCase, test: RunningTest) -> Comparison | None
 
     None without a valid expected value: such a case has no leaves.
     """
-    from pytest_jsonmatch.comparing.comparer import Comparer
-    from pytest_jsonmatch.engine.value.convert import MISSING
     from pytest_jsonmatch.results.comparison import Comparison
 
     try:
         request = _make_request(case, None, case.expected)
-        options = {**request.options, "validate": "off"}
-        result = Comparer.of(request.metric, options).compare(MISSING, request.expected, request.judge)
+        result = compare_missing(request, validates=False)
         name = test.identify(request.name, request.tags)
     except JsonMatchError:
         return None
