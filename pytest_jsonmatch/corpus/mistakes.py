@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.records.pairing import Reading
     from pytest_jsonmatch.results.run import RunResult
 
+_SWAPPED: Final = "are they swapped (answers come first)"
+SWAPPED: Final = f"{_SWAPPED}?"
+"""The question about sides that seem to be swapped."""
 _FEWEST: Final = 3
 """Fewer records show no mistake."""
 _SAMPLE: Final = 100
@@ -52,12 +55,9 @@ def find_mistakes(run: RunResult, answers: Any, gold: Any, reading: Reading) -> 
         columns = (
             "" if reading.expected is not None and reading.actual is not None else ", or is a column missing"
         )
-        yield f"{names[0]} and {names[1]} share no field: {SWAPPED[:-1]}{columns}?"
+        yield f"{names[0]} and {names[1]} share no field: {_SWAPPED}{columns}?"
     elif reading.id is None and run.total_records <= _MOST_READ:
         yield from _find_order(answers, gold, reading)
-
-
-SWAPPED: Final = "are they swapped (answers come first)?"
 
 
 def are_swapped(answers: Any, gold: Any, reading: Reading) -> bool:

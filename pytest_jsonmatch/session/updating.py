@@ -85,10 +85,7 @@ class ExpectedFileUpdater:
         self, file: ComparedFile, result: MatchResult, answer: Callable[[], JsonValue]
     ) -> str | None:
         """Request a new value after a failed comparison; return a text to add to the failure, or None."""
-        target = self._make_target(file)
-        if self._updater.mode == "new" and target.obstacle is None:
-            self._updater.keep(target)
-        return self._updater.request_after_failure(target, result, answer)
+        return self._updater.request_after_failure(self._keep_target(file), result, answer)
 
     def request_after_pass(
         self, file: ComparedFile, result: MatchResult, answer: Callable[[], JsonValue]
@@ -97,10 +94,14 @@ class ExpectedFileUpdater:
 
         Unlike for golden cases, the mode "new" requests something, too: it shows that a file was compared.
         """
+        self._updater.request_after_pass(self._keep_target(file), result, answer)
+
+    def _keep_target(self, file: ComparedFile) -> update.Target:
+        """Return the target of a file; in mode "new", request that its value stays."""
         target = self._make_target(file)
         if self._updater.mode == "new" and target.obstacle is None:
             self._updater.keep(target)
-        self._updater.request_after_pass(target, result, answer)
+        return target
 
     def _make_target(self, file: ComparedFile) -> update.Target:
         test = self._session.test
