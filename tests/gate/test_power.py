@@ -9,6 +9,7 @@ from scipy.stats import binom
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.gate.intervals import ratio_interval
 from pytest_jsonmatch.gate.power import (
+    MOST,
     clusters_for_precision,
     clusters_to_detect,
     half_width,
@@ -128,7 +129,12 @@ def test_so_many_cases_know_a_score_so_well():
     found = clusters_for_precision(PASSES, 0.1)
     assert found == pytest.approx(0.09 * (1.96 / 0.1) ** 2, rel=0.35)
     assert half_width(PASSES, found) <= 0.1 < half_width(PASSES, found // 2)
-    assert clusters_for_precision(PASSES, 0.0005) is None
+
+
+def test_no_number_of_cases_is_planned_that_nobody_has(monkeypatch):
+    assert MOST == 50_000
+    monkeypatch.setattr("pytest_jsonmatch.gate.power.MOST", 128)
+    assert [clusters_for_precision(PASSES, precision) for precision in (0.07, 0.05)] == [83, None]
 
 
 @pytest.mark.parametrize("score", [1.0, 0.5])
