@@ -1,4 +1,4 @@
-"""Every number, rule and example of sources 1, 2 and 3 (docs/scores.md names the differences)."""
+"""Every number, rule and example of sources 1, 2 and 3 (benchmarks/sources.md names the differences)."""
 
 from __future__ import annotations
 
