@@ -23,13 +23,16 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import pytest_jsonmatch
-from pytest_jsonmatch.cli.main import main  # noqa: F401 - many tests import it from here
-from pytest_jsonmatch.comparing.compare_json import compare_json
-from pytest_jsonmatch.corpus.compare_corpus import compare_corpus
-from pytest_jsonmatch.engine.plan.registry import (
+from pytest_jsonmatch import (
+    Comparison,
+    RunResult,
+    compare_corpus,
+    compare_json,
+    read_results,
     register_comparator,
-    session_registry,  # noqa: F401 - many tests import it from here
 )
+from pytest_jsonmatch.cli.main import main  # noqa: F401 - many tests import it from here
+from pytest_jsonmatch.engine.plan.registry import session_registry  # noqa: F401 - many tests import it from here
 from pytest_jsonmatch.gate.intervals import ratio_interval
 from pytest_jsonmatch.gate.paired import PairedTest, paired_test
 from pytest_jsonmatch.gate.samples import Row, pair_cases
@@ -39,8 +42,7 @@ from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.cases_page import PageExtra
 from pytest_jsonmatch.report.details import details_of
 from pytest_jsonmatch.report.html import html_page
-from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
-from pytest_jsonmatch.results.run import RunResult
+from pytest_jsonmatch.results.comparison import Case, CaseRun
 from pytest_jsonmatch.results.statistics import Interval
 
 # Tests import their helpers as `tests.NAME`; `pytest` as a command does not find them by itself. The folder comes last,
@@ -242,6 +244,28 @@ def case_of(name: str, *answers: object, expected: object, **more: Any) -> Case:
     kept = [compared(name, answer, expected, params=tuple(tags), **more) for answer in answers]
     runs = tuple(CaseRun(number, each.passed, (each,)) for number, each in enumerate(kept, 1))
     return Case(name, runs, len(runs), tags=tags, **of_case)
+
+
+def broken_case(name: str, *errors: str, of: int | None = None, **more: Any) -> Case:
+    """A case whose runs failed with these errors before they compared anything."""
+    runs = tuple(CaseRun(number, passed=False, error=error) for number, error in enumerate(errors, 1))
+    return Case(name, runs, of or len(runs), **more)
+
+
+def text_of(run: RunResult) -> str:
+    """The text of a run's result file, with the run's own origin: `save` adds the time and the commit if it has none."""
+    with tempfile.TemporaryDirectory() as folder:
+        run.save(Path(folder, "run.jsonl"))
+        head, *cases = Path(folder, "run.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    own = {"created": run.created, "commit": run.commit, "versions": dict(run.versions)}
+    return "".join([json.dumps(json.loads(head) | own), "\n", *cases])
+
+
+def read_back(text: str) -> RunResult:
+    """The run in a result file of this text."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "run.jsonl").write_text(text, encoding="utf-8")
+        return read_results(Path(folder, "run.jsonl"))
 
 
 def mean_interval(values: Iterable[float], confidence: float = 0.95) -> Interval:

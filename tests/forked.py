@@ -21,7 +21,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 # The console script, without asking where the script was installed.
-JSONMATCH = "import sys; from pytest_jsonmatch.cli.main import main; sys.exit(main())"
+JSONMATCH = ("-m", "pytest_jsonmatch")
 IS_POSSIBLE = "forkserver" in multiprocessing.get_all_start_methods()
 
 
@@ -44,7 +44,7 @@ def popen(start: Callable[..., Any], arguments: tuple[str, ...], **how: Any) -> 
     files = [Path(how[name].name) for name in ("stdout", "stderr") if name in how]
     if IS_POSSIBLE and arguments[:2] == (sys.executable, "-mpytest"):
         return Forked(arguments[2:], *files)
-    if IS_POSSIBLE and arguments[:3] == (sys.executable, "-c", JSONMATCH):
+    if IS_POSSIBLE and arguments[:3] == (sys.executable, *JSONMATCH):
         return Forked(arguments[3:], *files, program="jsonmatch")
     return start(arguments, **how)
 

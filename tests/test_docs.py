@@ -361,7 +361,7 @@ def check_console(block: Block, pytester: pytest.Pytester, run: RunPytest) -> bo
             result = run("-p", "no:cacheprovider", *arguments)
             printed += [f"$ {command}", *without_header(result.outlines)]
         else:
-            start = ("-c", forked.JSONMATCH) if program == "jsonmatch" else ()
+            start = forked.JSONMATCH if program == "jsonmatch" else ()
             result = pytester.run(sys.executable, *start, *arguments)
             printed += [f"$ {command}", *result.outlines, *result.errlines]
     if matches(normalise(shown), normalise(printed)):

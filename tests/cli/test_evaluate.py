@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_jsonmatch import compare_corpus
-from pytest_jsonmatch.results.file import from_text, read_results, to_text
+from pytest_jsonmatch import compare_corpus, read_results
 from tests.conftest import gates_in
 
 GOLD = [{"id": "r1", "a": 1, "b": "x"}, {"id": "r2", "a": 2, "b": "y"}, {"id": "r3", "a": 3, "b": "z"}]
@@ -198,7 +197,8 @@ def test_figures_of_the_file_are_exact_whatever_is_kept(write, command, folder):
         assert worst.mean(figure) == getattr(run, f"mean_{figure}")
     assert dict(worst.fields) == dict(run.per_field)
     assert (worst.pass_rate, worst.completeness) == (run.total_perfect / 300, 299 / 300)
-    assert from_text(to_text(worst), "again") == worst
+    worst.save("again.json")
+    assert read_results("again.json") == worst
     by_id = {case.id: case for case in everything.cases}
     assert list(by_id) == [each["id"] for each in gold]
     assert (by_id["r3"].passed, by_id["r4"].passed, by_id["r4"].mean("score")) == (True, False, 0.5)
@@ -428,8 +428,8 @@ def test_an_interrupt_leaves_what_was_there(folder, write):
     # The answers never end: what reads them waits until it is interrupted.
     # (What runs in the background of a shell ignores interrupts, and so do its children.)
     code = (
-        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
-        "from pytest_jsonmatch.cli.main import main; sys.exit(main())"
+        "import runpy, signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "runpy.run_module('pytest_jsonmatch', run_name='__main__')"
     )
     running = subprocess.Popen(
         [sys.executable, "-c", code, *["evaluate", "-", "gold.jsonl", "--json", "r.json"]],
@@ -527,7 +527,7 @@ def test_a_gate_on_valid_rate_asks_for_it(sides, write, command):
         ran.code,
         "passed valid_rate >= 0.5: 0.50, margin 0.00 (1 of 2 answers)" in gates_in(ran.out.splitlines()),
     ) == (0, True)
-    rates = from_text(Path("out.json").read_text(), "out.json").answers.rates
+    rates = read_results("out.json").answers.rates
     assert rates == {"parse_rate": 1.0, "valid_rate": 0.5}
 
 

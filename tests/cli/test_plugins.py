@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from pytest_jsonmatch.engine.plan.registry import get_active_registry
+from pytest_jsonmatch import ConfigurationError, compare_json
 
 COMPARE = "compare a.json a.json --metric ours"
 
@@ -40,11 +40,13 @@ def installed(folder, plugin, monkeypatch):
 
 def test_a_module_from_here(plugin, command):
     plugin()
-    before = list(sys.path), get_active_registry()
+    before = list(sys.path)
     assert command(f"{COMPARE} -p jm_ours").out.startswith(
         "ours score 1.00 (limit 1.0); extras not counted\n"
     )
-    assert (list(sys.path), get_active_registry()) == before
+    assert sys.path == before
+    with pytest.raises(ConfigurationError, match="unknown metric 'ours'"):
+        compare_json(1, 1, metric="ours")
 
 
 def test_a_module_may_insert_a_folder_into_the_path(plugin, command, monkeypatch, tmp_path):

@@ -9,30 +9,24 @@ from typing import Any
 
 import pytest
 
-from pytest_jsonmatch import compare_corpus, compare_json
-from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
-from pytest_jsonmatch.results.file import to_text
-from pytest_jsonmatch.results.run import RunResult
-from tests.conftest import corpus_of, gates_in
+from pytest_jsonmatch import RunResult, compare_corpus
+from tests.conftest import broken_case, case_of, corpus_of, gates_in, text_of
 
 GOLD = [{"id": "r1", "shop": "Mill", "total": 3}, {"id": "r2", "shop": "Hill", "total": 7}]
 ANSWERS = [{"id": "r1", "shop": "Mill", "total": 3}, {"id": "r2", "shop": "Hill", "total": 8}]
 
 
 def results_of(**answers: tuple[object, object]) -> RunResult:
-    found = []
-    for name, (actual, expected) in answers.items():
-        result = compare_json(actual, expected, metric="json_similarity")
-        passed = result.score >= 0.9
-        kept = Comparison.of(result, id=f"{name}#1", nodeid=name, threshold={"score": 0.9}, passed=passed)
-        found.append(Case(name, (CaseRun(1, passed, (kept,)),)))
+    found = [
+        case_of(name, actual, expected=expected, limit=0.9) for name, (actual, expected) in answers.items()
+    ]
     return RunResult.of_cases(tuple(found), collected=len(found))
 
 
 @pytest.fixture
 def files(write):
     results = results_of(a=({"x": 1}, {"x": 1}), b=({"x": 1, "y": "no"}, {"x": 1, "y": "yes"}))
-    write(run_json=to_text(results), before_json=to_text(results_of(a=({"x": 1}, {"x": 1}))))
+    write(run_json=text_of(results), before_json=text_of(results_of(a=({"x": 1}, {"x": 1}))))
     return results
 
 
@@ -44,14 +38,14 @@ def test_the_forms(files, command, written):
 
 def test_all_that_is_shown_with_v(write, command):
     wide = {f"k{number:02}": number for number in range(40)}
-    write(run_json=to_text(results_of(a=(dict.fromkeys(wide, -1), wide))))
+    write(run_json=text_of(results_of(a=(dict.fromkeys(wide, -1), wide))))
     brief, everything = command("report run.json").out, command("report run.json -v").out
     assert "… 10 more fields (-v)" in brief
     assert [name for name in wide if name not in everything] == []
 
 
 def test_a_run_that_compared_nothing(write, command, written):
-    write(run_json=to_text(RunResult.of_cases(collected=0)))
+    write(run_json=text_of(RunResult.of_cases(collected=0)))
     assert command("report run.json") == (0, "0 cases\nnothing was compared\n", "")
     assert written("report run.json", form="markdown").startswith("## jsonmatch: nothing was compared\n")
     assert written("report run.json").startswith("<!doctype html>")
@@ -59,8 +53,8 @@ def test_a_run_that_compared_nothing(write, command, written):
 
 
 def test_runs_that_failed_before_they_compared(write, command):
-    runs = tuple(CaseRun(number, passed=False, error=f"Error{number}") for number in range(1, 13))
-    write(run_json=to_text(RunResult.of_cases((Case("a", runs, of=12),))))
+    errors = [f"Error{number}" for number in range(1, 13)]
+    write(run_json=text_of(RunResult.of_cases((broken_case("a", *errors),))))
     lines = command("report run.json").out.splitlines()
     assert "a (run 1 of 12)   0.00  Error1" in lines
 
@@ -79,7 +73,7 @@ def test_gates_decide_the_exit_code(files, command):
 
 def test_shards_are_judged_as_one_run(write, command, folder):
     right, wrong = ({"x": 1}, {"x": 1}), ({"x": 2}, {"x": 1})
-    write(one_json=to_text(results_of(a=right, b=right)), two_json=to_text(results_of(c=right, d=wrong)))
+    write(one_json=text_of(results_of(a=right, b=right)), two_json=text_of(results_of(c=right, d=wrong)))
     ran = command("report two.json one.json --gate f1>=0.8 --html page.html")
     assert ran.code == 1
     assert gates_in(ran.out.splitlines()) == ["failed f1>=0.8: 0.75, margin -0.05 (mean of 4 cases)"]
@@ -90,7 +84,7 @@ def test_shards_are_judged_as_one_run(write, command, folder):
 
 
 def test_how_many_cases_shards_had_is_unknown(write, command):
-    write(one_json=to_text(results_of(a=(1, 1))), two_json=to_text(results_of(c=(1, 1))))
+    write(one_json=text_of(results_of(a=(1, 1))), two_json=text_of(results_of(c=(1, 1))))
     ran = command("report one.json two.json --gate completeness==1")
     assert ran.code == 1
     assert "the number of cases is unknown (merged)" in ran.out
@@ -110,14 +104,14 @@ def test_a_file_of_the_users_own_is_not_replaced(files, write, folder, refused, 
 def test_a_shard_that_was_interrupted_is_not_judged(write, command):
     right = ({"x": 1}, {"x": 1})
     cut = replace(results_of(a=right), collected=6, narrowed=("interrupted",))
-    write(one_json=to_text(results_of(b=right)), two_json=to_text(cut))
+    write(one_json=text_of(results_of(b=right)), two_json=text_of(cut))
     for line in ("report one.json two.json", "report two.json one.json", "report two.json"):
         ran = command(f"{line} --gate f1>=0.5")
         assert ran.code == 1
         assert "gates are not judged: the run was interrupted (two.json: 1 of 6 cases)" in ran.out
         assert gates_in(ran.out.splitlines())[0].startswith("not decided f1>=0.5: 1.00")
         assert command(line).code == 1
-    write(old_json=to_text(results_of(a=right)))
+    write(old_json=text_of(results_of(a=right)))
     for line in ("diff old.json two.json", "diff two.json old.json"):
         assert command(line).code == 0
         ran = command(f"{line} --max-drop=0.1")
@@ -129,10 +123,10 @@ def test_shards_of_another_run_are_refused(write, refused):
     one = results_of(a=(1, 1), b=(1, 1))
     other = replace(results_of(c=(1, 1)), commit="1234")
     write(
-        one_json=to_text(one),
-        two_json=to_text(results_of(b=(1, 1))),
-        three_json=to_text(other),
-        corpus_json=to_text(compare_corpus(ANSWERS, GOLD, id="id")),
+        one_json=text_of(one),
+        two_json=text_of(results_of(b=(1, 1))),
+        three_json=text_of(other),
+        corpus_json=text_of(compare_corpus(ANSWERS, GOLD, id="id")),
     )
     said = refused("report one.json two.json")
     assert "two.json: can't be merged with the file before it: " in said
@@ -144,7 +138,7 @@ def test_shards_of_another_run_are_refused(write, refused):
 def test_batch_errors_fail_a_gated_run_unless_a_gate_allows_them(write, command):
     gold = {"x": "bad", "y": 1}
     failed = corpus_of([(gold, gold)], fields={"x": {"compare": "unreachable"}})
-    write(run_json=to_text(RunResult.of_cases(failed.cases, collected=1)))
+    write(run_json=text_of(RunResult.of_cases(failed.cases, collected=1)))
     ran = command("report run.json --gate f1>=0.5")
     assert (ran.code, "the gate 'batch_errors <= 1' would allow it" in ran.out) == (1, True)
     assert command("report run.json --gate f1>=0.5 --gate batch_errors<=1").code == 0
@@ -184,7 +178,7 @@ def with_batch_errors(*, of_corpus: bool) -> RunResult:
 
 @pytest.mark.parametrize("of_corpus", [False, True])
 def test_batch_errors_are_told_beside_the_figures(write, command, written, of_corpus):
-    write(run_json=to_text(with_batch_errors(of_corpus=of_corpus)))
+    write(run_json=text_of(with_batch_errors(of_corpus=of_corpus)))
     forms = (written("report run.json", form=form) for form in ("html", "markdown"))
     for shown in (command("report run.json").out, *forms):
         assert shown.count("7 results left out of the statistics: the batch comparator failed") == 1
@@ -250,7 +244,7 @@ def test_a_run_of_pytest_is_shown_as_pytest_has_shown_it(pytester, command, fold
     ],
 )
 def test_bad_input_is_one_line(files, write, refused, folder, line, told):
-    text = to_text(files)
+    text = text_of(files)
     write(
         cut_json=text[:100],
         other_json={"a": 1},
@@ -282,7 +276,7 @@ def test_every_string_may_be_hostile(files, write, folder, command, with_corpus)
     results = files
     if with_corpus:
         results = compare_corpus(ANSWERS, GOLD, id="id", tags={"shop": "shop"})
-    head, *cases = [strings_replaced(json.loads(line)) for line in to_text(results).splitlines()]
+    head, *cases = [strings_replaced(json.loads(line)) for line in text_of(results).splitlines()]
     head |= {"narrowed": [EVIL], "versions": {EVIL: EVIL}}
     evil = "\n".join(map(json.dumps, [head, *cases]))
     write(evil_json=evil, before_json=evil)
@@ -308,7 +302,7 @@ def numbers_in(found: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 def test_no_number_ends_in_a_traceback(write, command):
-    text = to_text(results_of(a=({"x": 1, "y": "no"}, {"x": 1, "y": "yes"})))
+    text = text_of(results_of(a=({"x": 1, "y": "no"}, {"x": 1, "y": "yes"})))
     written = [*map(json.loads, text.splitlines())]
     codes = set()
     for at, path in enumerate(numbers_in(written)):

@@ -9,7 +9,7 @@ import pytest
 from pytest_jsonmatch import RootTypeError, compare_corpus, compare_json
 from pytest_jsonmatch.engine.ask.rounds import score_all_with_answers
 from pytest_jsonmatch.engine.plan.compile import compile_plan
-from pytest_jsonmatch.engine.plan.registry import session_registry
+from tests.conftest import session_registry
 
 
 class Judge:

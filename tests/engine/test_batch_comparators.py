@@ -12,8 +12,8 @@ from pytest_jsonmatch import (
     assert_json_match,
     compare_json,
 )
-from pytest_jsonmatch.engine.plan.registry import session_registry
 from pytest_jsonmatch.schema import parse_eval_schema, reset_type_defaults, set_type_default
+from tests.conftest import session_registry
 
 
 @pytest.fixture

@@ -9,11 +9,10 @@ from fractions import Fraction
 
 import pytest
 
-from pytest_jsonmatch import compare_json
+from pytest_jsonmatch import ComparatorResult, ConfigurationError, compare_json
 from pytest_jsonmatch.engine.comparators import BUILTIN
-from pytest_jsonmatch.engine.comparators.base import Comparator, ComparatorResult, make_user_comparator
-from pytest_jsonmatch.engine.plan.registry import session_registry
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.comparators.base import Comparator, make_user_comparator
+from tests.conftest import session_registry
 
 
 def test_the_built_in_names():

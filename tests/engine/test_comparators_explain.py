@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import pytest
 
+from pytest_jsonmatch import MISSING
 from pytest_jsonmatch.engine.comparators.explain import explain, explain_match
-from pytest_jsonmatch.engine.value.convert import MISSING
 
 NAN, INF = float("nan"), float("inf")
 _TWO_READINGS = "set '{1}': {0} has two readings, compared as text"

@@ -7,9 +7,8 @@ import math
 
 import pytest
 
-from pytest_jsonmatch import compare_json
+from pytest_jsonmatch import MISSING, compare_json
 from pytest_jsonmatch.engine.comparators.kinds import FAMILIES, KINDS, find_kind
-from pytest_jsonmatch.engine.value.convert import MISSING
 
 ORDER = {
     "number": "INV-2031-77",

@@ -15,8 +15,13 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_jsonmatch import ConfigurationError, InvalidExpectedError, UnsupportedValueError, compare_json
-from pytest_jsonmatch.engine.value.errors import RootTypeError
+from pytest_jsonmatch import (
+    ConfigurationError,
+    InvalidExpectedError,
+    RootTypeError,
+    UnsupportedValueError,
+    compare_json,
+)
 from pytest_jsonmatch.engine.value.matchers import to_expected
 from tests.conftest import share
 

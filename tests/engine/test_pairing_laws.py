@@ -25,7 +25,6 @@ from pytest_jsonmatch.engine.align.large import ArrayGrid
 from pytest_jsonmatch.engine.align.small import ListGrid
 from pytest_jsonmatch.engine.align.solve import assign_lists
 from pytest_jsonmatch.engine.plan.compile import Plan
-from pytest_jsonmatch.engine.plan.registry import session_registry
 from pytest_jsonmatch.engine.result.aggregation import COUNTED, count_plain_matches
 from pytest_jsonmatch.engine.score.documents import score, write_all
 from pytest_jsonmatch.engine.score.field import ROOT
@@ -34,7 +33,7 @@ from pytest_jsonmatch.engine.score.walkstate import WalkState
 from pytest_jsonmatch.engine.value.matchers import to_expected
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.sums import add_sums
-from tests.conftest import share
+from tests.conftest import session_registry, share
 
 STATUSES = ("match", "mismatch", "omission", "hallucination", "skipped", "batch_error")
 BODIES = {"lists": ListGrid, "arrays": ArrayGrid}

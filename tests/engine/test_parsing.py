@@ -11,9 +11,15 @@ from decimal import Decimal
 
 import pytest
 
-from pytest_jsonmatch import compare_corpus, compare_json
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonExtractionError, JsonParseError
-from pytest_jsonmatch.reading.extract import Extraction, extract_json
+from pytest_jsonmatch import (
+    ConfigurationError,
+    Extraction,
+    JsonExtractionError,
+    JsonParseError,
+    compare_corpus,
+    compare_json,
+    extract_json,
+)
 from pytest_jsonmatch.reading.strict import parse_json
 
 

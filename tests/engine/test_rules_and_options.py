@@ -21,8 +21,8 @@ from pytest_jsonmatch import (
     register_transform,
 )
 from pytest_jsonmatch.engine.plan.node import PlanNode
-from pytest_jsonmatch.engine.plan.registry import session_registry
 from pytest_jsonmatch.engine.value.paths import format_path, parse_path, parse_pattern
+from tests.conftest import session_registry
 
 
 def rows(result):

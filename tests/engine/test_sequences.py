@@ -10,7 +10,7 @@ import pytest
 
 from pytest_jsonmatch import ConfigurationError, JsonMatchError, compare_json
 from pytest_jsonmatch.engine.align import arrays as align_arrays
-from pytest_jsonmatch.engine.plan.registry import session_registry
+from tests.conftest import session_registry
 
 
 def pairs(result, path="$"):

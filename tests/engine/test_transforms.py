@@ -9,15 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_jsonmatch import compare_json
+from pytest_jsonmatch import ConfigurationError, compare_json
 from pytest_jsonmatch.engine.comparators.transforms import (
     BUILTIN,
     make_user_transform,
     normalize_text,
     strip_accents,
 )
-from pytest_jsonmatch.engine.plan.registry import session_registry
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from tests.conftest import session_registry
 
 NAN, INFINITY = float("nan"), float("inf")
 ALL = {

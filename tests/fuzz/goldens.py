@@ -13,10 +13,10 @@ from test_golden_editor import good_files, with_a_change
 from pytest_jsonmatch import JsonMatchError
 from pytest_jsonmatch.comparing.comparer import Comparer
 from pytest_jsonmatch.engine.value.equality import json_equal
-from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.reading.errors import GoldenFileError
 from pytest_jsonmatch.reading.yamlevents import load
 from pytest_jsonmatch.support.defaults import METRIC
+from tests.conftest import load_cases
 
 # Pieces of golden files, in any order.
 PIECES = [

@@ -9,10 +9,9 @@ from typing import Any
 from hypothesis import strategies as st
 from laws import law
 
-from pytest_jsonmatch import ConfigurationError, compare_json
-from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
+from pytest_jsonmatch import Comparison, ConfigurationError, RunResult, compare_json
+from pytest_jsonmatch.results.comparison import Case, CaseRun
 from pytest_jsonmatch.results.file import from_text, to_text
-from pytest_jsonmatch.results.run import RunResult
 
 
 def _comparison(actual: object, expected: object) -> Comparison:

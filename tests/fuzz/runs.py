@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from laws import law
 from pairs import METRICS, changed, objects
 
-from pytest_jsonmatch import JsonMatchWarning, compare_corpus
+from pytest_jsonmatch import JsonMatchWarning, RunResult, compare_corpus
 from pytest_jsonmatch.results.file import from_text, to_text
-from pytest_jsonmatch.results.run import RunResult
 
 
 @st.composite

@@ -8,9 +8,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 from laws import law
 
-from pytest_jsonmatch import assert_json_match
-from pytest_jsonmatch.engine.value.errors import JsonExtractionError, JsonParseError
-from pytest_jsonmatch.reading.extract import Extraction, extract_json
+from pytest_jsonmatch import Extraction, JsonExtractionError, JsonParseError, assert_json_match, extract_json
 from pytest_jsonmatch.reading.strict import parse_json
 
 scalars = (

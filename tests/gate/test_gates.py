@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_jsonmatch import RunResult
 from pytest_jsonmatch.gate.expressions import GateError, parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
 from pytest_jsonmatch.results.comparison import Case, CaseRun
-from pytest_jsonmatch.results.run import RunResult
 from tests.conftest import case_of, corpus_of
 
 GOLD = {"a": 1, "b": {"c": "x", "d": "y"}}

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_jsonmatch import RunResult
 from pytest_jsonmatch.gate.baseline import Delta, Mismatch, compare_runs
 from pytest_jsonmatch.gate.headlines import change_of_runs, contest, contests_of, headlines
 from pytest_jsonmatch.gate.verdict import DropGate
 from pytest_jsonmatch.results.comparison import Case, CaseRun
-from pytest_jsonmatch.results.run import RunResult
 from tests.conftest import case_of, corpus_of, mean_interval
 
 GOLD = {"a": 1, "b": "x"}

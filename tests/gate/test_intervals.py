@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, ttest_1samp
 
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch import ConfigurationError
 from pytest_jsonmatch.gate.intervals import influences, lower_end, ratio_interval
 from pytest_jsonmatch.gate.samples import Row
 from tests.conftest import mean_interval

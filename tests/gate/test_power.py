@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch import ConfigurationError
 from pytest_jsonmatch.gate.intervals import ratio_interval
 from pytest_jsonmatch.gate.power import (
     MOST,

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_jsonmatch import RunResult
 from pytest_jsonmatch.gate.check import Check
 from pytest_jsonmatch.gate.repeats import check, flip_rate, pass_all, pass_at, repeats
 from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.case_tables import repeated_checks
 from pytest_jsonmatch.results.comparison import Case, CaseRun
-from pytest_jsonmatch.results.run import RunResult
 from tests.conftest import case_of
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch import MISSING
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.golden.edit import edit
 from pytest_jsonmatch.golden.merge import merge
-from pytest_jsonmatch.reading.errors import GoldenFileError
+from tests.conftest import GoldenFileError
 
 COMMENTS = "rewriting expected would lose the comments in it; move them first"
 

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.golden.marks import Mark
-from pytest_jsonmatch.reading.errors import GoldenFileError
+from tests.conftest import GoldenFileError, load_cases
 
 
 def cases_of(text, path=Path("golden/x.golden.yaml")):

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema_rs import Draft7Validator, Draft202012Validator
 
+from pytest_jsonmatch import ConfigurationError, Registry
 from pytest_jsonmatch.engine.comparators import BUILTIN, OPTIONAL
 from pytest_jsonmatch.engine.comparators.transforms import BUILTIN as TRANSFORMS
 from pytest_jsonmatch.engine.plan.accept import ACCEPT_WORDS
@@ -27,16 +28,12 @@ from pytest_jsonmatch.engine.plan.options import (
     OPTION_NAMES,
     PRESETS,
 )
-from pytest_jsonmatch.engine.plan.registry import Registry
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.golden.keys import CASE_KEYS, FILE_KEYS, KEYS, PAIRS, SEVERAL
-from pytest_jsonmatch.golden.loader import load_cases
 from pytest_jsonmatch.golden.marks import MARK_KEYWORDS
-from pytest_jsonmatch.reading.errors import GoldenFileError
 from pytest_jsonmatch.reading.matchers import MATCHER_WORDS
 from pytest_jsonmatch.reading.yamlevents import load
 from pytest_jsonmatch.results.limits import SCORES
-from tests.conftest import share
+from tests.conftest import GoldenFileError, load_cases, share
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads(files("pytest_jsonmatch.golden").joinpath("golden-cases.schema.json").read_bytes())

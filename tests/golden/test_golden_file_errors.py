@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_jsonmatch.golden.keys import CASE_KEYS
-from pytest_jsonmatch.golden.loader import load_cases
-from pytest_jsonmatch.reading.errors import GoldenFileError
+from tests.conftest import GoldenFileError, load_cases
 
 
 def errors_of(text):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_jsonmatch.golden.expansion import expansions
-from pytest_jsonmatch.golden.loader import load_cases
+from tests.conftest import load_cases
 
 ROWS = """\
 cases:

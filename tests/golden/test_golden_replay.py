@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_jsonmatch import JsonMatchError, to_json_value
 from pytest_jsonmatch.comparing.comparer import Comparer
-from pytest_jsonmatch.engine.value.convert import to_json_value
-from pytest_jsonmatch.engine.value.errors import JsonMatchError
 from pytest_jsonmatch.golden.outputs import Outputs, OutputWriter, output_line
 
 OLD = '{"case": "old", "text": "old"}\n'

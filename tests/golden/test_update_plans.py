@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch import MISSING
 from pytest_jsonmatch.golden.review import update_lines
 from pytest_jsonmatch.golden.update import Request, digest_of, plan_updates, write
 from pytest_jsonmatch.reading import yamlevents

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_jsonmatch.reading import yamlevents
-from pytest_jsonmatch.reading.errors import GoldenFileError
 from pytest_jsonmatch.reading.yamlevents import load
+from tests.conftest import GoldenFileError
 
 
 @pytest.fixture(params=["libyaml", "pure"], autouse=True)

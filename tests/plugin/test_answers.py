@@ -9,10 +9,8 @@ from decimal import Decimal
 
 import pytest
 
-from pytest_jsonmatch import Answer, ConfigurationError
-from pytest_jsonmatch.results.answer import Spent
+from pytest_jsonmatch import Answer, ConfigurationError, Spent, read_results
 from pytest_jsonmatch.results.costs import CostTotals
-from pytest_jsonmatch.results.file import read_results
 from tests.conftest import gates_in
 
 APP = """\

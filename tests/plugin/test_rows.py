@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_jsonmatch import assert_json_match, compare_json
+from pytest_jsonmatch import assert_json_match, compare_json, read_results
 from pytest_jsonmatch.report.details import detail_from, details_of
-from pytest_jsonmatch.results.file import read_results
 
 TESTS = """\
 import pytest

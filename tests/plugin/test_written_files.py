@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_jsonmatch import read_results
 from pytest_jsonmatch.golden.outputs import Outputs
-from pytest_jsonmatch.results.file import read_results
 from tests.conftest import gates_in
 from tests.forked import Forked
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from pytest_jsonmatch import compare_json
+from pytest_jsonmatch import Comparison, RunResult, Spent, compare_json
 from pytest_jsonmatch.gate.headlines import contest
 from pytest_jsonmatch.gate.verdict import DropGate
 from pytest_jsonmatch.report.baseline_report import THIS, contest_blocks, verdict
@@ -17,9 +17,7 @@ from pytest_jsonmatch.report.markdown import markdown
 from pytest_jsonmatch.report.styled import line_text
 from pytest_jsonmatch.report.terminal import blocks_lines, joined_blocks
 from pytest_jsonmatch.report.terminal_style import TerminalStyle
-from pytest_jsonmatch.results.answer import Spent
-from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
-from pytest_jsonmatch.results.run import RunResult
+from pytest_jsonmatch.results.comparison import Case, CaseRun
 from tests.conftest import case_of
 
 GOLD = {"shop": "Mill", "total": 3, "note": "x"}

@@ -9,8 +9,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from pytest_jsonmatch import compare_corpus
-from pytest_jsonmatch.cli.main import main
+from pytest_jsonmatch import RunResult, Spent, compare_corpus
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
 from pytest_jsonmatch.gate.headlines import contest
@@ -24,10 +23,8 @@ from pytest_jsonmatch.report.markdown import markdown
 from pytest_jsonmatch.report.styled import line_text, line_width
 from pytest_jsonmatch.report.terminal import block_lines, blocks_lines, joined_blocks
 from pytest_jsonmatch.report.terminal_style import TerminalStyle
-from pytest_jsonmatch.results.answer import Spent
 from pytest_jsonmatch.results.file import to_text
-from pytest_jsonmatch.results.run import RunResult
-from tests.conftest import case_of
+from tests.conftest import case_of, main
 
 GOLD = {"shop": "Corner Bakery", "total": 12.5, "items": [{"n": "bun", "p": 1}, {"n": "rye", "p": 2}]}
 WRONG = {"shop": "Corner Bakery", "total": 13, "items": [{"n": "rye", "p": 2}, {"n": "bun", "p": 3, "q": 1}]}

@@ -7,15 +7,12 @@ from typing import Any
 
 import pytest
 
-from pytest_jsonmatch import compare_json
-from pytest_jsonmatch.cli.main import main
+from pytest_jsonmatch import Comparison, RunResult, compare_json
 from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.styled import line_text, line_width
 from pytest_jsonmatch.report.terminal import blocks_lines
 from pytest_jsonmatch.report.terminal_style import TerminalStyle
-from pytest_jsonmatch.results.comparison import Comparison
-from pytest_jsonmatch.results.run import RunResult
-from tests.conftest import case_of
+from tests.conftest import case_of, main
 
 
 def lines_below(

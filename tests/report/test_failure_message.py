@@ -9,13 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_jsonmatch.comparing.compare_json import compare_json
-from pytest_jsonmatch.engine.plan.registry import register_comparator, session_registry
+from pytest_jsonmatch import compare_json, register_comparator
 from pytest_jsonmatch.report.escape import display_width
 from pytest_jsonmatch.report.failure import failure_message
 from pytest_jsonmatch.report.terminal_style import TerminalStyle
 from pytest_jsonmatch.results.limits import ScoreCheck
-from tests.conftest import share
+from tests.conftest import session_registry, share
 
 EXPECTED = {
     "number": "INV-2024-0017",

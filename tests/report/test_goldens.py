@@ -14,12 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_jsonmatch import compare_corpus
-from pytest_jsonmatch.cli.main import main
-from pytest_jsonmatch.results.comparison import Case, CaseRun
-from pytest_jsonmatch.results.file import to_text
-from pytest_jsonmatch.results.run import RunResult
-from tests.conftest import case_of
+from pytest_jsonmatch import RunResult, compare_corpus
+from tests.conftest import broken_case, case_of, main
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +30,7 @@ HOSTILE = "\x1b[31mred\x1b[0m \u202eevil\u2066 </script><script>alert(1)</script
 LIMIT = 0.9
 
 
-def case(name: str, actual: object, expected: object, metric: str = "json_similarity", **more: Any) -> Case:
+def case(name: str, actual: object, expected: object, metric: str = "json_similarity", **more: Any) -> Any:
     return case_of(name, actual, expected=expected, metric=metric, limit=LIMIT, **more)
 
 
@@ -54,7 +50,7 @@ def failing(total: float = 11.5, shop: str = "Mil") -> RunResult:
         case("t.py::bread", {**BREAD, "total": total}, BREAD, tags={"model": "small"}),
         case("t.py::mill", {**MILL, "shop": shop}, MILL, tags={"model": "large"}),
         case("t.py::order", other, BREAD, "pairwise_f1"),
-        Case("t.py::raises", (CaseRun(1, passed=False, error="ValueError: no answer"),)),
+        broken_case("t.py::raises", "ValueError: no answer"),
     )
     return RunResult.of_cases(cases, **ORIGIN, collected=9, narrowed=("-k",))
 
@@ -83,7 +79,7 @@ def corpus() -> RunResult:
 def hostile() -> RunResult:
     bad = {HOSTILE: HOSTILE, "same": [HOSTILE]}
     found = case(HOSTILE, {HOSTILE: "x", HOSTILE * 2: 1}, bad, tags={"model": HOSTILE})
-    told = Case(HOSTILE + "2", (CaseRun(1, passed=False, error=HOSTILE),))
+    told = broken_case(HOSTILE + "2", HOSTILE)
     other = case("t.py::other", bad, bad, tags={"model": "plain"})
     origin: Any = {"created": HOSTILE, "commit": HOSTILE, "versions": {HOSTILE: HOSTILE}}
     return RunResult.of_cases((found, told, other), **origin, collected=4, narrowed=(HOSTILE,))
@@ -130,7 +126,7 @@ COMMANDS: dict[str, list[str]] = {
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     found = tmp_path_factory.mktemp("reports")
     for name, make in SAMPLES.items():
-        (found / f"{name}.json").write_text(to_text(make()), encoding="utf-8")
+        make().save(found / f"{name}.json")
     for name, value in (("right.json", RIGHT), ("wrong.json", WRONG)):
         (found / name).write_text(json.dumps(value), encoding="utf-8")
     for name, records in (("gold.jsonl", GOLD), ("answers.jsonl", ANSWERS)):

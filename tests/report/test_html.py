@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from pytest_jsonmatch import ConfigurationError
-from pytest_jsonmatch.comparing.compare_json import compare_json
+from pytest_jsonmatch import ConfigurationError, RunResult, compare_json
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
 from pytest_jsonmatch.gate.headlines import contest
@@ -21,7 +20,6 @@ from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.cases_page import PageExtra
 from pytest_jsonmatch.report.details import MAX_LEAVES, detail_from, details_of
 from pytest_jsonmatch.report.html import blocks_html, html_page
-from pytest_jsonmatch.results.run import RunResult
 from tests.conftest import case_of, page_of, run_of
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202e\x1b[31m\u2028&amp;"

@@ -12,9 +12,7 @@ from typing import Any
 
 import pytest
 
-from pytest_jsonmatch import compare_json
-from pytest_jsonmatch.cli.main import main
-from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
+from pytest_jsonmatch import Comparison, FieldAggregation, RunResult, compare_json
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
 from pytest_jsonmatch.gate.headlines import contest
@@ -22,9 +20,8 @@ from pytest_jsonmatch.report.blocks import AnyCell, Report, Table
 from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.cases_page import CaseText, PageExtra
 from pytest_jsonmatch.report.html import html_page
-from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
-from pytest_jsonmatch.results.run import RunResult
-from tests.conftest import page_of, run_of
+from pytest_jsonmatch.results.comparison import Case, CaseRun
+from tests.conftest import main, page_of, run_of
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")
 from selenium import webdriver  # noqa: E402

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from pytest_jsonmatch import RunResult
 from pytest_jsonmatch.gate.check import Check
 from pytest_jsonmatch.gate.headlines import contest
 from pytest_jsonmatch.report.blocks import Report
@@ -13,7 +14,6 @@ from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.ci import MAX_ERRORS, workflow_commands
 from pytest_jsonmatch.report.markdown import cell, code, markdown
 from pytest_jsonmatch.results.comparison import Case
-from pytest_jsonmatch.results.run import RunResult
 from tests.conftest import case_of
 
 HOSTILE = [

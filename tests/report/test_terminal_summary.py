@@ -8,15 +8,14 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
+from pytest_jsonmatch import Comparison, FieldAggregation, RunResult
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.report.blocks import RowDetail, ShownDifference, Table
 from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.styled import line_text, line_width
 from pytest_jsonmatch.report.terminal import block_lines, blocks_lines
 from pytest_jsonmatch.report.terminal_style import TerminalStyle
-from pytest_jsonmatch.results.comparison import Case, Comparison
-from pytest_jsonmatch.results.run import RunResult
+from pytest_jsonmatch.results.comparison import Case
 from tests.conftest import compared as kept
 from tests.conftest import share
 

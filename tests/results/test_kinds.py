@@ -9,6 +9,7 @@ import pytest
 
 from pytest_jsonmatch import RunResult, compare_corpus, read_results
 from pytest_jsonmatch.report.acceptable import accept_kinds
+from tests.conftest import main
 
 pytest_plugins = ["pytester"]
 
@@ -135,8 +136,6 @@ def test_data_frames_and_plain_data():
 
 
 def test_the_difference_of_two_runs(tmp_path, capsys, monkeypatch):
-    from pytest_jsonmatch.cli.main import main
-
     monkeypatch.chdir(tmp_path)
     gold = [{"id": at, "a": "x", "b": "Ann", "c": 1} for at in range(4)]
     answers = {

@@ -21,16 +21,21 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from pytest_jsonmatch import JsonMatchWarning, compare_corpus, compare_json, read_results
-from pytest_jsonmatch.cli.main import main
+from pytest_jsonmatch import (
+    Comparison,
+    JsonMatchWarning,
+    RunResult,
+    compare_corpus,
+    compare_json,
+    read_results,
+)
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
 from pytest_jsonmatch.report.blocks import Table
 from pytest_jsonmatch.report.build import build
-from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
+from pytest_jsonmatch.results.comparison import Case, CaseRun
 from pytest_jsonmatch.results.file import from_text, to_text
-from pytest_jsonmatch.results.run import RunResult
-from tests.conftest import XDIST, with_entry_points
+from tests.conftest import XDIST, main, with_entry_points
 
 NUMBERS = itertools.count()
 SHARE = 1 if os.environ.get("FULL") else 10

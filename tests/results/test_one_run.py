@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_jsonmatch import ConfigurationError, JsonMatchWarning, compare_corpus, read_results
+from pytest_jsonmatch import ConfigurationError, JsonMatchWarning, RunResult, compare_corpus, read_results
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
 from pytest_jsonmatch.gate.headlines import contest
@@ -16,7 +16,6 @@ from pytest_jsonmatch.report.baseline_report import verdict
 from pytest_jsonmatch.report.blocks import Text
 from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.results.file import from_text, to_text
-from pytest_jsonmatch.results.run import RunResult
 
 GOLD = [{"id": "r1", "a": 1, "b": 2}, {"id": "r2", "a": 1, "b": 2}]
 

@@ -12,11 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_jsonmatch.comparing.compare_json import compare_json
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
-from pytest_jsonmatch.results.file import from_text, read_results, to_text
-from pytest_jsonmatch.results.run import RunResult
+from pytest_jsonmatch import Comparison, ConfigurationError, RunResult, compare_json, read_results
+from pytest_jsonmatch.results.comparison import Case, CaseRun
+from pytest_jsonmatch.results.file import from_text, to_text
 from pytest_jsonmatch.support.atomic import write_file
 
 leaves = st.none() | st.booleans() | st.integers(-3, 3) | st.text(max_size=3)

@@ -10,15 +10,21 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from pytest_jsonmatch import JsonMatchWarning, compare_corpus, register_comparator
-from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
+from pytest_jsonmatch import (
+    Answer,
+    Comparison,
+    ConfigurationError,
+    FieldAggregation,
+    JsonMatchWarning,
+    RunResult,
+    Spent,
+    compare_corpus,
+    register_comparator,
+)
 from pytest_jsonmatch.engine.result.rows import RowCounts
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.results.answer import Answer, Spent
-from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, Difference
+from pytest_jsonmatch.results.comparison import Case, CaseRun, Difference
 from pytest_jsonmatch.results.file import FORMAT, VERSION, from_text, schema_text, to_text
 from pytest_jsonmatch.results.limits import SCORES
-from pytest_jsonmatch.results.run import RunResult
 from pytest_jsonmatch.support.frozen import list_fields
 from tests.conftest import corpus_of, unreachable
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_jsonmatch.semantic.judging import JudgeError, Verdict
+from pytest_jsonmatch import JudgeError, Verdict
 from pytest_jsonmatch.semantic.prompts import read_answer
 
 GOOD = '{"verdicts": [{"id": "a", "reason": "same", "equivalent": true}, {"id": "b", "reason": "", "equivalent": false}]}'

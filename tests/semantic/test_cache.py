@@ -10,10 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning
+from pytest_jsonmatch import (
+    CachedJudge,
+    CallableJudge,
+    ConfigurationError,
+    JsonMatchWarning,
+    JudgeItem,
+    JudgeUsage,
+    Verdict,
+)
 from pytest_jsonmatch.semantic import cache
-from pytest_jsonmatch.semantic.cache import CachedJudge, _format_line, make_key
-from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeItem, JudgeUsage, Verdict
+from pytest_jsonmatch.semantic.cache import _format_line, make_key
 
 LINE = '{"path": "city", "expected": "New York", "actual": "NYC", "equivalent": true, "model": "m", "prompt": "1"}'
 NYC = JudgeItem("1", "city", "New York", "NYC")

@@ -19,9 +19,10 @@ from pytest_jsonmatch import (
     compare_corpus,
     compare_json,
 )
-from pytest_jsonmatch.engine.plan.registry import get_active_registry, session_registry
+from pytest_jsonmatch.engine.plan.registry import get_active_registry
 from pytest_jsonmatch.semantic import encoders
 from pytest_jsonmatch.semantic.vectors import EncoderWarning
+from tests.conftest import session_registry
 
 
 class Trigrams:

@@ -5,10 +5,8 @@ from inspect import signature
 
 import pytest
 
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.semantic.cache import CachedJudge
-from pytest_jsonmatch.semantic.judging import JudgeItem, JudgeUsage, Verdict
-from pytest_jsonmatch.semantic.openaijudge import OpenAIJudge, make_judge
+from pytest_jsonmatch import CachedJudge, ConfigurationError, JudgeItem, JudgeUsage, OpenAIJudge, Verdict
+from pytest_jsonmatch.semantic.openaijudge import make_judge
 from pytest_jsonmatch.semantic.settings import read_settings
 
 NYC = JudgeItem("1", "city", "New York", "NYC")

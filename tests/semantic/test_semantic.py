@@ -9,10 +9,17 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import pytest
 
-from pytest_jsonmatch import ConfigurationError, compare_corpus, compare_json
-from pytest_jsonmatch.engine.plan.registry import session_registry
+from pytest_jsonmatch import (
+    CallableJudge,
+    ConfigurationError,
+    JudgeError,
+    JudgeItem,
+    Verdict,
+    compare_corpus,
+    compare_json,
+)
 from pytest_jsonmatch.semantic.bench import Bench, Memory
-from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeError, JudgeItem, Verdict
+from tests.conftest import session_registry
 
 SEMANTIC = {"metric": "leaf_f1", "compare": {"string": "semantic"}}
 OF_ANY_TYPE = {"metric": "leaf_f1", "fields": {"*": {"compare": "semantic"}}}

@@ -9,7 +9,7 @@ import threading
 import numpy as np
 import pytest
 
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch import ConfigurationError
 from pytest_jsonmatch.semantic.vectors import Vectors
 
 
