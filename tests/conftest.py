@@ -25,6 +25,7 @@ from hypothesis import HealthCheck, settings
 import pytest_jsonmatch
 from pytest_jsonmatch import (
     Comparison,
+    ConfigurationError,
     RunResult,
     compare_corpus,
     compare_json,
@@ -32,6 +33,7 @@ from pytest_jsonmatch import (
     register_comparator,
 )
 from pytest_jsonmatch.cli.main import main  # noqa: F401 - many tests import it from here
+from pytest_jsonmatch.engine.comparators import BUILTIN
 from pytest_jsonmatch.engine.plan.registry import session_registry  # noqa: F401 - many tests import it from here
 from pytest_jsonmatch.gate.intervals import ratio_interval
 from pytest_jsonmatch.gate.paired import PairedTest, paired_test
@@ -244,6 +246,18 @@ def case_of(name: str, *answers: object, expected: object, **more: Any) -> Case:
     kept = [compared(name, answer, expected, params=tuple(tags), **more) for answer in answers]
     runs = tuple(CaseRun(number, each.passed, (each,)) for number, each in enumerate(kept, 1))
     return Case(name, runs, len(runs), tags=tags, **of_case)
+
+
+def bound(name: str, **params: Any) -> Any:
+    """A built-in comparator with its parameters: `score` of two values, and `table` of many with many."""
+    return BUILTIN[name].bind(params)
+
+
+def names_known(option: str, rule: object) -> list[str]:
+    """The names that the error for an unknown comparator or transform lists."""
+    with pytest.raises(ConfigurationError) as caught:
+        compare_json(1, 1, **{option: rule})
+    return str(caught.value).partition("known: ")[2].split(", ")
 
 
 def broken_case(name: str, *errors: str, of: int | None = None, **more: Any) -> Case:

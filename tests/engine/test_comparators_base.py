@@ -10,31 +10,28 @@ from fractions import Fraction
 import pytest
 
 from pytest_jsonmatch import ComparatorResult, ConfigurationError, compare_json
-from pytest_jsonmatch.engine.comparators import BUILTIN
-from pytest_jsonmatch.engine.comparators.base import Comparator, make_user_comparator
-from tests.conftest import session_registry
+from tests.conftest import names_known, session_registry
 
 
 def test_the_built_in_names():
-    assert " ".join(sorted(BUILTIN)) == (
-        "amount binary contains date exact identifier iou jaccard levenshtein normalized_text numeric oneof partial_ratio "
-        "phone regex relative threshold token_f1 token_set_ratio token_sort_ratio"
-    )
-    assert all(name == comparator.name for name, comparator in BUILTIN.items())
+    assert " ".join(names_known("compare", {"string": "?"})) == (
+        "amount, binary, contains, cosine, date, exact, identifier, iou, jaccard, levenshtein, normalized_text, numeric, "
+        "oneof, partial_ratio, phone, regex, relative, semantic, threshold, token_f1, token_set_ratio, token_sort_ratio"
+    ).replace(",", "")
 
 
-def test_equal_values_may_score_less_than_one_only_under_oneof_and_regex():
-    assert [name for name, comparator in BUILTIN.items() if not comparator.reflexive] == ["oneof", "regex"]
+@pytest.mark.parametrize("rule", [{"oneof": {"values": ["a"]}}, "regex"])
+def test_equal_values_may_score_less_than_one(rule):
+    value = {"v": "a+"}
+    assert compare_json(value, value, fields={"v": {"compare": rule}}).score == 0.0
 
 
 def test_importing_and_listing_comparators_imports_nothing_heavy():
     code = (
         "import sys\n"
-        "from pytest_jsonmatch.engine import comparators\n"
-        "from pytest_jsonmatch.engine.comparators import explain, transforms\n"
-        "comparators.BUILTIN['relative'].bind({}).score(1, 2)\n"
-        "comparators.BUILTIN['regex'].bind({})\n"
-        "explain.explain('relative', {}, 1, 2)\n"
+        "from pytest_jsonmatch import compare_json\n"
+        "fields = {'a': {'compare': 'relative', 'transform': ['lowercase']}, 'b': 'regex'}\n"
+        "assert compare_json({'a': 2}, {'a': 1}, fields=fields).field_results[0].reason\n"
         "print(sorted({'numpy', 'scipy', 'rapidfuzz', 'regex', 'yaml', 'dateparser', 'phonenumbers', 'stdnum'} & set(sys.modules)))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -103,8 +100,11 @@ def test_a_users_function_gets_both_values_and_its_parameters_and_may_give_a_rea
     def fn(expected, actual, params):
         return ComparatorResult(0.5, reason=f"{expected} {actual} {params}")
 
-    compare = make_user_comparator("mine", fn).bind({"limit": 3}).score
-    assert compare(None, 1) == ComparatorResult(0.5, reason="None 1 {'limit': 3}")
+    with session_registry() as registry:
+        registry.comparator("mine", fn)
+        rule = {"compare": {"mine": {"limit": 3}}}
+        (field,) = compare_json({"v": 1}, {"v": None}, fields={"v": rule}).field_results
+    assert (field.score, field.reason) == (0.5, "None 1 {'limit': 3}")
 
 
 @pytest.mark.parametrize("result", ["good", 7, None])
@@ -116,11 +116,13 @@ def test_a_users_function_that_returns_no_score_is_an_error(result):
 
 
 def test_a_users_comparator_sees_nulls_and_is_asked_about_equal_values():
-    comparator = make_user_comparator("mine", lambda *_: 0.0)
-    assert comparator == Comparator("mine", comparator.make, reflexive=False)
+    with session_registry() as registry:
+        registry.comparator("mine", lambda *_: 0.0)
+        for value in (None, 1, "a"):
+            assert compare_json({"v": value}, {"v": value}, fields={"v": {"compare": "mine"}}).score == 0.0
 
 
 def test_a_users_comparator_must_be_callable():
-    with pytest.raises(ConfigurationError) as caught:
-        make_user_comparator("mine", 3)
+    with session_registry() as registry, pytest.raises(ConfigurationError) as caught:
+        registry.comparator("mine", 3)
     assert str(caught.value) == "comparator 'mine' must be a function of (expected, actual, params), got int"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import compare_json
-from pytest_jsonmatch.engine.comparators import BUILTIN
+from tests.conftest import bound
 
 
 def field(expected, actual, **rule):
@@ -76,7 +76,7 @@ boxes = st.tuples(sides, sides, sides, sides).map(
 
 @given(expected=st.lists(boxes, max_size=5), actual=st.lists(boxes, max_size=5))
 def test_boxes_one_by_one_and_by_the_table(expected, actual):
-    iou = BUILTIN["iou"].bind({})
+    iou = bound("iou")
     scores = [[iou.score(one, other) for other in actual] for one in expected]
     assert iou.table(expected, actual).tolist() == (
         scores if actual else np.zeros((len(expected), 0)).tolist()

@@ -1,4 +1,4 @@
-"""explain: why two values do not match, in a few words."""
+"""Why two values do not match, in a few words, and the kind of their difference."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from pytest_jsonmatch import MISSING
 from pytest_jsonmatch.engine.comparators.explain import explain, explain_match
+from pytest_jsonmatch.engine.comparators.kinds import FAMILIES, KINDS, find_kind
 
 NAN, INF = float("nan"), float("inf")
 _TWO_READINGS = "set '{1}': {0} has two readings, compared as text"
@@ -172,3 +173,62 @@ def test_long_texts_are_not_searched_for_edits():
 )
 def test_explain_match(name, params, expected, actual, reason):
     assert explain_match(name, params, expected, actual) == reason
+
+
+# -- kinds of differences ---------------------------------------------------------------------------------
+
+
+def test_all_kinds_have_a_family():
+    assert sorted(kind for kinds in FAMILIES.values() for kind in kinds) == sorted(KINDS)
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "kind"),
+    [
+        ("", None, "null, empty or absent"),
+        ({}, MISSING, "null, empty or absent"),
+        ("none", "x", "extra value"),
+        ("-", "--", "null, empty or absent"),
+        ("0", None, "missing value"),
+        (0, None, "zero for null"),
+        ("02139", 2139, "value differs"),
+        (2139.0, "2139", "number as text"),
+        (False, "False", "number as text"),
+        (True, 1, "value differs"),
+        (1e3, "1000", "number as text"),
+        (["a"], "a", "wrapped value"),
+        (["a"], "b", "value differs"),
+        ([1, 2], "[1, 3]", "wrapped value"),
+        ([1, 2], "[redacted]", "value differs"),
+        ("1.234,50", "1234.5", "amount in another form"),
+        ("1,234.50", "1234.5", "amount in another form"),
+        ("$ 5", "5 EUR", "value differs"),
+        ("2026-03-04", "2026-04-03", "value differs"),
+        ("2026-03-04T00:00:00", "4.3.2026", "date in another form"),
+        ("2026-03-04", "3/4/26", "part of a date"),
+        ("3' - 0\"", '3" - 0"', "few characters differ"),
+        ("a, b", "a b", "punctuation"),
+        ("10 %", "10", "value differs"),
+        ("!", "?", "value differs"),
+        ("abcde", "abcdef", "few characters differ"),
+        ("ab", "abcd", "longer text"),
+        (7, 70, "value differs"),
+        (12, 120, "sign or decimal point"),
+        (7, -7, "sign or decimal point"),
+        (7.4, 7, "rounded number"),
+        (404, 405, "few characters differ"),
+        (44, 45, "value differs"),
+        (1, NAN, "value differs"),
+        (INF, 1, "value differs"),
+        (10**3000, 10**3000 + 1, "value differs"),
+        (12345678901234567890123456789012345, 12345678901234567890123456789012346, "few characters differ"),
+        (0, 5, "value differs"),
+        ("a" * 30_000, "b" * 30_000, "value differs"),
+        ("x" + "a" * 20_000, "a" * 20_000 + "y", "few characters differ"),
+    ],
+)
+def test_the_kind_of_two_values(expected, actual, kind):
+    assert find_kind(expected, actual) == kind
+    swapped = {"missing value": "extra value", "shorter text": "longer text"}
+    swapped |= {other: one for one, other in swapped.items()}
+    assert find_kind(actual, expected) == swapped.get(kind, kind)

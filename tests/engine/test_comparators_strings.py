@@ -5,15 +5,14 @@ from __future__ import annotations
 import pytest
 
 from pytest_jsonmatch import compare_json
-from pytest_jsonmatch.engine.comparators import BUILTIN, text
-from pytest_jsonmatch.engine.value import matchers
+from tests.conftest import bound
 
 NAN = float("nan")
 
 
 def both(name, expected, actual, params=None):
-    score = BUILTIN[name].bind(params or {}).score(expected, actual)
-    assert BUILTIN[name].bind(params or {}).table([expected], [actual]).tolist() == [[score]]
+    score = bound(name, **params or {}).score(expected, actual)
+    assert bound(name, **params or {}).table([expected], [actual]).tolist() == [[score]]
     return score
 
 
@@ -39,7 +38,7 @@ def test_levenshtein(expected, actual, score):
 
 
 def test_texts_too_long_for_an_edit_distance_are_refused():
-    levenshtein = BUILTIN["levenshtein"].bind({})
+    levenshtein = bound("levenshtein")
     texts = ["x" * 100_001, "y" * 100_001, "z"]
     with pytest.raises(ValueError, match=r"100,001 × 100,001 characters .* 'token_f1' or 'exact'"):
         levenshtein.score(*texts[:2])
@@ -53,7 +52,7 @@ def test_texts_too_long_for_an_edit_distance_are_refused():
 
 @pytest.mark.parametrize("path", ["a", "[]", "[].a"])
 def test_what_is_accepted_counts_where_texts_are_too_long(path, monkeypatch):
-    monkeypatch.setattr(text, "_MAX_EDIT_CELLS", 100)
+    monkeypatch.setattr("pytest_jsonmatch.engine.comparators.text._MAX_EDIT_CELLS", 100)
     documents = [{"a": value} for value in ("x" * 20, "y" * 20)]
     if path != "a":
         documents = [[each if path == "[].a" else each["a"]] for each in documents]
@@ -95,16 +94,16 @@ def test_jaccard_of_many_strings_with_common_and_rare_words():
     words = ["alpha", "beta", "gamma", "delta", "epsilon"]
     expected = [f"the {words[n % 5]} {words[n % 3]} w{n % 40} e{n}" for n in range(80)] + [""]
     actual = [f"The {words[n % 4]} w{n % 50} a{n}" for n in range(90)] + [" "]
-    jaccard = BUILTIN["jaccard"].bind({}).score
-    scores = BUILTIN["jaccard"].bind({}).table(expected, actual)
+    jaccard = bound("jaccard").score
+    scores = bound("jaccard").table(expected, actual)
     assert scores.tolist() == [[jaccard(e, a) for a in actual] for e in expected]
 
 
 def test_jaccard_of_strings_that_share_very_many_words():
     expected = [" ".join(f"t{k}" for k in range(600) if (k + n) % 10 == 0) + f" s{n}" for n in range(30)]
     actual = [" ".join(f"t{k}" for k in range(600) if (k * n) % 11 == 1) + f" s{n}" for n in range(30)]
-    jaccard = BUILTIN["jaccard"].bind({}).score
-    scores = BUILTIN["jaccard"].bind({}).table(expected, actual)
+    jaccard = bound("jaccard").score
+    scores = bound("jaccard").table(expected, actual)
     assert scores.tolist() == [[jaccard(e, a) for a in actual] for e in expected]
 
 
@@ -152,9 +151,9 @@ def test_normalized_text(expected, actual, score):
     ],
 )
 def test_contains(expected, actual, score):
-    bound = BUILTIN["contains"].bind({})
-    assert bound.score(expected, actual) == score
-    assert bound.table([expected, {"other": 1}], [actual])[0, 0] == score
+    contains = bound("contains")
+    assert contains.score(expected, actual) == score
+    assert contains.table([expected, {"other": 1}], [actual])[0, 0] == score
 
 
 @pytest.mark.parametrize(
@@ -173,18 +172,18 @@ def test_contains(expected, actual, score):
     ],
 )
 def test_regex(expected, actual, score):
-    assert BUILTIN["regex"].bind({}).score(expected, actual) == score
+    assert bound("regex").score(expected, actual) == score
 
 
 def test_a_bad_pattern_is_an_error_that_says_where():
     with pytest.raises(ValueError) as caught:
-        BUILTIN["regex"].bind({}).score("(a", "a")
+        bound("regex").score("(a", "a")
     assert str(caught.value) == "the pattern '(a' is not a regular expression: missing ) at position 2"
 
 
 def test_a_pattern_that_takes_too_long_is_an_error(monkeypatch):
-    monkeypatch.setattr(matchers, "_SECONDS", 0.05)
-    match = BUILTIN["regex"].bind({}).score
+    monkeypatch.setattr("pytest_jsonmatch.engine.value.matchers._SECONDS", 0.05)
+    match = bound("regex").score
     with pytest.raises(TimeoutError) as caught:
         match("(a|aa|aaa)+(b|bb)+(a|aa)+$", "a" * 50 + "b" + "a" * 50 + "!")
     assert str(caught.value) == (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import re
 import sys
 from unittest.mock import ANY
 
@@ -20,8 +21,6 @@ from pytest_jsonmatch import (
     register_metric,
     register_transform,
 )
-from pytest_jsonmatch.engine.plan.node import PlanNode
-from pytest_jsonmatch.engine.value.paths import format_path, parse_path, parse_pattern
 from tests.conftest import session_registry
 
 
@@ -30,44 +29,48 @@ def rows(result):
 
 
 @pytest.mark.parametrize(
-    "path",
+    ("document", "path"),
     [
-        "items[0].price",
-        "[]",
-        "[].price",
-        "$",
-        '["unit price"]',
-        'a["a.b"][2]',
-        '["é"].x',
-        '["cafe\\u0301"].x',
+        ({"items": [{"price": 1}]}, "items[0].price"),
+        ([1], "[0]"),
+        ([{"price": 1}], "[0].price"),
+        (1, "$"),
+        ({"unit price": 1}, '["unit price"]'),
+        ({"a": {"a.b": [[], [], 1]}}, 'a["a.b"][2]'),
+        ({"é": {"x": 1}}, '["é"].x'),
+        ({"cafe\u0301": {"x": 1}}, '["cafe\\u0301"].x'),
     ],
 )
-def test_paths_read_and_write(path):
-    assert format_path(parse_path(path)) == path
+def test_paths_are_written_and_read(document, path):
+    *_, field = compare_json(document, document).field_results
+    assert (field.expected_path, field.actual_path, field.path) == (path, path, re.sub(r"\d+]", "]", path))
+    *_, field = compare_json(document, document, fields={field.path: {"weight": 2}}).field_results
+    assert field.weight == 2
 
 
 @pytest.mark.parametrize("text", ["a..b", "a.", ".a", "a[", "a b", "", "a[-1]", f"a[{'9' * 5_000}]"])
 def test_what_is_no_path_is_an_error_that_shows_where(text):
     with pytest.raises(ConfigurationError, match="is not a path pattern: character"):
-        parse_pattern(text)
+        compare_json({}, {}, skip=[text])
 
 
 @pytest.mark.parametrize(
-    ("pattern", "path", "matches"),
+    ("pattern", "document", "path", "matches"),
     [
-        ("**.price", "items[].price", True),
-        ("**", "$", True),
-        ("*", "a", True),
-        ("*", "a.b", False),
-        ("items[].*", "items[].price", True),
-        ("items.*", "items[]", False),
-        ("**[]", "a.b[]", True),
-        ('["a.b"]', '["a.b"]', True),
-        ("a.b", '["a.b"]', False),
+        ("**.price", {"items": [{"price": 1}]}, "items[].price", True),
+        ("**", 1, "$", True),
+        ("*", {"a": 1}, "a", True),
+        ("*", {"a": {"b": 1}}, "a.b", False),
+        ("items[].*", {"items": [{"price": 1}]}, "items[].price", True),
+        ("items.*", {"items": [1]}, "items[]", False),
+        ("**[]", {"a": {"b": [1]}}, "a.b[]", True),
+        ('["a.b"]', {"a.b": 1}, '["a.b"]', True),
+        ("a.b", {"a.b": 1}, '["a.b"]', False),
     ],
 )
-def test_patterns(pattern, path, matches):
-    assert parse_pattern(pattern).matches(parse_path(path)) is matches
+def test_patterns(pattern, document, path, matches):
+    found = compare_json(document, document, fields={pattern: {"compare": "relative"}}).field_results
+    assert any(field.path == path and field.comparator == "relative" for field in found) is matches
 
 
 def test_the_pattern_with_more_literal_segments_wins_then_the_later():
@@ -569,7 +572,8 @@ def test_members_that_no_rule_names_apart_share_their_rules():
 
 def count_nodes():
     gc.collect()
-    return sum(type(item) is PlanNode for item in gc.get_objects())
+    node = type(compare_json(1, 1).field_results[0].node)
+    return sum(type(item) is node for item in gc.get_objects())
 
 
 @pytest.mark.parametrize("metric", ["leaf_f1", "pairwise_f1"])
