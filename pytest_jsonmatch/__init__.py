@@ -5,12 +5,15 @@ The public names are resolved when they are first used: importing this package i
 
 from __future__ import annotations
 
+import sys
+from importlib.machinery import ModuleSpec, PathFinder
 from typing import TYPE_CHECKING
 
-from pytest_jsonmatch.support.lazy import make_lazy_names
-from pytest_jsonmatch.support.version import __version__ as __version__
-
 if TYPE_CHECKING:
+    from collections.abc import Sequence as _Sequence
+    from types import ModuleType as _ModuleType
+
+    from pytest_jsonmatch.support.version import __version__ as __version__
     from pytest_jsonmatch.results.answer import Answer as Answer, Spent as Spent
     from pytest_jsonmatch.comparing.compare_json import compare_json as compare_json
     from pytest_jsonmatch.corpus.compare_corpus import compare_corpus as compare_corpus
@@ -125,6 +128,28 @@ _HOMES = {
     "semantic.judging": ("CallableJudge", "Judge", "JudgeError", "JudgeItem", "JudgeUsage", "Verdict"),
     "semantic.openaijudge": ("OpenAIJudge",),
 }
+
+
+class _OwnFinder:
+    """Finds our modules before pytest does."""
+
+    @staticmethod
+    def find_spec(
+        name: str, path: _Sequence[str] | None, target: _ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return the spec of a module of this package."""
+        return PathFinder.find_spec(name, path, target) if name.startswith("pytest_jsonmatch.") else None
+
+
+# pytest rewrites the `assert` statements of all modules of a plugin. Ours raise their errors themselves, and
+# reading the compiled files that pytest keeps for this takes longer than all else in importing a module.
+for _index, _finder in enumerate(sys.meta_path):
+    if type(_finder).__module__ == "_pytest.assertion.rewrite":
+        sys.meta_path.insert(_index, _OwnFinder)
+        break
+
 if not TYPE_CHECKING:
+    from pytest_jsonmatch.support.lazy import make_lazy_names
+
     # Hidden from type checkers: with a module `__getattr__` they would accept any misspelt name.
     __all__, __getattr__, __dir__ = make_lazy_names(__name__, _HOMES)

@@ -136,7 +136,22 @@ def test_importing_the_package_imports_nothing_heavy():
     assert output == "[]\n"
 
 
-def test_pytest_rewrites_us_without_a_warning(pytester, every_plugin, processes):
+def test_pytest_rewrites_no_module_below_the_package(pytester, every_plugin):
+    """It would read its own compiled files of them, more slowly than Python reads those that pip writes."""
+    pytester.makepyfile(FIELD_MATCH)
+    pytester.makeconftest("""
+        import sys
+
+        def pytest_unconfigure():
+            ours = {name: module for name, module in sys.modules.items() if name.startswith("pytest_jsonmatch.")}
+            rewritten = [name for name, module in ours.items() if "pytest" in type(module.__loader__).__module__]
+            print("ours:", len(ours) > 50, "rewritten:", *rewritten)
+        """)
+    outcome = pytester.run(sys.executable, "-m", "pytest", "-s")
+    outcome.stdout.fnmatch_lines("ours: True rewritten:")
+
+
+def test_pytest_imports_us_without_a_warning(pytester, every_plugin, processes):
     pytester.makepyfile(FIELD_MATCH)
     pytester.makeconftest("from pytest_jsonmatch import compare_json, register_comparator")
     arguments = ("-W", "error::pytest.PytestAssertRewriteWarning", *processes)
