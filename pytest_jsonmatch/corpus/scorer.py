@@ -402,7 +402,8 @@ class _Scorer:
                 pattern for pattern in self._rules if not matches_somewhere(pattern, documents, schema)
             ]
         plan = self._plan
-        absent = () if plan.absent is None else tuple(find_absent_paths(plan.root, read.expected))
+        root = plan.root.choose(read.expected)
+        absent = () if plan.absent is None else tuple(find_absent_paths(root, read.expected))
         record_id = pair.record_id
         name = record_id if type(record_id) is str else f"{record_id:020}"
         self._outcomes.append((name, outcome, absent))

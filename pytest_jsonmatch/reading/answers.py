@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, JSON_TYPES, MISSING, Matcher, json_type
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, JSON_TYPES, Matcher, json_type
 from pytest_jsonmatch.engine.value.errors import JsonExtractionError, JsonParseError
 from pytest_jsonmatch.reading import strict
 from pytest_jsonmatch.reading.extract import decode_answer, extract_json, kind_of
@@ -113,7 +113,7 @@ def list_admitted_types(plan: Plan, expected: JsonValue) -> frozenset[str]:
         return JSON_TYPES
     if plan.schema is not None:
         types = types.union(*_iter_schema_types(plan.schema))
-    accept = plan.root.choose(expected, MISSING).rules.accept
+    accept = plan.root.choose(expected).rules.accept
     if accept is not None:
         values = (_list_matched_types(alternative.value) for alternative in accept.alternatives)
         types = types.union(*values, *(predicate.types for predicate in accept.predicates))
@@ -134,7 +134,7 @@ def _iter_schema_types(schema: SchemaNode) -> Iterator[frozenset[str]]:
 
 def _list_strings(plan: Plan, expected: JsonValue) -> list[str]:
     """Return the strings that are right: expected, and accepted alternatives."""
-    accept = plan.root.choose(expected, MISSING).rules.accept
+    accept = plan.root.choose(expected).rules.accept
     alternatives = () if accept is None else accept.alternatives
     values = expected, *(alternative.value for alternative in alternatives)
     return [value for value in values if type(value) is str]

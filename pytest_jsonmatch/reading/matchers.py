@@ -109,15 +109,14 @@ def check_matcher_places(plan: Plan, expected: JsonValue) -> None:
     """
     node, steps = plan.root, plan.target
     for step in steps:
-        node = node.choose(expected, MISSING).children[ELEMENT if type(step) is int else step]
+        node = node.choose(expected).undecided[ELEMENT if type(step) is int else step]
         expected = get_value(expected, (step,))
-    _check_matcher_places(node, expected, steps)
+    _check_matcher_places(node.choose(expected), expected, steps)
 
 
 def _check_matcher_places(node: PlanNode, value: JsonValue, steps: Steps) -> None:
     if type(value) not in {dict, list}:
         return
-    node = node.choose(value, MISSING)
     if node.rules.skip:
         return
     try:
@@ -125,20 +124,20 @@ def _check_matcher_places(node: PlanNode, value: JsonValue, steps: Steps) -> Non
             refuse_matchers(node.rules.explicit_comparator, node.path, value)
             return
         if type(value) is list and (key := find_key(node, value, [])) is not None:
-            member = node.children[ELEMENT].children[key]
+            element = node.undecided[ELEMENT]
             for index, item in enumerate(value):
                 if type(item) is dict and type(item.get(key)) is Matcher:
                     steps = (*steps, index)
-                    read_key_value(member, item, key)
+                    read_key_value(element, item, key)
         if type(value) is list and isinstance(node.rules.align, ByMembers):
             for index, item in enumerate(value):
                 if type(item) is Matcher:
                     steps = (*steps, index)
-                    check_compared_by_members(node.children[ELEMENT], [item])
+                    check_compared_by_members(node.undecided[ELEMENT], [item])
     except ConfigurationError as error:
         raise InvalidValueError(f": {error}", *steps) from None
-    for step, item in value.items() if type(value) is dict else enumerate(value):
-        _check_matcher_places(node.children[ELEMENT if type(step) is int else step], item, (*steps, step))
+    for step, child, item in node.iter_children(value):
+        _check_matcher_places(child, item, (*steps, step))
 
 
 def without_matchers(value: JsonValue) -> JsonValue:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_jsonmatch.engine.value.convert import MAX_DEPTH, MISSING
+from pytest_jsonmatch.engine.value.convert import MAX_DEPTH
 from pytest_jsonmatch.engine.value.errors import JsonParseError
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.reading.strict import count_levels, parse_json
@@ -29,9 +29,9 @@ def parse_nested_texts(plan: Plan, value: JsonValue) -> JsonValue:
     return _parse_texts(plan.root, value, 0) if plan.reads_texts else value
 
 
-def _parse_texts(node: PlanNode, value: JsonValue, depth: int) -> JsonValue:
+def _parse_texts(undecided: PlanNode, value: JsonValue, depth: int) -> JsonValue:
     """Return a value with its texts replaced; `depth` is the number of containers around it."""
-    node = node.choose(value, MISSING)
+    node = undecided.choose(value)
     if node.rules.reads_text and type(value) is str:
         try:
             inner = parse_json(value)
@@ -39,9 +39,10 @@ def _parse_texts(node: PlanNode, value: JsonValue, depth: int) -> JsonValue:
             return value
         if depth + count_levels(inner) > MAX_DEPTH:
             return value
-        value, node = inner, node.choose(inner, MISSING)
+        # The walk sees only the value inside, which may choose another alternative than the text.
+        value, node = inner, undecided.choose(inner)
     if type(value) is dict:
-        return {key: _parse_texts(node.children[key], item, depth + 1) for key, item in value.items()}
+        return {key: _parse_texts(node.undecided[key], item, depth + 1) for key, item in value.items()}
     if type(value) is list:
-        return [_parse_texts(node.children[ELEMENT], item, depth + 1) for item in value]
+        return [_parse_texts(node.undecided[ELEMENT], item, depth + 1) for item in value]
     return value

@@ -88,6 +88,16 @@ def test_texts_below_stay_texts_and_one_text_is_read_once():
     assert compare_json({"v": twice}, {"v": '{"a": 1}'}, fields=rule).score == 0.0
 
 
+def test_the_value_in_a_text_chooses_among_alternatives():
+    read = {"type": ["string", "object"], "x-eval-transform": "parse_json"}
+    texts, objects = {**read, "type": "string"}, {"type": "object", "properties": {"inner": read}}
+    schema = {"type": "object", "properties": {"v": {"anyOf": [texts, objects]}}}
+    expected = {"v": {"inner": '{"a": 1}'}}
+    for actual in ({"v": {"inner": '{ "a": 1.0 }'}}, {"v": json.dumps({"inner": '{ "a": 1.0 }'})}):
+        result = compare_json(actual, expected, schema=schema)
+        assert [(field.path, field.status) for field in result.field_results] == [("v.inner.a", "match")]
+
+
 def test_rules_and_transforms_below():
     fields = {
         "v": {"transform": ["parse_json", "lowercase"]},

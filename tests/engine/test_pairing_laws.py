@@ -216,7 +216,7 @@ class Elements(NamedTuple):
     def grid(self, body: type[Grid]) -> Grid:
         options = self.plan.options
         aligner = Aligner(self.plan, two_sided=(options.extra, options.reduce) == ("count", "f1"))
-        element = self.plan.root.children[ELEMENT]
+        element = self.plan.root.undecided[ELEMENT]
         grid = GridBuilder(aligner, element, body).build_grid(element, self.expected, self.actual)
         grid.walk = self.walked, range(10**6), range(10**6)
         grid.compute_worths(aligner.make_leaf_counts(element, self.expected, self.actual))

@@ -512,6 +512,7 @@ def test_the_first_line_names_the_lowest_scoring_field(expected, actual, more, f
     assert len(message(actual, expected, metric="leaf_f1", name="n" * 99).split("\n")[0]) <= 72
 
 
+SKIPPED_TEXT = {"anyOf": [{"type": "string", "x-eval-skip": True}, {"type": "number"}]}
 PARAGRAPHS = [f"Paragraph {number}" for number in range(21)]
 ADDRESSES = [{"customer": {"name": "Ann", "city": "Rome"}, "n": at} for at in range(3)]
 
@@ -582,6 +583,19 @@ expected → actual:
   0.00  $  the same elements in another order
       expected [{"id": 1, "at": 1, "name": "n1"}, {"id": 2, "at": 2, "n…
       actual   [{"id": 3, "at": -3, "name": "N3"}, {"id": 2, "at": -2, …
+""",
+        ),
+        (
+            [{"v": f"x{at}", "w": at} for at in range(3)],
+            [{"v": f"y{at}", "w": at} for at in (2, 0, 1)],
+            {"schema": {"items": {"type": "object", "properties": {"v": SKIPPED_TEXT, "w": {}}}}},
+            """
+$: the same elements in another order (leaf_f1 0.00 < 1.00)
+6 fields: 3 mismatch, 3 skipped
+expected → actual:
+  0.00  $  the same elements in another order
+      expected [{"v": "x0", "w": 0}, {"v": "x1", "w": 1}, {"v": "x2", "…
+      actual   [{"v": "y2", "w": 2}, {"v": "y0", "w": 0}, {"v": "y1", "…
 """,
         ),
         (

@@ -112,6 +112,17 @@ def test_arrays_are_aligned_as_the_schema_says() -> None:
     assert compare_json(actual, expected, metric="leaf_f1", schema=schema).f1 == 1.0
 
 
+def test_rows_are_paired_by_the_key_of_the_alternative_that_each_row_chooses() -> None:
+    row = {"anyOf": [of(id={"type": "string", "x-eval-transform": ["lowercase"]}, n={}), of(other={})]}
+    rows = {"type": "array", "x-eval-align": {"match_by": "key_field", "key": "id"}, "items": row}
+    pages = {"type": "array", "x-eval-align": {"match_by": "hungarian"}, "items": of(rows=rows)}
+    expected = [{"id": "A", "n": 1}, {"id": "B", "n": 2}]
+    actual = [{"id": "b", "n": 2}, {"id": "a", "n": 1}]
+    for schema, turn in ((rows, lambda value: value), (pages, lambda value: [{"rows": value}, {"rows": []}])):
+        result = compare_json(turn(actual)[::-1], turn(expected), metric="leaf_f1", schema=schema)
+        assert (result.score, result.warnings) == (1.0, ())
+
+
 EITHER = {
     "anyOf": [
         {"type": "string", "x-eval-compare": "levenshtein"},

@@ -51,7 +51,7 @@ class Aligner(PairingContext):
         pairing = self.pairings.get((id(expected), id(actual)))
         if pairing is not None:
             return pairing
-        element = node.children[ELEMENT]
+        element = node.undecided[ELEMENT]
         if not expected or not actual:
             return Pairing([])
         if element.rules.skip:
@@ -120,7 +120,7 @@ class Aligner(PairingContext):
         pairing = self.pairings.get((id(expected), id(actual)))
         if pairing is not None:
             return pairing
-        element = node.children[ELEMENT]
+        element = node.undecided[ELEMENT]
         if element.rules.skip:
             return Pairing(list(zip(range(len(expected)), range(len(actual)))))
         check_compared_by_members(element, expected)
@@ -175,7 +175,7 @@ def _equal_means_match(element: PlanNode, expected: JsonValue, actual: JsonValue
     if not expected or len(expected) != len(actual):
         return False
     for key, one in expected.items():
-        other, rules = actual.get(key, MISSING), element.children[key].rules
+        other, rules = actual.get(key, MISSING), element.undecided[key].rules
         if type(one) in CONTAINERS or type(one) is not type(other) or one != other:
             return False
         if not rules.equal_means_match or rules.accept is not None:
@@ -208,7 +208,7 @@ def _select_members(element: PlanNode, item: JsonValue, names: Iterable[str]) ->
         return {}
     members = {name: item[name] for name in names if name in item}
     if (absent := element.plan.absent) is not None:
-        members = absent.remove(element.choose(item, MISSING), members)
+        members = absent.remove(element.choose(item), members)
     return members if any(value is not None for value in members.values()) else {}
 
 

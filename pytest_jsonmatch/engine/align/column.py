@@ -241,7 +241,7 @@ def flatten(
     equality: EqualityKeys, node: PlanNode, sides: tuple[Sequence[list[JsonValue]], ...]
 ) -> tuple[FlatArrays, FlatArrays]:
     """Return the elements of the arrays of both sides at a node."""
-    element = node.children[ELEMENT]
+    element = node.undecided[ELEMENT]
     elements = [[item for array in arrays for item in array] for arrays in sides]
     plain = equality.are_plain(element, chain(*elements))
     keys = equality.make_keys(element, *elements, plain=plain)
@@ -276,7 +276,7 @@ def _find_distinct_containers(
     numbers: dict[Hashable, int] = {}
     # Keys do not distinguish 1 from 1.0, and texts not a container from its text; comparators may.
     codes = [
-        numbers.setdefault((key, equality.make_text(element, value)), len(numbers))
+        numbers.setdefault((key, equality.make_text(element.choose(value), value)), len(numbers))
         for key, value in zip(keys, values)
     ]
     distinct = dict(zip(reversed(codes), reversed(values)))

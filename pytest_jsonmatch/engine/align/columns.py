@@ -189,7 +189,7 @@ class GridBuilder:
         """Add the members of objects, key by key."""
         if (absent := self._aligner.plan.absent) is not None:
             expected, actual = [[absent.remove(node, item) for item in side] for side in (expected, actual)]
-        self._add_members(grid, node.children.__getitem__, weight, expected, actual)
+        self._add_members(grid, node.undecided.__getitem__, weight, expected, actual)
         self._add_absences(grid, node, weight, expected, actual)
         self._add_empty(grid, weight, expected, actual)
 
@@ -204,7 +204,7 @@ class GridBuilder:
                     absences.setdefault(key, []).append(at)
         for key, rows in absences.items():
             columns = [at for at, item in enumerate(actual) if key not in item]
-            rules = node.children[key].choose(expected[rows[0]][key], MISSING).rules
+            rules = node.undecided[key].choose(expected[rows[0]][key]).rules
             if not rules.skip:
                 grid.add_scores(rows, columns, [weight * rules.weight] * len(columns))
 
@@ -218,7 +218,7 @@ class GridBuilder:
             self._add_upper_bounds(grid, node, weight, expected, actual)
             return
         if align == "ordered" or (align[0] == "if_objects" and not _may_pair_by_key(expected, actual)):
-            element = node.children[ELEMENT]
+            element = node.undecided[ELEMENT]
             sides = [[dict(enumerate(item)) for item in values] for values in (expected, actual)]
             self._add_members(grid, lambda _: element, weight, *sides)
         else:
@@ -277,7 +277,7 @@ class GridBuilder:
 
         One grid scores the elements of all n arrays against those of all m; two arrays are a block of it.
         """
-        element = node.children[ELEMENT]
+        element = node.undecided[ELEMENT]
         if element.rules.skip:
             return
         sides = flatten(self._aligner.equality, node, (expected, actual))
@@ -289,7 +289,7 @@ class GridBuilder:
         self, node: PlanNode, expected: list[JsonValue], actual: list[JsonValue]
     ) -> Grid | RelatedGrid:
         """Return the grid of all elements of nested arrays."""
-        element = node.children[ELEMENT]
+        element = node.undecided[ELEMENT]
         if len(expected) * len(actual) > _MANY_CELLS and type(node.rules.align) is str:
             from pytest_jsonmatch.engine.align.related import make_related_grid
 
@@ -316,7 +316,7 @@ class GridBuilder:
         expected, actual = sides
         groups: dict[PlanNode, list[int]] = {}
         for at, value in enumerate(expected):
-            groups.setdefault(node.choose(value, MISSING), []).append(at)
+            groups.setdefault(node.choose(value), []).append(at)
         if any(variant.varies or variant.rules.accept is not None for variant in groups):
             # A value fits no alternative, or a value of `accept` may choose another one.
             self._add_upper_bounds(grid, node, weight, expected, actual)

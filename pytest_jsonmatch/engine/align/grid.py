@@ -233,8 +233,8 @@ class NestedArrays:
         key = find_key(self._node, *[flat.values for flat in sides])
         if key is None:
             return None
-        member = self._node.children[ELEMENT].children[key]
-        return [[read_key_value(member, value, key) for value in flat.values] for flat in sides]
+        element = self._node.undecided[ELEMENT]
+        return [[read_key_value(element, value, key) for value in flat.values] for flat in sides]
 
     def make_part(self, weight: float, upper_bounds: Any = None) -> GridPart:
         """Return a part of a grid that has one of these arrays in each row and in each column."""
@@ -259,7 +259,7 @@ class NestedArrays:
             if key is None:
                 pairs = list(zip(range(len(codes)), range(len(others))))
             else:
-                pairs = pair_by_key(self._node.children[ELEMENT], key, *arrays)
+                pairs = pair_by_key(self._node.undecided[ELEMENT], key, *arrays)
         total = self.inner.total_score([(codes[at], others[to]) for at, to in pairs])
         if rows and columns:
             if not self.is_in_order:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import suppress
 from itertools import chain, repeat
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.plan.options import ByKey
 from pytest_jsonmatch.engine.value.convert import MISSING, NO_SCALARS, Matcher
 from pytest_jsonmatch.engine.value.equality import make_json_key
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
@@ -57,7 +57,7 @@ class EqualityKeys:
         `plain` is the result of `are_plain` for all elements, if it has been called.
         """
         if not (self.are_plain(element, chain(*sides)) if plain is None else plain):
-            return [[self.make_key(element, value) for value in side] for side in sides]
+            return [[self.make_key(element.choose(value), value) for value in side] for side in sides]
         if any(side and type(side[0]) is str for side in sides):
             return [list(side) for side in sides]
         # True equals 1 in Python, but not in JSON.
@@ -77,13 +77,11 @@ class EqualityKeys:
         keys = set(chain.from_iterable(values))
         inside = map(type, chain.from_iterable(map(dict.values, values)))
         return NO_SCALARS.isdisjoint(inside) and all(
-            _is_compared_as_is(element.children[key]) for key in keys
+            _is_compared_as_is(element.undecided[key]) for key in keys
         )
 
     def make_key(self, node: PlanNode, value: JsonValue) -> Hashable:
-        """Return the key of a value, which equal values share; keys of containers are built bottom up."""
-        if node.varies:
-            node = node.choose(value, MISSING)
+        """Return the key of a value at the node chosen for it; keys of containers are built bottom up."""
         if node.rules.skip:
             return _SKIPPED
         if node.rules.explicit_comparator is not None or (
@@ -100,13 +98,11 @@ class EqualityKeys:
         is_object = type(value) is dict
         keys: list[Any]
         if is_object:
-            children = node.children
             members = value if self._absent is None else self._absent.remove(node, value)
-            keys = [(name, self.make_key(children[name], item)) for name, item in members.items()]
+            keys = [(name, self.make_key(child, item)) for name, child, item in node.iter_children(members)]
             parts = [key for key in keys if key[1] is not _SKIPPED]
         else:
-            element = node.children[ELEMENT]
-            keys = [self.make_key(element, item) for item in value]
+            keys = [self.make_key(child, item) for _, child, item in node.iter_children(value)]
             parts = [key for key in keys if key is not _SKIPPED]
         if keys and not parts:
             # A container in which everything is skipped differs from an empty one.
@@ -138,15 +134,13 @@ class EqualityKeys:
                     if len(set(zip(*texts))) < len(selected):
                         texts += [_make_texts(selected, key) for key in keys[_FEW_KEYS:]]
                     return [at for *_, at in sorted(zip(*texts, positions))]
-        return sorted(positions, key=lambda at: self.make_text(element, values[at]))
+        return sorted(positions, key=lambda at: self.make_text(element.choose(values[at]), values[at]))
 
     def make_text(self, node: PlanNode, value: JsonValue) -> str:
         """Return a canonical text, which values with equal contents share in spite of unordered arrays.
 
         Skipped members are left out, so that elements that differ only there are sorted by position.
         """
-        if node.varies:
-            node = node.choose(value, MISSING)
         if type(value) is not dict and type(value) is not list:
             return (
                 repr(node.rules.try_transform(value))
@@ -160,18 +154,17 @@ class EqualityKeys:
 
     def _make_container_text(self, node: PlanNode, value: JsonValue) -> str:
         """Return the text of a container."""
-        children = node.children
         if type(value) is list:
-            parts = [self.make_text(children[ELEMENT], item) for item in value]
+            parts = [self.make_text(child, item) for _, child, item in node.iter_children(value)]
             if node.rules.align == "unordered":
                 parts.sort()
             return f"[{','.join(parts)}]"
         members = value if self._absent is None else self._absent.remove(node, value)
         return ",".join(
             [
-                f"{key!r}:{self.make_text(children[key], members[key])}"
-                for key in sorted(members)
-                if not children[key].rules.skip
+                f"{key!r}:{self.make_text(child, item)}"
+                for key, child, item in sorted(node.iter_children(members), key=itemgetter(0))
+                if not child.rules.skip
             ]
         ).join("{}")
 
@@ -209,15 +202,14 @@ def pair_by_key(
 
     Null, boolean and container keys match nothing, and neither do duplicates after the first.
     """
-    member = element.children[key]
     partners: dict[JsonValue, int] = {}
     for index, item in enumerate(actual):
-        value = read_key_value(member, item, key)
+        value = read_key_value(element, item, key)
         if value is not MISSING:
             partners.setdefault(value, index)
     pairs: list[tuple[int, int]] = []
     for index, item in enumerate(expected):
-        value = read_key_value(member, item, key)
+        value = read_key_value(element, item, key)
         partner = None if value is MISSING else partners.pop(value, None)
         if partner is not None:
             pairs.append((index, partner))
@@ -233,14 +225,20 @@ def find_key(node: PlanNode, expected: list[JsonValue], actual: list[JsonValue])
     return None if kind == "if_objects" and not objects else key
 
 
-def read_key_value(member: PlanNode, item: JsonValue, key: str) -> JsonValue:
+def get_key_member(element: PlanNode, item: dict[str, JsonValue], key: str) -> PlanNode:
+    """Return the node of the member by which an object is paired."""
+    return element.choose(item).undecided[key].choose(item[key])
+
+
+def read_key_value(element: PlanNode, item: JsonValue, key: str) -> JsonValue:
     """Return the value by which an element is paired; MISSING if it can't be paired."""
-    if type(item) is not dict:
+    if type(item) is not dict or key not in item:
         return MISSING
+    member = get_key_member(element, item, key)
     absent = member.plan.absent
-    if key in item and absent is not None and absent.is_absent(member, item[key]):
+    if absent is not None and absent.is_absent(member, item[key]):
         return MISSING
-    value = member.rules.try_transform(item.get(key, MISSING))
+    value = member.rules.try_transform(item[key])
     if value is MISSING or value is None or type(value) in _NO_KEYS:
         if type(value) is Matcher:
             raise ConfigurationError(

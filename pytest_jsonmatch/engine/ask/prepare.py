@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, TypeAlias
 
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
-from pytest_jsonmatch.engine.value.paths import ELEMENT
+from pytest_jsonmatch.engine.value.convert import CONTAINERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -38,7 +37,7 @@ def prepare(plan: Plan, records: Iterable[tuple[JsonValue, JsonValue]]) -> None:
     for record in records:
         sides: list[Strings] = [defaultdict(dict), defaultdict(dict)]
         for value, strings in zip(record, sides):
-            _collect(plan.root, value, strings)
+            _collect(plan.root.choose(value), value, strings)
         left, right = sides
         for key in filter(right.__contains__, left):
             one, other = left[key], right[key]
@@ -51,15 +50,11 @@ def prepare(plan: Plan, records: Iterable[tuple[JsonValue, JsonValue]]) -> None:
 
 def _collect(node: PlanNode, value: JsonValue, strings: Strings) -> None:
     """Add the strings in a value that a comparator prepares, after the transforms of their places."""
-    node = node.choose(value, MISSING)
     bound = node.rules.explicit_comparator or node.rules.types.bound["string"]
     if node.rules.skip or (type(value) in CONTAINERS and node.rules.explicit_comparator is not None):
         return
-    if type(value) is dict:
-        for key, item in value.items():
-            _collect(node.children[key], item, strings)
-    elif type(value) is list:
-        for item in value:
-            _collect(node.children[ELEMENT], item, strings)
+    if type(value) in CONTAINERS:
+        for _, child, item in node.iter_children(value):
+            _collect(child, item, strings)
     elif bound.prepare is not None and type(text := node.rules.try_transform(value)) is str:
         strings[bound.prepare, node.place][text] = None

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, final
 
 from pytest_jsonmatch.engine.comparators.transforms import map_scalars
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, Matcher
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, Matcher
 from pytest_jsonmatch.engine.value.equality import make_json_key
-from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Sequence
 
     from pytest_jsonmatch.engine.comparators.base import CompiledTransform
     from pytest_jsonmatch.engine.plan.options import Options
@@ -36,15 +35,12 @@ class Rules(Protocol):
 class RuledNode(Protocol):
     """A node of the plan's tree, with what matters here."""
 
-    children: Any
-    varies: bool
-
     @property
     def rules(self) -> Rules:
         """The rules of the place."""
 
-    def choose(self, expected: JsonValue, actual: JsonValue) -> Any:
-        """Return the node for two values."""
+    def iter_children(self, value: JsonValue) -> Iterator[tuple[str | int, Any, JsonValue]]:
+        """Yield the key or index, the chosen node, and the value of each member or element."""
 
 
 @final
@@ -66,8 +62,9 @@ class AbsentValues:
             if None not in members.values():
                 return members
             return {key: item for key, item in members.items() if item is not None}
-        children = node.children
-        kept = {key: item for key, item in members.items() if not self.is_absent(children[key], item)}
+        kept: dict[Any, JsonValue] = {
+            key: item for key, child, item in node.iter_children(members) if not self.is_absent(child, item)
+        }
         return members if len(kept) == len(members) else kept
 
     def remove_from(self, node: RuledNode, value: JsonValue) -> JsonValue:
@@ -75,30 +72,28 @@ class AbsentValues:
         return self.remove(node, value) if type(value) is dict else value
 
     def is_absent(self, node: RuledNode, value: JsonValue) -> bool:
-        """Return whether the value of a member means that it is absent; a container without its own ones."""
+        """Return whether the value of a member means that it is absent; a container without its own ones.
+
+        The node is the one that is chosen for the value.
+        """
         if value is None or self._is_only_null:
             return value is None and self._covers(node.rules, value)
         if type(value) in CONTAINERS and not self._has_containers:
             return False
-        if node.varies:
-            node = node.choose(value, MISSING)
         return self._covers(node.rules, self._strip(node, value))
 
     def _strip(self, node: RuledNode, value: JsonValue) -> JsonValue:
         """Return a value without absent members at any depth."""
         if type(value) not in CONTAINERS:
             return value
-        if node.varies:
-            node = node.choose(value, MISSING)
         if node.rules.explicit_comparator is not None:
             return self.strip_deeply(node.rules, value)
-        children = node.children
         if type(value) is list:
-            return [self._strip(children[ELEMENT], item) for item in value]
+            return [self._strip(child, item) for _, child, item in node.iter_children(value)]
         return {
-            key: self._strip(children[key], item)
-            for key, item in value.items()
-            if not self.is_absent(children[key], item)
+            key: self._strip(child, item)
+            for key, child, item in node.iter_children(value)
+            if not self.is_absent(child, item)
         }
 
     def strip_deeply(self, rules: Rules, value: JsonValue) -> JsonValue:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING
 from pytest_jsonmatch.engine.value.paths import ANY_DEPTH, ANY_KEY, ELEMENT, format_path
 
 if TYPE_CHECKING:
@@ -48,17 +47,10 @@ def _iter_leaves(
 def find_absent_paths(node: PlanNode, value: JsonValue) -> Iterator[str]:
     """Yield the schema paths of the members of expected that are absent by `nulls` or `absent`."""
     absent = node.plan.absent
-    if absent is None or type(value) not in CONTAINERS:
+    if absent is None:
         return
-    if node.varies:
-        node = node.choose(value, MISSING)
-    if type(value) is list:
-        for item in value:
-            yield from find_absent_paths(node.children[ELEMENT], item)
-    elif type(value) is dict:
-        kept = absent.remove(node, value)
-        for name, item in value.items():
-            if name in kept:
-                yield from find_absent_paths(node.children[name], item)
-            else:
-                yield node.children[name].path
+    for key, child, item in node.iter_children(value):
+        if type(key) is str and absent.is_absent(child, item):
+            yield child.path
+        else:
+            yield from find_absent_paths(child, item)

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.paths import Segment
 
 
-class _Children(dict["Segment", "PlanNode"]):
-    """The child nodes of a node, by key or ELEMENT, created when first needed."""
+class _Undecided(dict["Segment", "PlanNode"]):
+    """The child nodes of a node by key, or by ELEMENT, created when first needed."""
 
     __slots__ = ("_node",)
 
@@ -40,7 +40,9 @@ class _Children(dict["Segment", "PlanNode"]):
 
     def __missing__(self, segment: Segment) -> PlanNode:
         node = self._node
-        child = PlanNode(node.plan, node, segment, node.make_child_spec(segment), (node, "children", segment))
+        child = PlanNode(
+            node.plan, node, segment, node.make_child_spec(segment), (node, "undecided", segment)
+        )
         self[segment] = child
         return child
 
@@ -69,7 +71,6 @@ class PlanNode:
         "_alternatives",
         "_kinds",
         "_path",
-        "children",
         "depth",
         "open_rules",
         "origin",
@@ -79,6 +80,7 @@ class PlanNode:
         "rules",
         "segment",
         "spec",
+        "undecided",
         "varies",
         "varies_by_kind",
         "weight",
@@ -106,17 +108,19 @@ class PlanNode:
         self.segment: Segment = segment
         self.spec: NodeSpec = spec
         self.origin: tuple[PlanNode, str, Any] | None = origin
-        self.children: _Children = _Children(self)
+        self.undecided: _Undecided = _Undecided(self)
+        """The child nodes by key, or by ELEMENT, before `choose`: for code that chooses by two values or that
+        looks at many; all other code calls `iter_children`."""
         self.depth: int = 0 if parent is None else parent.depth + 1
         self._path: str | None = None
         self._alternatives: list[PlanNode] | None = None
         self._kinds: dict[ValueKind, PlanNode] | None = None
         self.place: PlanNode = self
         """The node for this schema path in aggregates, shared by its alternatives."""
-        if origin is not None and origin[1] != "children":
+        if origin is not None and origin[1] != "undecided":
             self.place = origin[0].place
         elif parent is not None and parent.place is not parent:
-            self.place = parent.place.children[segment]
+            self.place = parent.place.undecided[segment]
         self.open_rules: OpenRules = (
             plan.open_rules if parent is None else advance(parent.open_rules, segment)
         )
@@ -193,12 +197,14 @@ class PlanNode:
         """Return the names of the members that the schema lists below this place."""
         return [] if self.schema is None else list(self.schema.properties or ())
 
-    def choose(self, expected: JsonValue, actual: JsonValue) -> PlanNode:
+    def choose(self, expected: JsonValue, actual: JsonValue = MISSING) -> PlanNode:
         """Return the node for two values; expected decides, or actual if expected has no value.
 
         That is the first alternative of the schema that accepts the value. If none does, or for a matcher, it
         is this node, or that of the value's kind if rules vary by kind.
         """
+        if not self.varies:
+            return self
         value = actual if expected is MISSING else expected
         node = self.kinds[get_kind(value)] if self.varies_by_kind else self
         while node.varies and type(value) is not Matcher:
@@ -208,6 +214,21 @@ class PlanNode:
                 break
             node = node.alternatives[number]
         return node
+
+    def iter_children(self, value: JsonValue) -> Iterator[tuple[str | int, PlanNode, JsonValue]]:
+        """Yield the key or index, the node that is chosen, and the value of each member or element.
+
+        Of a scalar, nothing.
+        """
+        undecided = self.undecided
+        if type(value) is dict:
+            for key, item in value.items():
+                child = undecided[key]
+                yield key, child.choose(item) if child.varies else child, item
+        elif type(value) is list:
+            element = undecided[ELEMENT]
+            for index, item in enumerate(value):
+                yield index, element.choose(item) if element.varies else element, item
 
     @property
     def description(self) -> str | None:
@@ -296,9 +317,7 @@ def count_leaves(node: PlanNode, value: JsonValue, cache: LeafCache, *, of_expec
     absent = node.plan.absent
     members = value if absent is None else absent.remove_from(node, value)
     number, weight = (1, 1.0) if options.empties == "leaf" and not members else (0, 0.0)
-    for child, member in _iter_members(node, members):
-        if child.varies:
-            child = child.choose(member, MISSING)  # noqa: PLW2901 - the node for this value
+    for _, child, member in node.iter_children(members):
         if child.rules.skip or (of_expected and child.rules.may_lack(member)):
             continue
         if (
@@ -325,7 +344,7 @@ def leaf_count(node: PlanNode, value: JsonValue, cache: LeafCache, *, of_expecte
         cache: caches the counts of all containers in the value.
         of_expected: whether the value is in expected, where optional members and elements do not count.
     """
-    child = node.choose(value, MISSING) if node.varies else node
+    child = node.choose(value)
     if child.rules.skip:
         return 0.0
     weight = get_chosen_weight(node, child)
@@ -362,7 +381,7 @@ def _compute_bound(node: PlanNode, value: JsonValue, cache: dict[tuple[PlanNode,
         bound = 1.0
         for variant in _get_variants(node):
             total = 0.0
-            for child, member in _iter_members(variant, value):
+            for child, member in _iter_undecided(variant, value):
                 total += max(option.rules.weight for option in _get_variants(child)) * _compute_bound(
                     child, member, cache
                 )
@@ -379,10 +398,11 @@ def _get_variants(node: PlanNode) -> list[PlanNode]:
     return [node, *node.alternatives] if node.plan.weighted else [node]
 
 
-def _iter_members(node: PlanNode, value: JsonValue) -> Iterator[tuple[PlanNode, JsonValue]]:
+def _iter_undecided(node: PlanNode, value: JsonValue) -> Iterator[tuple[PlanNode, JsonValue]]:
+    """Return the members or elements of a value with their nodes, for which no alternative is chosen."""
     if type(value) is dict:
-        return zip(map(node.children.__getitem__, value), value.values())
-    return zip(repeat(node.children[ELEMENT]), value)
+        return zip(map(node.undecided.__getitem__, value), value.values())
+    return zip(repeat(node.undecided[ELEMENT]), value)
 
 
 def get_weight_between(base: PlanNode, node: PlanNode) -> float:

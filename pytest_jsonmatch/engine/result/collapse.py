@@ -21,7 +21,7 @@ from pytest_jsonmatch.engine.score.field import (
 )
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, get_value
 from pytest_jsonmatch.engine.value.equality import make_json_key
-from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
+from pytest_jsonmatch.engine.value.paths import format_path
 from pytest_jsonmatch.engine.value.text import count
 
 if TYPE_CHECKING:
@@ -111,8 +111,8 @@ class _Arrays:
         change = len(actual) - len(expected)
         if abs(change) > _MOST_INSERTED or not expected or not actual:
             return []
-        keys = [self._make_key(array.element, value) for value in expected]
-        others = [self._make_key(array.element, value) for value in actual]
+        keys = [self._make_key(array.element.choose(value), value) for value in expected]
+        others = [self._make_key(array.element.choose(value), value) for value in actual]
         if self._room < 0:
             return []
         place, base = array.place, result._replace(node=array.node)
@@ -157,15 +157,12 @@ class _Arrays:
         self._room -= 1
         if self._room < 0:
             return None
-        node = node.choose(value, MISSING) if node.varies else node
         if type(value) not in CONTAINERS or node.rules.explicit_comparator is not None:
             return make_leaf_key(node, value)
         if type(value) is dict:
-            members = [(key, node.children[key], item) for key, item in value.items()]
-            counted = [member for member in members if not member[1].rules.skip]
+            counted = [member for member in node.iter_children(value) if not member[1].rules.skip]
             return dict, frozenset([(key, self._make_key(child, item)) for key, child, item in counted])
-        child = node.children[ELEMENT]
-        return list, *(self._make_key(child, item) for item in value)
+        return list, *(self._make_key(child, item) for _, child, item in node.iter_children(value))
 
 
 def _list_arrays(result: FieldResult) -> list[_Array]:

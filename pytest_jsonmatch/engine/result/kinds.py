@@ -26,7 +26,6 @@ from pytest_jsonmatch.engine.comparators.kinds import (
 from pytest_jsonmatch.engine.score.field import HALLUCINATION, MISMATCH, OMISSION, get_instance_keys
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS, get_value
 from pytest_jsonmatch.engine.value.equality import make_json_key
-from pytest_jsonmatch.engine.value.paths import ELEMENT
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -330,18 +329,15 @@ def _make_bags(element: PlanNode, values: Sequence[JsonValue]) -> list[Counter[A
     bags = []
     for value in values:
         bag: Counter[Any] = Counter()
-        queue = [(element, value)]
+        queue = [(element.choose(value), value)]
         while queue:
             node, item = queue.pop()
-            node = node.choose(item, MISSING) if node.varies else node
             if node.rules.skip:
                 continue
             if type(item) not in CONTAINERS or node.rules.explicit_comparator is not None:
                 bag[make_leaf_key(node, item)] += 1
-            elif type(item) is dict:
-                queue += [(node.children[key], member) for key, member in item.items()]
             else:
-                queue += [(node.children[ELEMENT], member) for member in item]
+                queue += [(child, member) for _, child, member in node.iter_children(item)]
         bags.append(bag)
     return bags
 

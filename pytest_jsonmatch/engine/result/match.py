@@ -165,7 +165,7 @@ class MatchResult:
         """
         findings, plan = self._outcome.findings, self._plan
         fields = aggregate(count_plain_matches(self._outcome.visited, findings), findings)
-        absent = find_absent_paths(plan.root, self._documents[0])
+        absent = find_absent_paths(plan.root.choose(self._documents[0]), self._documents[0])
         for path in (*plan.known_paths, *absent):
             fields.setdefault(path, FieldSums())
         return {path: sums.read() for path, sums in fields.items()}

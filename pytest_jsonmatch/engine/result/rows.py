@@ -96,7 +96,7 @@ def has_rows(arrays: AlignedArrays) -> bool:
     """
     elements: list[JsonValue] = arrays.expected or arrays.actual
     kinds = {*map(type, elements)}
-    return dict in kinds and kinds <= _OBJECTS and not arrays.node.children[ELEMENT].rules.skip
+    return dict in kinds and kinds <= _OBJECTS and not arrays.node.undecided[ELEMENT].rules.skip
 
 
 _OBJECTS: Final = {dict, Matcher}

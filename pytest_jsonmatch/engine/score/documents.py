@@ -69,13 +69,14 @@ def score(
     else:
         scope = _find_scope(plan, plan.root, expected, actual)
     if plan.schema is not None:
-        check_listed(scope.node, scope.where, scope.expected)
+        check_listed(scope.node.choose(scope.expected), scope.where, scope.expected)
         if (
             plan.options.unlisted == "reject"
             and plan.options.extra == "count"
             and scope.actual is not MISSING
         ):
-            check_listed(scope.node, scope.where, scope.actual, of_expected=False)
+            node = scope.node.choose(scope.actual)
+            check_listed(node, scope.where, scope.actual, of_expected=False)
     state = WalkState(plan, answers, units=_has_units(plan, scope), rounds=rounds)
     walk = _run_walk(Walk(state), scope)
     return Outcome(
@@ -149,7 +150,7 @@ def _score_units(walk: Walk, scope: _Scope) -> None:
     if node.plan.options.extra == "count":
         entries += [(key, MISSING, other) for key, other in actual.items() if key not in expected]
     for key, one, other in entries:
-        child, place = node.children[key].choose(one, other), Place(where, key, key)
+        child, place = node.undecided[key].choose(one, other), Place(where, key, key)
         if child.rules.skip:
             walk.add_skipped(child, place, one, other)
         elif one is MISSING:
@@ -198,7 +199,7 @@ def _has_units(plan: Plan, scope: _Scope) -> bool:
     if plan.options.granularity != "fields" or type(scope.expected) is not dict:
         return False
     if scope.actual is MISSING:
-        node = scope.node.choose(scope.expected, MISSING)
+        node = scope.node.choose(scope.expected)
         return bool(plan.absent.remove(node, scope.expected) if plan.absent else scope.expected)
     return type(scope.actual) is dict
 
@@ -208,7 +209,7 @@ def _find_scope(plan: Plan, node: PlanNode, expected: JsonValue, actual: JsonVal
     where = ROOT
     for segment in plan.target:
         # Results below a target keep the paths of the whole document.
-        node = node.choose(expected, actual).children[ELEMENT if type(segment) is int else segment]
+        node = node.choose(expected, actual).undecided[ELEMENT if type(segment) is int else segment]
         where = Place(where, segment, segment)
         expected, actual = get_value(expected, (segment,)), get_value(actual, (segment,))
     if plan.target and expected is MISSING:

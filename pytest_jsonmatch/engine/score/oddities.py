@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.align.keys import read_key_value
+from pytest_jsonmatch.engine.align.keys import get_key_member, read_key_value
 from pytest_jsonmatch.engine.plan.options import ByKey, ByMembers
 from pytest_jsonmatch.engine.score.field import Place, format_instance_path, get_instance_keys
 from pytest_jsonmatch.engine.value.convert import MISSING, json_type
@@ -49,23 +49,26 @@ def make_unlisted_error(node: PlanNode, where: Place, *, of_expected: bool) -> J
 def check_listed(node: PlanNode, where: Place, value: JsonValue, *, of_expected: bool = True) -> None:
     """Raise an error for the first member of a value, at any depth, that the schema does not list.
 
+    Args:
+        node: the node that is chosen for the value.
+        where: the place of the value.
+        value: any value.
+        of_expected: whether it is a value of expected, or of actual.
+
     Raises:
         GoldValidationError: expected has such a member.
         UnlistedFieldError: actual has such a member.
     """
-    if node.varies:
-        node = node.choose(value, MISSING)
     if node.rules.skip:
         return
     if node.unlisted:
         raise make_unlisted_error(node, where, of_expected=of_expected)
     if (type(value) is dict or type(value) is list) and node.rules.explicit_comparator is None:
         absent = node.plan.absent
-        for key, item in value.items() if type(value) is dict else enumerate(value):
-            child = node.children[key if type(key) is str else ELEMENT]
+        for key, child, item in node.iter_children(value):
             if absent is not None and type(key) is str and absent.is_absent(child, item):
                 continue
-            if type(item) is dict or type(item) is list or child.unlisted or child.varies:
+            if type(item) is dict or type(item) is list or child.unlisted:
                 check_listed(child, Place(where, key, key), item, of_expected=of_expected)
 
 
@@ -95,15 +98,15 @@ def _find_unpaired_keys(arrays: Iterable[AlignedArrays]) -> tuple[str, ...]:
         if not isinstance(align, ByKey) or len(array.pairs) == len(array.expected) == len(array.actual):
             continue
         key = align.key
-        member = array.node.children[ELEMENT].children[key]
+        element = array.node.undecided[ELEMENT]
         sides: dict[Side, list[JsonValue]] = {"expected": array.expected, "actual": array.actual}
         for side, values in sides.items():
             seen: set[JsonValue] = {MISSING}
             for at, item in enumerate(values):
-                if (value := read_key_value(member, item, key)) in seen:
+                if (value := read_key_value(element, item, key)) in seen:
                     path = format_instance_path(Place(array.place, at, at), side)
                     is_usable = value is not MISSING
-                    reason = f"{key!r} is a duplicate" if is_usable else _explain_unusable(member, item, key)
+                    reason = f"{key!r} is a duplicate" if is_usable else _explain_unusable(element, item, key)
                     unpaired.setdefault((array.node.path, key, side), []).append(f"{path}: {reason}")
                 seen.add(value)
     return tuple(
@@ -113,12 +116,13 @@ def _find_unpaired_keys(arrays: Iterable[AlignedArrays]) -> tuple[str, ...]:
     )
 
 
-def _explain_unusable(member: PlanNode, item: JsonValue, key: str) -> str:
+def _explain_unusable(element: PlanNode, item: JsonValue, key: str) -> str:
     """Return why an element has no value by which it can be paired."""
     if type(item) is not dict:
         return "it is not an object"
     if key not in item:
         return f"{key!r} is missing"
+    member = get_key_member(element, item, key)
     absent = member.plan.absent
     if item[key] is not None and absent is not None and absent.is_absent(member, item[key]):
         return f"{key!r} is absent by the option `absent`"

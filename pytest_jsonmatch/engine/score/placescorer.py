@@ -27,7 +27,6 @@ from pytest_jsonmatch.engine.score.field import (
 from pytest_jsonmatch.engine.score.walkstate import AlignedArrays, OpenQuestion, VisitedPlaces
 from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
 from pytest_jsonmatch.engine.value.errors import format_error
-from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.sums import Sums, add_sums
 
 if TYPE_CHECKING:
@@ -265,11 +264,11 @@ class PlaceScorer:
         if type(expected) not in CONTAINERS and type(actual) not in CONTAINERS:
             self.add_finding(node, where, _MISMATCH_RATING, expected, actual)
             return
-        self._note_arrays(node, where, expected, of_expected=True)
+        self._note_arrays(node.choose(expected), where, expected, of_expected=True)
         state, kind = self.state, type(actual)
         counts_actual = state.count_members or (state.count_extra and kind is list)
         if counts_actual:
-            self._note_arrays(node, where, actual, of_expected=False)
+            self._note_arrays(node.choose(actual), where, actual, of_expected=False)
         counts_actual = counts_actual or kind not in CONTAINERS
         expected_leaves = self._count_leaves(node, expected, of_expected=True)
         actual_leaves = self._count_leaves(node, actual, of_expected=False) if counts_actual else _NO_LEAVES
@@ -283,13 +282,11 @@ class PlaceScorer:
         """Note all arrays in a value of the wrong type."""
         if self._base is not None or type(value) not in CONTAINERS:
             return
-        node = node.choose(value, MISSING) if of_expected else node.choose(MISSING, value)
         if node.rules.skip or node.rules.explicit_comparator is not None:
             return
         if type(value) is list:
             self.note_array(node, where, value, of_expected=of_expected)
-        for key, item in value.items() if type(value) is dict else enumerate(value):
-            child = node.children[key if type(key) is str else ELEMENT]
+        for _, child, item in node.iter_children(value):
             self._note_arrays(child, where, item, of_expected=of_expected)
 
     def note_array(self, node: PlanNode, where: Place, value: list[JsonValue], *, of_expected: bool) -> None:

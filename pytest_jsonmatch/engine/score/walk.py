@@ -103,7 +103,7 @@ class Walk(PlaceScorer):
                 self.score_empty(node, where, written_expected, written_actual)
                 return
         self.visited.enter(node, expected)
-        children, get, findings = node.children, actual.get, self.findings
+        children, get, findings = node.undecided, actual.get, self.findings
         written = absent = 0
         for key, one in expected.items():
             other, kind, child = get(key, MISSING), type(one), children[key]
@@ -190,7 +190,7 @@ class Walk(PlaceScorer):
             pairs = pairing.pairs
             for question in pairing.questions:
                 walk.questions.setdefault(question.place, question)
-        element = node.children[ELEMENT]
+        element = node.undecided[ELEMENT]
         is_keyed = pairs is None and type(align) is not str
         if is_keyed and (key := find_key(node, expected, actual)) is not None:
             pairs = pair_by_key(element, key, expected, actual)
@@ -253,7 +253,7 @@ class Walk(PlaceScorer):
             self.note_array(node, where, members, of_expected=is_missing)
         where = where._replace(actual_key=MISSING) if is_missing else where._replace(expected_key=MISSING)
         for key, item in members.items() if type(members) is dict else enumerate(members):
-            child = node.children[key if type(key) is str else ELEMENT]
+            child = node.undecided[key if type(key) is str else ELEMENT]
             keys, sides = (
                 ((key, MISSING), (item, MISSING)) if is_missing else ((MISSING, key), (MISSING, item))
             )
@@ -311,7 +311,7 @@ def make_measure(
     state: WalkState, node: PlanNode, where: Place, expected: list[JsonValue], actual: list[JsonValue]
 ) -> Measure:
     """Return a function that scores two elements of arrays, given their indices."""
-    element = node.children[ELEMENT]
+    element = node.undecided[ELEMENT]
 
     def measure(at: int, to: int) -> PairScore:
         walk = Walk(state, base=element, pairing=True)

@@ -101,7 +101,7 @@ class VisitedPlaces:
             elements = {ELEMENT: sum(map(len, containers))}
             keys = Counter(chain.from_iterable(containers)) if kind is dict else elements
             for key, number in keys.items():
-                counts[node.children[key].place] += number
+                counts[node.undecided[key].place] += number
         return counts
 
 
