@@ -169,6 +169,7 @@ def named_plugins_only(request: pytest.FixtureRequest, monkeypatch: pytest.Monke
         monkeypatch.setattr(importlib.metadata, "distributions", with_entry_points)
         if "every_plugin" not in request.fixturenames:
             monkeypatch.setattr(pytester, "popen", functools.partial(forked.popen, pytester.popen))
+            forked.fork_workers(monkeypatch)
 
 
 @functools.cache

@@ -9,14 +9,24 @@ import os
 import sys
 import tempfile
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 MODULE = """
+import importlib
+import sys
+
 def test_it(assert_json_match):
     assert_json_match([{"a": "x", "b": 1}], [{"a": "x", "b": 2}], threshold=0, arrays="unordered")
+
+def test_that_workers_can_start():
+    if "xdist" in sys.modules:
+        for name in ("dsession", "remote", "scheduler", "workermanage"):
+            importlib.import_module(f"xdist.{name}")
 """
+MODULES = {"xdist": "xdist", "rerunfailures": "pytest_rerunfailures"}
 CASES = "cases: [{id: a, actual: {a: 1}, expected: {a: 1}}]\n"
 
 
@@ -29,7 +39,10 @@ def warm_up() -> None:
         Path("test_warm.py").write_text(MODULE, encoding="utf-8")
         Path("warm.golden.yaml").write_text(CASES, encoding="utf-8")
         files = ("--jsonmatch-json=r.json", "--jsonmatch-record=a.jsonl")
-        pytest.main(["-p", "jsonmatch", "-p", "no:cacheprovider", "--rootdir=.", *files])
+        # (What is imported as a plugin has its assertions rewritten, as it has in each run that asks for it.)
+        others = [name for name in ("xdist", "rerunfailures") if find_spec(MODULES[name])]
+        plugins = [part for name in ("jsonmatch", *others, "no:cacheprovider") for part in ("-p", name)]
+        pytest.main([*plugins, "--rootdir=.", *files])
         Path("warm.json").write_text("[1]", encoding="utf-8")
         # (Imported after pytest has begun to rewrite assertions in the package.)
         import_module("pytest_jsonmatch.cli.main").main(["compare", "warm.json", "warm.json"])
