@@ -32,9 +32,8 @@ from pytest_jsonmatch import (
     read_results,
     register_comparator,
 )
-from pytest_jsonmatch.cli.main import main  # noqa: F401 - many tests import it from here
-from pytest_jsonmatch.engine.comparators import BUILTIN
-from pytest_jsonmatch.engine.plan.registry import session_registry  # noqa: F401 - many tests import it from here
+from pytest_jsonmatch.cli.main import main
+from pytest_jsonmatch.engine.plan.registry import get_active_registry, session_registry  # noqa: F401 - many tests import it from here
 from pytest_jsonmatch.gate.intervals import ratio_interval
 from pytest_jsonmatch.gate.paired import PairedTest, paired_test
 from pytest_jsonmatch.gate.samples import Row, pair_cases
@@ -250,8 +249,17 @@ def case_of(name: str, *answers: object, expected: object, **more: Any) -> Case:
 
 
 def bound(name: str, **params: Any) -> Any:
-    """A built-in comparator with its parameters: `score` of two values, and `table` of many with many."""
-    return BUILTIN[name].bind(params)
+    """A comparator with its parameters: `score` of two values, and `table` of many with many."""
+    return get_active_registry().find_comparator(name).bind(params)
+
+
+@functools.cache
+def case_schema() -> dict[str, Any]:
+    """The JSON Schema of golden files, which `jsonmatch cases schema` writes."""
+    with tempfile.TemporaryDirectory() as folder:
+        assert main(["cases", "schema", "--output", str(Path(folder, "schema.json"))]) == 0
+        schema: dict[str, Any] = json.loads(Path(folder, "schema.json").read_text(encoding="utf-8"))
+    return schema
 
 
 def names_known(option: str, rule: object) -> list[str]:

@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_jsonmatch import JsonMatchError, to_json_value
-from pytest_jsonmatch.comparing.comparer import Comparer
+from pytest_jsonmatch import JsonMatchError, compare_json, to_json_value
 from pytest_jsonmatch.golden.outputs import Outputs, OutputWriter, output_line
 
 OLD = '{"case": "old", "text": "old"}\n'
@@ -403,7 +402,7 @@ def test_an_answer_and_what_is_read_of_it_have_the_same_score(tmp_path_factory, 
 
 def judged(actual, expected):
     try:
-        return Comparer.of("json_similarity").compare(actual, expected).score
+        return compare_json(actual, expected, metric="json_similarity").score
     except JsonMatchError as error:
         return str(error)
 

@@ -11,9 +11,6 @@ import time
 
 import pytest
 
-from pytest_jsonmatch.golden.review import QUESTION, review
-from pytest_jsonmatch.golden.update import Request, digest_of
-
 CASES = """\
 metric: leaf_f1
 cases:
@@ -30,6 +27,7 @@ cases:
     actual: 1
     expected: 1
 """
+QUESTION = "  replace, add as alternative, keep, skip this case, quit? [r/a/k/s/q] "
 TEN_SECONDS = 10
 
 
@@ -175,41 +173,6 @@ def test_alternatives_of_one_row(pytester, golden, converse):
     _, text = converse(["a\n", "a\n", "k\n"])
     assert (pytester.path / "a.golden.yaml").read_text() == cases.replace("n: 2", "n: {$one_of: [2, 9]}")
     assert "`$one_of` can't make it optional in this element alone: replace it, or keep it" in text
-
-
-def test_only_what_is_accepted_is_asked_for(tmp_path):
-    path = tmp_path / "e.json"
-    path.write_text('{"a": 1, "b": [1, 2]}')
-    request = Request(
-        "write", str(path), "e.json", "x::a", (), digest_of(path.read_bytes()), '{"a": 2, "b": [2], "c": 3}'
-    )
-    keep = Request("keep", str(path), "e.json", "x::b")
-    shown = []
-    answers = iter(["r\n", "k\n", "r\n"])
-    result = review([request, keep], show=shown.append, ask=lambda question: next(answers))
-    assert [(each.action, each.value) for each in result] == [
-        ("write", '{"a": 2, "b": [1, 2], "c": 3}'),
-        ("keep", "null"),
-    ]
-
-
-def test_alternatives_of_a_file_with_matchers_are_part_of_the_value(tmp_path):
-    path = tmp_path / "e.json"
-    path.write_text('{"a": "x", "b": {"$any": true}, "c": 1}')
-    new = '{"a": "y", "b": {"$any": true}}'
-    request = Request(
-        "write", str(path), "e.json", "x::a", (), digest_of(path.read_bytes()), new, has_matchers=True
-    )
-    shown = []
-    answers = iter(["a\n", "a\n", "r\n"])
-    (answered,) = review([request], show=shown.append, ask=lambda question: next(answers))
-    assert answered.value == '{"a": {"$one_of": ["x", "y"]}, "b": {"$any": true}}'
-    assert "  `$one_of` can't make it optional: replace it, or keep it" in shown
-
-
-def test_a_file_that_is_gone_is_left_to_the_writer(tmp_path):
-    request = Request("write", str(tmp_path / "none.yaml"), "none.yaml", "x::a", ("expected",), "1")
-    assert review([request], show=print, ask=print) == [request]
 
 
 def test_data_that_looks_like_a_matcher_is_accepted_as_plain_data(pytester, golden, converse):

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from pytest_jsonmatch import MISSING
-from pytest_jsonmatch.golden.review import update_lines
+from pytest_jsonmatch.golden.review import review, update_lines
 from pytest_jsonmatch.golden.update import Request, digest_of, plan_updates, write
 from pytest_jsonmatch.reading import yamlevents
 from pytest_jsonmatch.reading.strict import parse_json
@@ -161,3 +161,38 @@ def test_long_values_and_many_changes_are_cut(ask):
     lines = told(update)
     assert max(map(len, lines)) <= 80
     assert lines[-1] == "    … 10 more changes (-v)"
+
+
+def test_only_what_is_accepted_is_asked_for(tmp_path):
+    path = tmp_path / "e.json"
+    path.write_text('{"a": 1, "b": [1, 2]}')
+    request = Request(
+        "write", str(path), "e.json", "x::a", (), digest_of(path.read_bytes()), '{"a": 2, "b": [2], "c": 3}'
+    )
+    keep = Request("keep", str(path), "e.json", "x::b")
+    shown = []
+    answers = iter(["r\n", "k\n", "r\n"])
+    result = review([request, keep], show=shown.append, ask=lambda question: next(answers))
+    assert [(each.action, each.value) for each in result] == [
+        ("write", '{"a": 2, "b": [1, 2], "c": 3}'),
+        ("keep", "null"),
+    ]
+
+
+def test_alternatives_of_a_file_with_matchers_are_part_of_the_value(tmp_path):
+    path = tmp_path / "e.json"
+    path.write_text('{"a": "x", "b": {"$any": true}, "c": 1}')
+    new = '{"a": "y", "b": {"$any": true}}'
+    request = Request(
+        "write", str(path), "e.json", "x::a", (), digest_of(path.read_bytes()), new, has_matchers=True
+    )
+    shown = []
+    answers = iter(["a\n", "a\n", "r\n"])
+    (answered,) = review([request], show=shown.append, ask=lambda question: next(answers))
+    assert answered.value == '{"a": {"$one_of": ["x", "y"]}, "b": {"$any": true}}'
+    assert "  `$one_of` can't make it optional: replace it, or keep it" in shown
+
+
+def test_a_file_that_is_gone_is_left_to_the_writer(tmp_path):
+    request = Request("write", str(tmp_path / "none.yaml"), "none.yaml", "x::a", ("expected",), "1")
+    assert review([request], show=print, ask=print) == [request]

@@ -4,6 +4,8 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import filelock
 import pytest
@@ -20,7 +22,6 @@ from pytest_jsonmatch import (
     Verdict,
 )
 from pytest_jsonmatch.semantic import cache
-from pytest_jsonmatch.semantic.cache import _format_line, make_key
 
 LINE = '{"path": "city", "expected": "New York", "actual": "NYC", "equivalent": true, "model": "m", "prompt": "1"}'
 NYC = JudgeItem("1", "city", "New York", "NYC")
@@ -182,8 +183,7 @@ def test_the_first_of_two_who_ask_at_once_is_right(file):
 
 FILL = """
 import sys, warnings
-from pytest_jsonmatch.semantic.cache import CachedJudge
-from pytest_jsonmatch.semantic.judging import CallableJudge, JudgeItem
+from pytest_jsonmatch import CachedJudge, CallableJudge, JudgeItem
 warnings.simplefilter("error")
 judge = CachedJudge(CallableJudge(lambda item: True), sys.argv[1])
 for number in range(int(sys.argv[2]), int(sys.argv[2]) + 40):
@@ -309,12 +309,14 @@ VALUES = st.recursive(
     st.none() | st.text(),
 )
 def test_a_line_is_read_as_it_was_written(expected, actual, path, description, criterion, equivalent, reason):
-    from pytest_jsonmatch.semantic.cache import _parse_line
-
-    key = make_key(JudgeItem("1", path, expected, actual, description, criterion))
+    question = JudgeItem("1", path, expected, actual, description, criterion)
     verdict = Verdict(equivalent, reason)
-    line = _format_line(key, verdict, "m", "1")
-    assert ("\n" in line, _parse_line(line.encode())) == (False, (key, ("m", "1"), verdict))
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "verdicts.jsonl")
+        assert CachedJudge(CallableJudge(lambda _: verdict), file).judge([question]) == {"1": verdict}
+        written = file.read_bytes()
+        assert (written.count(b"\n"), written[-1:]) == (1, b"\n")
+        assert CachedJudge(None, file).judge([question]) == {"1": verdict}
 
 
 # Recordings.

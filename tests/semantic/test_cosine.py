@@ -15,14 +15,13 @@ from hypothesis import strategies as st
 from pytest_jsonmatch import (
     ComparatorError,
     ConfigurationError,
+    JsonMatchWarning,
     assert_json_match,
     compare_corpus,
     compare_json,
 )
-from pytest_jsonmatch.engine.plan.registry import get_active_registry
 from pytest_jsonmatch.semantic import encoders
-from pytest_jsonmatch.semantic.vectors import EncoderWarning
-from tests.conftest import session_registry
+from tests.conftest import bound, session_registry
 
 
 class Trigrams:
@@ -87,9 +86,8 @@ def test_the_score_is_the_cosine(expected, actual, score):
     with session_registry() as registry:
         registry.encoder("trigrams", Plane())
         assert scored(actual, expected) == score
-        compare = get_active_registry().find_comparator("cosine")
-        params = {"embedding_model": "trigrams"}
-        assert compare.bind(params).table([expected], [actual]).tolist() == [[score]]
+        cosine = bound("cosine", embedding_model="trigrams")
+        assert cosine.table([expected], [actual]).tolist() == [[score]]
 
 
 @pytest.mark.parametrize(
@@ -130,7 +128,7 @@ TEXTS = st.lists(
 def test_the_table_is_the_plain_function_to_the_last_bit(expected, actual, slots):
     with session_registry() as registry:
         registry.encoder("trigrams", Trigrams(slots))
-        cosine = get_active_registry().find_comparator("cosine").bind({"embedding_model": "trigrams"})
+        cosine = bound("cosine", embedding_model="trigrams")
         plain = [[cosine.score(one, other) for other in actual] for one in expected]
         assert cosine.table(expected, actual).tolist() == plain
 
@@ -303,7 +301,7 @@ def test_a_failing_encoder_is_an_error_of_its_fields(answer, reason, metric):
     with session_registry() as registry:
         encoder = Returns(answer)
         registry.encoder("broken", encoder)
-        with pytest.warns(EncoderWarning) as warned:
+        with pytest.warns(JsonMatchWarning) as warned:
             result = compare_json(
                 {"a": "x", "b": ["y", "same"], "n": 1},
                 {"a": "z", "b": ["same", "w"], "n": 1},
@@ -333,7 +331,7 @@ def test_strings_that_failed_are_tried_again_with_the_next_record():
     with session_registry() as registry:
         registry.encoder("busy", Returns(later))
         rule = {"x": {"compare": {"cosine": {"embedding_model": "busy"}}}}
-        with pytest.warns(EncoderWarning, match="raised ValueError: busy"):
+        with pytest.warns(JsonMatchWarning, match="raised ValueError: busy"):
             results = [compare_json({"x": "a"}, {"x": "bb"}, fields=rule) for _ in range(2)]
         assert [len(result.errors) for result in results] == [1, 0]
 
@@ -343,7 +341,7 @@ def test_an_encoder_that_changes_the_length_of_its_rows():
         registry.encoder("growing", Returns(lambda texts: [[1.0] * len(max(texts, key=len))] * len(texts)))
         assert scored_by("growing") == 1.0
         rule = {"x": {"compare": {"cosine": {"embedding_model": "growing"}}}}
-        with pytest.warns(EncoderWarning, match="returned rows of 3 numbers, after rows of 1"):
+        with pytest.warns(JsonMatchWarning, match="returned rows of 3 numbers, after rows of 1"):
             assert len(compare_json({"x": "abc"}, {"x": "def"}, fields=rule).errors) == 1
 
 
@@ -370,12 +368,12 @@ def test_only_the_strings_without_a_vector_fail():
     with session_registry() as registry:
         registry.encoder("odd", Returns(odd))
         rule = {"compare": {"cosine": {"embedding_model": "odd"}}}
-        with pytest.warns(EncoderWarning, match="for this string; 1 string has no vector"):
+        with pytest.warns(JsonMatchWarning, match="for this string; 1 string has no vector"):
             result = compare_json({"a": "bad", "b": "x"}, {"a": "good", "b": "yy"}, fields={"*": rule})
         assert [(field.path, field.score > 0.9) for field in result.field_results] == [
             ("a", False),
             ("b", True),
         ]
         assert [error.path for error in result.errors] == ["a"]
-        with pytest.warns(EncoderWarning), pytest.raises(ComparatorError, match="NaN or an infinity"):
+        with pytest.warns(JsonMatchWarning), pytest.raises(ComparatorError, match="NaN or an infinity"):
             assert_json_match({"a": "bad"}, {"a": "good"}, fields={"*": rule})

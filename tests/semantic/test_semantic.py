@@ -13,12 +13,10 @@ from pytest_jsonmatch import (
     CallableJudge,
     ConfigurationError,
     JudgeError,
-    JudgeItem,
     Verdict,
     compare_corpus,
     compare_json,
 )
-from pytest_jsonmatch.semantic.bench import Bench, Memory
 from tests.conftest import session_registry
 
 SEMANTIC = {"metric": "leaf_f1", "compare": {"string": "semantic"}}
@@ -156,8 +154,8 @@ def test_answers_that_are_none_are_errors_and_no_guess(answers, reason):
 
 
 def test_without_a_judge_the_error_says_how_to_get_one():
-    with pytest.raises(ConfigurationError) as caught:
-        compare_json({"a": "x"}, {"a": "y"}, judge=Bench(), **SEMANTIC)
+    with session_registry(), pytest.raises(ConfigurationError) as caught:
+        compare_json({"a": "x"}, {"a": "y"}, **SEMANTIC)
     assert str(caught.value) == (
         "no judge is configured: register one, or pass judge=...; in pytest set "
         "jsonmatch_judge; on the command line give --judge or -p MODULE (docs/judge.md)"
@@ -210,18 +208,20 @@ def test_the_first_verdict_counts_in_all_threads_that_ask_the_same():
         both.wait()
         return next(verdicts)
 
-    memory, item = Memory(), JudgeItem("1", "city", "Rome", "Roma")
+    gold, answers = [{"city": "Rome"}] * 2, [{"city": "Roma"}] * 2
     with ThreadPoolExecutor(2) as threads:
-        one, other = threads.map(lambda _: memory.ask(judge, [item]), range(2))
-    assert (one, memory.ask(judge, [item])) == (other, one)
+        run = compare_corpus(answers, gold, judge=judge, chunk_size=1, executor=threads, **SEMANTIC)
+    one, other = (record.score for record in run.records)
+    assert (one, run.mean_f1) == (other, other)
 
 
 def test_what_ended_without_a_verdict_is_asked_again_when_it_comes_again():
     answers = iter([JudgeError("connection", "cut"), True])
-    judge, memory = Asked(lambda item: next(answers)), Memory()
-    item = JudgeItem("1", "city", "Rome", "Roma")
-    found = [memory.ask(judge, [item])["1"] for _ in range(3)]
-    assert (list(map(type, found)), len(judge.items)) == ([JudgeError, Verdict, Verdict], 2)
+    judge = Asked(lambda item: next(answers))
+    gold, extracted = [{"city": "Rome"}] * 3, [{"city": "Roma"}] * 3
+    run = compare_corpus(extracted, gold, judge=judge, chunk_size=1, keep="all", **SEMANTIC)
+    counts = [[field.status for field in record.field_results] for record in run.records]
+    assert (counts, len(judge.items)) == ([["batch_error"], ["match"], ["match"]], 2)
 
 
 # -- other processes ---------------------------------------------------------------------------------------
