@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 import pytest_jsonmatch
 from pytest_jsonmatch import (
@@ -50,24 +49,7 @@ from pytest_jsonmatch.results.statistics import Interval
 # so that an installed package is tested as it is installed.
 sys.path.append(str(Path(__file__).parents[1]))
 from tests import forked
-
-
-# The same inputs in every run, so that a change is never blamed for what it did not do. FULL=1 looks for new ones,
-# as does `tests/fuzz/run.py`. No deadline and no check of speed: a busy machine is no failure.
-def share(number: int) -> int:
-    """How many of so many random inputs are tried: all with FULL=1, a fifth otherwise."""
-    return number if os.environ.get("FULL") else max(1, number // 5)
-
-
-for name, same in (("same", True), ("new", False)):
-    settings.register_profile(
-        name,
-        derandomize=same,
-        deadline=None,
-        suppress_health_check=[HealthCheck.too_slow],
-        max_examples=share(100),
-    )
-settings.load_profile("new" if os.environ.get("FULL") else "same")
+from tests.laws import share  # noqa: F401 - many tests import it from here
 
 # A run of pytester in this process forgets every module that was imported in it: the next run would get some of our
 # modules twice, and C extensions, which cannot be imported twice, would know only the first. So all that a run may

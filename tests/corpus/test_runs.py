@@ -10,7 +10,6 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import (
@@ -22,6 +21,7 @@ from pytest_jsonmatch import (
     register_comparator,
 )
 from pytest_jsonmatch.results.totals import ExactSum
+from tests.laws import law
 
 NUMBERS = st.lists(st.floats(-1e12, 1e12) | st.sampled_from([0.1, 1e-300, 1e16, 5e-324]), max_size=20)
 
@@ -32,7 +32,7 @@ def exact(numbers: list[float]) -> ExactSum:
     return made
 
 
-@given(NUMBERS, NUMBERS, NUMBERS)
+@law(NUMBERS, NUMBERS, NUMBERS)
 def test_a_sum_is_rounded_once(one, other, third):
     total = exact(one)
     total.merge(pickle.loads(pickle.dumps(exact(other))))
@@ -55,7 +55,7 @@ def parts(count: int) -> list[Any]:
     return [compare_corpus([other], [one], **options) for one, other in zip(gold, extracted)]
 
 
-@given(st.permutations(range(8)), st.integers(1, 7))
+@law(st.permutations(range(8)), st.integers(1, 7))
 def test_runs_merge_in_any_order_and_grouping(order, split):
     runs = parts(8)
     nothing = compare_corpus([], [], id="id", fields={"a": {"weight": 0.3}, "b": {"weight": 0.7}})

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import compare_json
 from tests.conftest import bound
+from tests.laws import law
 
 
 def field(expected, actual, **rule):
@@ -74,7 +74,7 @@ boxes = st.tuples(sides, sides, sides, sides).map(
 )
 
 
-@given(expected=st.lists(boxes, max_size=5), actual=st.lists(boxes, max_size=5))
+@law(st.lists(boxes, max_size=5), st.lists(boxes, max_size=5))
 def test_boxes_one_by_one_and_by_the_table(expected, actual):
     iou = bound("iou")
     scores = [[iou.score(one, other) for other in actual] for one in expected]

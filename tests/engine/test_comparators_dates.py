@@ -5,10 +5,10 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import ConfigurationError, compare_json
+from tests.laws import law
 
 
 def score(expected, actual, **params):
@@ -276,7 +276,7 @@ def test_a_wrong_parameter_is_named(params, message):
 moments = st.datetimes(dt.datetime(1000, 1, 1), dt.datetime(9000, 1, 1))
 
 
-@given(one=moments, other=moments, near=st.booleans())
+@law(moments, moments, st.booleans())
 def test_what_matches_matches_at_every_coarser_precision(one, other, near):
     texts = [one.isoformat(), (one.replace(microsecond=0) if near else other).isoformat()]
     finer = [{}, *({"precision": name} for name in ("second", "day", "month", "year"))]

@@ -8,7 +8,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume
 from hypothesis import strategies as st
 
 from pytest_jsonmatch.engine.comparators import BUILTIN, text
@@ -16,82 +16,17 @@ from pytest_jsonmatch.engine.comparators.explain import explain, explain_match
 from pytest_jsonmatch.engine.comparators.kinds import OTHER_VALUE, find_kind
 from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.equality import json_equal
-from tests.conftest import share
+from tests.fuzz.comparators import ONE_SIDED, REFLEXIVE, VARIANTS
+from tests.laws import law
 
-BOUND = {
-    "exact": {},
-    "exact strict": {"strict_number_type": True},
-    "binary": {},
-    "numeric": {},
-    "numeric rel": {"tolerance": {"rel": 0.1}},
-    "numeric abs": {"tolerance": {"abs": 0.5}},
-    "numeric both": {"tolerance": {"rel": 0.5, "abs": 2}},
-    "relative": {},
-    "threshold": {"threshold": 10},
-    "threshold steep": {"threshold": 3, "difference_penalty_weighting": 0.1},
-    "threshold step": {"threshold": 2.5, "difference_penalty_weighting": 0},
-    "levenshtein": {},
-    "jaccard": {},
-    "oneof": {"values": ["a", 1, None, [True]]},
-    "oneof groups": {"groups": [["a", "b", 1], [None, "n/a"], [1, 2.5]]},
-    "normalized_text": {},
-    "date": {},
-    "date formats": {"formats": ["%d/%m/%Y", "%Y"]},
-    "date order": {"order": "dmy"},
-    "date month": {"precision": "month"},
-    "date languages": {"languages": ["de", "en"]},
-    "amount": {},
-    "amount abs": {"decimal": ",", "tolerance": {"abs": 0.5}},
-    "amount rel": {"tolerance": {"rel": 0.1}},
-    "phone": {},
-    "phone region": {"region": "DE"},
-    "identifier": {"kind": "isbn"},
-    "contains": {},
-    "iou": {},
-    "token_f1": {},
-    "partial_ratio": {},
-    "token_sort_ratio": {},
-    "token_set_ratio": {},
-}
-# A comparator that needs parameters, a model or a judge, or whose expected value is no value but a pattern.
-NOT_BOUND = {"regex", "cosine", "semantic"}
-BOUND |= {name: {} for name in BUILTIN if name not in NOT_BOUND | {key.split()[0] for key in BOUND}}
-SCORING = {key: BUILTIN[key.split()[0]].bind(params) for key, params in BOUND.items()}
+SCORING = {key: BUILTIN[key.split()[0]].bind(params) for key, params in VARIANTS.items()}
 SCORE = {key: scoring.score for key, scoring in SCORING.items()}
 SCORE["date languages"](
     "", "3. April 2024"
 )  # the first time, languages are loaded; that takes longer than a test may
 SCORE["regex"] = lambda e, a: BUILTIN["regex"].bind({}).score("a.c" if type(e) is str else e, a)
 TABLE = {key: scoring.table for key, scoring in SCORING.items() if scoring.table}
-REFLEXIVE = [key for key in BOUND if key != "oneof"]
-SYMMETRIC = [
-    "exact",
-    "exact strict",
-    "binary",
-    "numeric",
-    "numeric abs",
-    "threshold",
-    "threshold steep",
-    "threshold step",
-    "levenshtein",
-    "jaccard",
-    "oneof groups",
-    "normalized_text",
-    "date",
-    "date formats",
-    "date order",
-    "date month",
-    "date languages",
-    "amount",
-    "amount abs",
-    "phone",
-    "phone region",
-    "identifier",
-    "iou",
-    "token_f1",
-    "token_sort_ratio",
-    "token_set_ratio",
-]
+SYMMETRIC = [key for key in VARIANTS if key not in ONE_SIDED]
 
 texts = (
     st.text(st.characters(), max_size=8)
@@ -124,25 +59,24 @@ strange = st.sampled_from([math.nan, math.inf, -math.inf])
 actual_values = expected_values | strange | st.lists(strange, max_size=2)
 
 
-@pytest.mark.parametrize("key", SCORE)
-@given(expected=expected_values, actual=actual_values)
-@settings(max_examples=share(40))
+@law(expected_values, actual_values, each=SCORE, examples=40)
 def test_any_two_values_get_a_score_from_0_to_1(key, expected, actual):
     score = SCORE[key](expected, actual)
     assert type(score) is float
     assert 0.0 <= score <= 1.0
 
 
-@pytest.mark.parametrize("key", REFLEXIVE)
-@given(value=expected_values)
-@settings(max_examples=share(40))
+@law(expected_values, each=REFLEXIVE, examples=40)
 def test_a_value_matches_itself(key, value):
     assert SCORE[key](value, value) == 1.0
 
 
-@pytest.mark.parametrize("key", ["exact", "binary", "numeric", "relative", "levenshtein"])
-@given(expected=expected_values, actual=actual_values)
-@settings(max_examples=share(40))
+@law(
+    expected_values,
+    actual_values,
+    each=["exact", "binary", "numeric", "relative", "levenshtein"],
+    examples=40,
+)
 def test_only_equal_values_score_1(key, expected, actual):
     assume(not json_equal(expected, actual))
     numeric_text = key == "numeric" and str in {type(expected), type(actual)}
@@ -153,40 +87,37 @@ def test_only_equal_values_score_1(key, expected, actual):
     assert SCORE[key](expected, actual) < 1.0
 
 
-@pytest.mark.parametrize("key", SYMMETRIC)
-@given(one=expected_values, other=expected_values)
-@settings(max_examples=share(40))
+@law(expected_values, expected_values, each=SYMMETRIC, examples=40)
 def test_the_sides_may_be_exchanged(key, one, other):
     assert SCORE[key](one, other) == pytest.approx(SCORE[key](other, one), abs=1e-12)
 
 
-@pytest.mark.parametrize("key", SCORE)
-@given(expected=expected_values, actual=strange)
-@settings(max_examples=share(10))
+@law(expected_values, strange, each=SCORE, examples=10)
 def test_nan_and_infinities_match_nothing(key, expected, actual):
     assert SCORE[key](expected, actual) == 0.0
 
 
-@pytest.mark.parametrize("key", [key for key in BOUND if not key.startswith("oneof")])
-@given(value=actual_values.filter(lambda value: value is not None))
-@settings(max_examples=share(20))
+@law(
+    actual_values.filter(lambda value: value is not None),
+    each=[key for key in VARIANTS if not key.startswith("oneof")],
+    examples=20,
+)
 def test_null_matches_null_only(key, value):
     assume(not (key == "contains" and type(value) is list))
     assert (SCORE[key](None, None), SCORE[key](None, value)) == (1.0, 0.0)
 
 
-@pytest.mark.parametrize(
-    "key", ["numeric", "numeric rel", "relative", "threshold", "threshold step", "amount abs"]
+@law(
+    st.booleans(),
+    finite,
+    each=["numeric", "numeric rel", "relative", "threshold", "threshold step", "amount abs"],
+    examples=20,
 )
-@given(value=st.booleans(), number=finite)
-@settings(max_examples=share(20))
 def test_a_boolean_is_no_number(key, value, number):
     assert (SCORE[key](value, number), SCORE[key](number, value)) == (0.0, 0.0)
 
 
-@pytest.mark.parametrize("key", TABLE)
-@given(expected=st.lists(expected_values, max_size=6), actual=st.lists(actual_values, max_size=6))
-@settings(max_examples=share(40))
+@law(st.lists(expected_values, max_size=6), st.lists(actual_values, max_size=6), each=TABLE, examples=40)
 def test_the_table_says_the_same(key, expected, actual):
     scores = TABLE[key](expected, actual)
     assert (scores.shape, scores.dtype) == ((len(expected), len(actual)), "float64")
@@ -194,23 +125,24 @@ def test_the_table_says_the_same(key, expected, actual):
         assert row == pytest.approx([SCORE[key](e, a) for a in actual], abs=1e-12)
 
 
-@pytest.mark.parametrize("key", [key for key, scoring in SCORING.items() if scoring.rows])
-@given(expected=st.lists(expected_values, max_size=6), actual=st.lists(actual_values, max_size=6))
-@settings(max_examples=share(60))
+@law(
+    st.lists(expected_values, max_size=6),
+    st.lists(actual_values, max_size=6),
+    each=[key for key, scoring in SCORING.items() if scoring.rows],
+    examples=60,
+)
 def test_scores_by_row_are_those_that_are_not_0(key, expected, actual):
     scores = [{to: SCORE[key](one, other) for to, other in enumerate(actual)} for one in expected]
     found = SCORING[key].rows(expected, actual)
     assert [dict.fromkeys(line, 0.0) | own for line, own in zip(scores, found, strict=True)] == scores
 
 
-@pytest.mark.parametrize(
-    "key", [key for key in TABLE if key.split()[0] in {"numeric", "relative", "threshold", "amount"}]
+@law(
+    st.lists(finite, min_size=1, max_size=8),
+    st.lists(st.sampled_from([0, 0.1, 0.5, 2.5, 3, -0.5, 10, 1e-17]), min_size=1, max_size=8),
+    each=[key for key in TABLE if key.split()[0] in {"numeric", "relative", "threshold", "amount"}],
+    examples=40,
 )
-@given(
-    expected=st.lists(finite, min_size=1, max_size=8),
-    offsets=st.lists(st.sampled_from([0, 0.1, 0.5, 2.5, 3, -0.5, 10, 1e-17]), min_size=1, max_size=8),
-)
-@settings(max_examples=share(40))
 def test_the_table_says_the_same_of_numbers_at_the_limits(key, expected, offsets):
     doubles = [e for e in expected if type(e) is not Decimal and abs(e) < 1e300]
     near = [e + offset for e, offset in zip(doubles, offsets, strict=False)]
@@ -219,19 +151,19 @@ def test_the_table_says_the_same_of_numbers_at_the_limits(key, expected, offsets
         assert row == pytest.approx([SCORE[key](e, a) for a in near], abs=1e-12)
 
 
-@given(
-    name=st.sampled_from([*BUILTIN, "mine", None]),
-    params=st.sampled_from([{}, *BOUND.values()]),
-    expected=expected_values,
-    actual=actual_values,
+@law(
+    st.sampled_from([*BUILTIN, "mine", None]),
+    st.sampled_from([{}, *VARIANTS.values()]),
+    expected_values,
+    actual_values,
+    examples=150,
 )
-@settings(max_examples=share(150))
 def test_explain_survives_anything(name, params, expected, actual):
     reason = explain(name, params, expected, actual) or explain_match(name, params, expected, actual)
     assert reason is None or (0 < len(reason) < 100 and reason.isprintable())
 
 
-@given(expected=expected_values, actual=expected_values)
+@law(expected_values, expected_values)
 def test_explain_names_both_types_where_no_kind_says_more(expected, actual):
     assume(json_type(expected) != json_type(actual))
     assume(find_kind(expected, actual) == OTHER_VALUE)
@@ -255,13 +187,12 @@ def test_values_as_deep_as_they_may_be():
 long_texts = st.text(st.sampled_from("ab é\U0001f600\ud800"), min_size=75, max_size=90)
 
 
-@given(
-    first=long_texts,
-    more=st.lists(long_texts | scalars, max_size=4),
-    others=st.lists(long_texts | scalars, max_size=3),
-    cut=st.integers(0, 9),
+@law(
+    long_texts,
+    st.lists(long_texts | scalars, max_size=4),
+    st.lists(long_texts | scalars, max_size=3),
+    st.integers(0, 9),
 )
-@settings(max_examples=share(60))
 def test_a_ceiling_is_never_below_the_score(first, more, others, cut):
     expected = [first, *more]
     actual = [*(value[cut:] if type(value) is str else value for value in expected), *others]

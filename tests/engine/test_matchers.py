@@ -12,7 +12,6 @@ from unittest.mock import ANY
 import dirty_equals as de
 import pytest
 import regex
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import (
@@ -22,7 +21,7 @@ from pytest_jsonmatch import (
     UnsupportedValueError,
     compare_json,
 )
-from tests.conftest import share
+from tests.laws import law
 
 NAN = float("nan")
 
@@ -284,8 +283,7 @@ def brute_force(expected, actual, options):
     return max(sum(lines[at][to] for at, to in enumerate(each)) for each in chosen)
 
 
-@settings(max_examples=share(60), deadline=None)
-@given(
+@law(
     st.lists(
         MATCHERS | st.fixed_dictionaries({"a": MATCHERS}, optional={"b": SCALARS, "c": MATCHERS}), max_size=4
     ),
@@ -293,6 +291,7 @@ def brute_force(expected, actual, options):
     st.sampled_from(
         [{}, {"metric": "json_similarity"}, {"extra": "ignore"}, {"fields": {"[].a": {"weight": 2}}}]
     ),
+    examples=60,
 )
 def test_arrays_pair_for_the_greatest_sum(expected, actual, options):
     options = {**options, "arrays": "unordered"}

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import copy
-import math
 import random
-import re
 from collections import Counter
 from contextlib import contextmanager
 from itertools import permutations
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import assume, example, given, reject, settings
+from hypothesis import assume, reject
 from hypothesis import strategies as st
 
-from pytest_jsonmatch import ComparatorResult, ConfigurationError, JsonMatchError, compare_json
+from pytest_jsonmatch import ConfigurationError, JsonMatchError, compare_json
 from pytest_jsonmatch.comparing.comparer import get_plan
 from pytest_jsonmatch.engine.align.arrays import Aligner
 from pytest_jsonmatch.engine.align.columns import GridBuilder
@@ -25,182 +23,25 @@ from pytest_jsonmatch.engine.align.large import ArrayGrid
 from pytest_jsonmatch.engine.align.small import ListGrid
 from pytest_jsonmatch.engine.align.solve import assign_lists
 from pytest_jsonmatch.engine.plan.compile import Plan
-from pytest_jsonmatch.engine.result.aggregation import COUNTED, count_plain_matches
+from pytest_jsonmatch.engine.result.aggregation import count_plain_matches
 from pytest_jsonmatch.engine.score.documents import score, write_all
 from pytest_jsonmatch.engine.score.field import ROOT
 from pytest_jsonmatch.engine.score.walk import make_measure
 from pytest_jsonmatch.engine.score.walkstate import WalkState
-from pytest_jsonmatch.engine.value.matchers import to_expected
 from pytest_jsonmatch.engine.value.paths import ELEMENT
 from pytest_jsonmatch.engine.value.sums import add_sums
-from tests.conftest import session_registry, share
+from tests.conftest import session_registry
+from tests.fuzz import arrays
+from tests.laws import law
 
 STATUSES = ("match", "mismatch", "omission", "hallucination", "skipped", "batch_error")
 BODIES = {"lists": ListGrid, "arrays": ArrayGrid}
 
 
-def laws(max_examples):
-    return settings(max_examples=share(max_examples))
-
-
-def letters(expected, actual, params=None):
-    """Letters that two values share, of all that either has."""
-    one, other = set(str(expected)), set(str(actual))
-    return len(one & other) / len(one | other) if one | other else 1.0
-
-
-def moody(expected, actual, params):
-    """Leave some pairs out, and fail at others."""
-    alike = letters(expected, actual)
-    if alike == 0.5:
-        return ComparatorResult(0.25, skip=True)
-    if alike > 0.9 and expected != actual:
-        raise ValueError("too alike")
-    return alike
-
-
-class Asked:
-    """A batch comparator: until it has answered, what it is to score is worth 1."""
-
-    scope = "record"
-
-    def __call__(self, items):
-        return [letters(item.expected_compared, item.actual_compared) for item in items]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _comparators():
-    with session_registry() as registry:
-        registry.comparator("letters", letters)
-        registry.comparator("moody", moody)
-        registry.comparator("asked", Asked())
+@pytest.fixture
+def known():
+    with arrays.comparators():
         yield
-
-
-# -- what is generated ---------------------------------------------------------------------------------------
-
-# Few values, so that many are equal, alike or tied.
-SCALARS = [None, True, False, 0, 1, 1.0, 2.5, 2.5004, 100, "", "a", "a b", "B a", "b c", "tea for two", "tea"]
-STRANGE = [float("nan"), float("inf"), float("-inf"), "\ud800", "a \udfff"]
-KEYS = st.sampled_from("abc")
-SPECS = st.sampled_from(
-    [
-        *["exact", "levenshtein", "jaccard", "relative", "letters", "moody", "asked"],
-        {"threshold": {"threshold": 2}},
-    ]
-)
-RULES = st.one_of(
-    st.fixed_dictionaries({"weight": st.sampled_from([0, 0.5, 2])}),
-    st.fixed_dictionaries({"compare": SPECS}),
-    st.fixed_dictionaries({"transform": st.sampled_from([["lowercase"], ["strip", "sort_tokens"]])}),
-    st.just({"skip": True}),
-    st.fixed_dictionaries(
-        {
-            "align": st.sampled_from(
-                [
-                    {"ordered": True},
-                    *({"match_by": "hungarian"}, {"match_by": "sequence"}),
-                    {"match_by": "key_field", "key": "a"},
-                ]
-            )
-        }
-    ),
-)
-PATTERNS = st.sampled_from(["[]", "[].a", "[].b", "[].c", "[][]", "[].b[]", "[].c[].a", "**.a", "**.b[]"])
-ACCEPTED = st.sampled_from(
-    [
-        {"optional": True},
-        {"values": ["a", "b"], "optional": True},
-        ["tea", None, 1, "a b"],
-        ["tea", [], {"a": 1}],
-        [["a"], {"a": "b"}],
-        {"type": ["array", "null"]},
-        {"regex": "t.*"},
-    ]
-)
-
-
-def is_consistent(options):
-    """Return whether options can be given together."""
-    both = options.get("extra") in {"count", "elements"} and options.get("reduce") == "ratio"
-    return not both and not {"leaf_threshold", "match_threshold"} <= options.keys()
-
-
-OPTIONS = st.fixed_dictionaries(
-    {"arrays": st.just("unordered")},
-    optional={
-        "accept": st.dictionaries(PATTERNS, ACCEPTED, min_size=1, max_size=2),
-        "extra": st.sampled_from(["count", "ignore", "elements"]),
-        "empties": st.sampled_from(["leaf", "if_absent", "never"]),
-        "nulls": st.sampled_from(["value", "absent"]),
-        "absent": st.sampled_from([[], ["", "t", []], [0, {}, None]]),
-        "reduce": st.sampled_from(["f1", "ratio"]),
-        "leaf_threshold": st.sampled_from([0.3, 0.5]),
-        "match_threshold": st.sampled_from([0.3, 0.7]),
-        "array_threshold": st.sampled_from([0.3, 0.5]),
-        "compare": st.dictionaries(st.sampled_from(["string", "number"]), SPECS, min_size=1),
-        "fields": st.dictionaries(PATTERNS, RULES, min_size=1, max_size=3),
-    },
-).filter(is_consistent)
-KINDS = [
-    {"properties": {"a": {"const": "a"}, "b": {"x-eval-weight": 3}, "c": {}}, "required": ["a"]},
-    {"properties": {"a": {"x-eval-skip": True}, "b": {"items": {"x-eval-compare": "letters"}}, "c": {}}},
-    {"type": "array", "items": {"x-eval-weight": 2}},
-    {"type": "string", "x-eval-compare": "jaccard"},
-]
-PAIRED = {"x-eval-align": {"match_by": "hungarian"}}
-ALTERNATIVES = {"type": "array", "items": {"oneOf": KINDS}, **PAIRED}
-WEIGHED = {
-    "anyOf": [
-        {"type": "string", "x-eval-weight": 3},
-        {"type": "object", "x-eval-weight": 2},
-        {"type": "array", "items": {"anyOf": [{"type": "string", "x-eval-weight": 2}, {}]}, **PAIRED},
-        {"x-eval-weight": 0.5},
-    ]
-}
-HEAVY_TEXTS = {"type": "array", "items": {"anyOf": [{"type": "string", "x-eval-weight": 2}, {}]}}
-SCHEMAS = [
-    ALTERNATIVES,
-    {"type": "array", "items": WEIGHED, **PAIRED},
-    {"type": "array", "items": {"properties": dict.fromkeys("abc", WEIGHED)}, **PAIRED},
-]
-
-
-def elements(scalars):
-    records = st.fixed_dictionaries(
-        {}, optional={"a": scalars, "b": st.lists(scalars, max_size=3), "c": st.lists(scalars, max_size=2)}
-    )
-    lists = st.fixed_dictionaries({"a": scalars}, optional={"b": scalars, "c": st.lists(records, max_size=3)})
-    anything = st.recursive(
-        scalars,
-        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
-        max_leaves=6,
-    )
-    return records | lists | anything
-
-
-class DirtyEquals:
-    """A matcher that accepts null and true, and raises for strings; matchers are known by this name."""
-
-    def __eq__(self, other):
-        if type(other) is str:
-            raise RuntimeError(other)
-        return other is None or other is True
-
-    __hash__ = object.__hash__
-
-
-# None accepts an object or array: of two that it accepts, one may leave more leaves without a partner, and
-# no rule says which of such pairings is taken.
-MATCHERS = to_expected([re.compile("t.*|a"), pytest.approx(2.5, abs=1e-3), DirtyEquals()])
-EXPECTED = st.lists(elements(st.sampled_from(SCALARS + MATCHERS)), min_size=1, max_size=4)
-ACTUAL = st.lists(elements(st.sampled_from(SCALARS + STRANGE)), min_size=1, max_size=4)
-
-
-@st.composite
-def options(draw):
-    more = {"schema": draw(st.sampled_from(SCHEMAS)), "unlisted": "extra"}
-    return {**draw(OPTIONS), **(more if draw(st.integers(0, 4)) == 0 else {})}
 
 
 # -- grids ---------------------------------------------------------------------------------------------------
@@ -244,54 +85,51 @@ def bounds_of(grid: Grid, case: Elements) -> Any:
     return copy.deepcopy(grid.select_worths(range(len(case.expected)), range(len(case.actual))))
 
 
-def check_bounds(grid: Grid, case: Elements) -> None:
+def check_grid(grid: Grid, case: Elements) -> None:
     bounds = bounds_of(grid, case)
     for at, to in case.cells():
-        worth = grid.get_worth(grid.measure(at, to))
-        assert worth <= bounds[at][to] + 1e-12, (at, to)
+        measured = grid.measure(at, to)
+        assert measured[:2] == pytest.approx(case.walked(at, to)[:2], abs=1e-9), (at, to)
+        assert grid.get_worth(measured) <= bounds[at][to] + 1e-12, (at, to)
 
 
-def check_cells(grid: Grid, case: Elements) -> None:
-    for at, to in case.cells():
-        assert grid.measure(at, to)[:2] == pytest.approx(case.walked(at, to)[:2], abs=1e-9), (at, to)
+SPECIAL = [
+    # Only the walk scores what may be accepted under several alternatives.
+    (
+        {
+            "schema": {"type": "array", "items": {"anyOf": [arrays.HEAVY_TEXTS, {}]}, **arrays.PAIRED},
+            "accept": {"[]": ["tea"]},
+        },
+        [["a", "b"]],
+        [["a", "b"]],
+    ),
+    # What is optional in an object counts as long as there is any counterpart, even an array.
+    (
+        {"arrays": "unordered", "accept": {"[].c.a": {"optional": True}}},
+        [{"a": 1, "c": {"a": 1}}],
+        [{"a": 1, "c": [1]}, {"a": 1, "c": {"a": 1}}, {"a": 1}],
+    ),
+    (
+        {"arrays": "unordered", "accept": {"[].c[].a": {"optional": True}}},
+        [{"a": 1, "c": [{"a": 1}, {"a": 2}]}, {"a": 1, "c": [{"a": 1}]}],
+        [{"a": 1, "c": [{"a": 1}]}, {"a": 1, "c": [{"a": 1}, {"a": 2}]}],
+    ),
+]
 
 
-@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
-@laws(300)
-@given(options(), EXPECTED, ACTUAL)
-# Only the walk scores what may be accepted under several alternatives.
-@example(
-    {
-        "schema": {"type": "array", "items": {"anyOf": [HEAVY_TEXTS, {}]}, **PAIRED},
-        "accept": {"[]": ["tea"]},
-    },
-    [["a", "b"]],
-    [["a", "b"]],
+@law(
+    arrays.options(),
+    arrays.EXPECTED,
+    arrays.ACTUAL,
+    each=BODIES,
+    also=SPECIAL,
+    examples=400,
+    within=arrays.comparators,
 )
-def test_what_is_measured_is_never_worth_more_than_its_bound(body, given_options, expected, actual):
-    case = Elements(get_plan("leaf_f1", given_options), expected, actual)
+def test_a_cell_is_what_the_walk_of_its_pair_finds_and_never_above_its_bound(body, given, expected, actual):
+    case = Elements(get_plan("leaf_f1", given), expected, actual)
     with possible():
-        check_bounds(case.grid(body), case)
-
-
-@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
-@laws(300)
-@given(options(), EXPECTED, ACTUAL)
-# What is optional in an object counts as long as there is any counterpart, even an array.
-@example(
-    {"arrays": "unordered", "accept": {"[].c.a": {"optional": True}}},
-    [{"a": 1, "c": {"a": 1}}],
-    [{"a": 1, "c": [1]}, {"a": 1, "c": {"a": 1}}, {"a": 1}],
-)
-@example(
-    {"arrays": "unordered", "accept": {"[].c[].a": {"optional": True}}},
-    [{"a": 1, "c": [{"a": 1}, {"a": 2}]}, {"a": 1, "c": [{"a": 1}]}],
-    [{"a": 1, "c": [{"a": 1}]}, {"a": 1, "c": [{"a": 1}, {"a": 2}]}],
-)
-def test_a_cell_is_what_the_walk_of_its_pair_finds(body, given_options, expected, actual):
-    case = Elements(get_plan("leaf_f1", given_options), expected, actual)
-    with possible():
-        check_cells(case.grid(body), case)
+        check_grid(case.grid(BODIES[body]), case)
 
 
 def is_only_optimum(worths: list[list[float]], pairs: list[tuple[int, int]]) -> bool:
@@ -305,10 +143,9 @@ def is_only_optimum(worths: list[list[float]], pairs: list[tuple[int, int]]) -> 
     return True
 
 
-@laws(300)
-@given(options(), EXPECTED, ACTUAL)
-def test_both_bodies_find_the_same(given_options, expected, actual):
-    case = Elements(get_plan("leaf_f1", given_options), expected, actual)
+@law(arrays.options(), arrays.EXPECTED, arrays.ACTUAL, examples=300, within=arrays.comparators)
+def test_both_bodies_find_the_same(given, expected, actual):
+    case = Elements(get_plan("leaf_f1", given), expected, actual)
     with possible():
         sides = range(len(expected)), range(len(actual))
         small, large = case.grid(ListGrid), case.grid(ArrayGrid)
@@ -539,48 +376,41 @@ def large(kind, seed, size):
     expected = make(rng, size)
     if kind == "tags with matchers":
         for line in expected:
-            line["n"], line["name"] = rng.choice(MATCHERS), rng.choice(MATCHERS)
+            line["n"], line["name"] = rng.choice(arrays.MATCHERS), rng.choice(arrays.MATCHERS)
     return Elements(plan, expected, make(rng, size))
 
 
-@pytest.mark.parametrize("kind", LARGE)
-@laws(3)
-@given(st.integers(0, 999))
-def test_cells_of_larger_grids(kind, seed):
-    case = large(kind, seed, 22)
+@law(st.integers(0, 999), each=LARGE, examples=5, within=arrays.comparators)
+def test_bounds_of_larger_grids_lead_to_the_optimum_of_exact_cells(kind, seed):
+    size = 24
+    case = large(kind, seed, size)
     grid = case.grid(ArrayGrid)
-    check_bounds(grid, case)
-    check_cells(grid, case)
-
-
-@pytest.mark.parametrize("kind", LARGE)
-@laws(2)
-@given(st.integers(0, 999))
-def test_bounds_lead_to_the_optimum_of_exact_cells(kind, seed):
-    case = large(kind, seed, 34)
-    grid = case.grid(ArrayGrid)
-    best = grid.find_best_pairs(range(34), range(34))
-    cells = [[grid.get_worth(grid.measure(at, to)) for to in range(34)] for at in range(34)]
+    bounds = bounds_of(grid, case)
+    best = grid.find_best_pairs(range(size), range(size))
+    cells = [[0.0] * size for _ in range(size)]
+    for at, to in case.cells():
+        measured = grid.measure(at, to)
+        cells[at][to] = grid.get_worth(measured)
+        assert measured[:2] == pytest.approx(case.walked(at, to)[:2], abs=1e-9), (at, to)
+        assert cells[at][to] <= bounds[at][to] + 1e-12, (at, to)
     optimum = sum(cells[at][to] for at, to in enumerate(assign_lists(cells)) if to >= 0)
     assert sum(cells[at][to] for at, to in best.pairs) == pytest.approx(optimum, abs=1e-11)
 
 
 # -- counts and rows -------------------------------------------------------------------------------------------
 
-DOCUMENTS = st.lists(elements(st.sampled_from(SCALARS)), max_size=4) | st.dictionaries(
-    KEYS, elements(st.sampled_from(SCALARS)), max_size=3
-)
-ANSWERS = st.lists(elements(st.sampled_from(SCALARS + STRANGE)), max_size=4) | st.dictionaries(
-    KEYS, elements(st.sampled_from(SCALARS + STRANGE)), max_size=3
-)
-METRICS = st.sampled_from(["leaf_f1", "pairwise_f1", "json_similarity", "field_match"])
-ARRAYS = st.sampled_from(["ordered", "unordered", {"key": "a"}])
 
-
-@laws(400)
-@given(METRICS, ARRAYS, options(), DOCUMENTS, ANSWERS)
-def test_rows_add_up_to_what_was_counted(metric, arrays, given_options, expected, actual):
-    plan = get_plan(metric, {**given_options, "arrays": arrays})
+@law(
+    arrays.METRICS,
+    arrays.ARRAYS,
+    arrays.options(),
+    arrays.DOCUMENTS,
+    arrays.ANSWERS,
+    examples=400,
+    within=arrays.comparators,
+)
+def test_rows_add_up_to_what_was_counted(metric, how, given, expected, actual):
+    plan = get_plan(metric, {**given, "arrays": how})
     try:
         outcome = score(plan, expected, actual)
     except JsonMatchError:
@@ -595,52 +425,14 @@ def test_rows_add_up_to_what_was_counted(metric, arrays, given_options, expected
     assert whole.alignments == outcome.alignments
 
 
-@laws(300)
-@given(METRICS, ARRAYS, options(), DOCUMENTS, ANSWERS)
-def test_figures_say_the_same_before_and_after_rows_are_made(metric, arrays, given_options, expected, actual):
-    more = {**given_options, "metric": metric, "arrays": arrays}
-    try:
-        result = compare_json(actual, expected, **more)
-    except JsonMatchError:
-        assume(False)
-    counts, fields = result.counts, {path: each.to_list() for path, each in result.per_field.items()}
-    rows = list(result.field_results)
-    assert (result.counts, counts) == (counts, Counter(row.status for row in rows))
-    assert {path: numbers[:6] for path, numbers in fields.items() if any(numbers[:6])} == {
-        path: [sum(row.path == path and row.status == status for row in rows) for status in STATUSES]
-        for path in {row.path for row in rows if row.status != "skipped"}
-    }
-    sums = [(row.score, row.score * row.weight, row.path) for row in rows]
-    assert {path: numbers[COUNTED : COUNTED + 2] for path, numbers in fields.items()} == {
-        path: pytest.approx([math.fsum(each[at] for each in sums if each[2] == path) for at in (0, 1)])
-        for path in fields
-    }
-    again = compare_json(copy.deepcopy(actual), copy.deepcopy(expected), **more)
-    assert repr(again.to_dict()) == repr(result.to_dict())
-
-
 # -- order -----------------------------------------------------------------------------------------------------
-
-
-def without_comparators_and_orders(fields):
-    """Rules under which an array is never compared whole, nor by position or key."""
-    return {pattern: rule for pattern, rule in fields.items() if not {"compare", "align"}.intersection(rule)}
 
 
 def headline(result):
     return pytest.approx((result.score, result.precision, result.recall, result.f1), abs=1e-9)
 
 
-@laws(300)
-@given(METRICS, OPTIONS, DOCUMENTS, ANSWERS, st.randoms(use_true_random=False))
-def test_order_at_any_depth_changes_no_figure(shuffled, metric, given_options, expected, actual, rng):
-    fields = without_comparators_and_orders(given_options.get("fields", {}))
-    more = {**given_options, "metric": metric, "fields": fields, "granularity": "leaves", "root": "any"}
-    before = compare_json(actual, expected, **more)
-    after = compare_json(shuffled(actual, rng), shuffled(expected, rng), **more)
-    assert (after.score, after.precision, after.recall, after.f1) == headline(before)
-
-
+@pytest.mark.usefixtures("known")
 @pytest.mark.parametrize("kind", [kind for kind in LARGE if "by key" not in kind])
 def test_order_changes_no_figure_of_larger_arrays(shuffled, kind):
     rng = random.Random(kind)
@@ -688,7 +480,7 @@ def test_a_users_comparator_sees_few_pairs_and_none_twice(kind, size):
 
     def similar(expected, actual, params):
         calls[expected, actual] += 1
-        return letters(expected[:9], actual[:9])
+        return arrays.letters(expected[:9], actual[:9])
 
     expected, actual = notes(random.Random(f"{kind} {size}"), size, kind)
     with session_registry() as registry:

@@ -6,11 +6,11 @@ import json
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import ConfigurationError, compare_json
 from tests.conftest import names_known, session_registry
+from tests.laws import law
 
 NAN, INFINITY = float("nan"), float("inf")
 ALL = {
@@ -134,7 +134,7 @@ def test_type_convert_makes_no_number_of_a_boolean_and_keeps_its_own_type(to):
 NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.integers(-40, 40).map(float)
 
 
-@given(one=NUMBERS | st.decimals(allow_nan=False, allow_infinity=False, places=2), other=NUMBERS)
+@law(NUMBERS | st.decimals(allow_nan=False, allow_infinity=False, places=2), NUMBERS)
 def test_equal_numbers_become_equal_texts_and_different_ones_do_not(one, other):
     rule = {"fields": {"a": {"transform": [{"type_convert": {"to": "string"}}]}}}
     for left, right in ((one, other), (one, float(one) if float(one) == one else one)):
@@ -153,21 +153,22 @@ def test_rows_pair_by_a_key_that_is_written_as_an_integer_or_a_float():
     assert compare_json(actual, expected, arrays={"key": "id"}, fields=rules).score == 1
 
 
-@pytest.mark.parametrize("name", ALL)
-@given(value=st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()))
+@law(st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()), each=ALL)
 def test_no_transform_raises(name, value):
     transformed(value, name)
 
 
-@pytest.mark.parametrize("to", ["str", "float", "int", "bool"])
-@given(value=st.booleans() | st.integers() | st.floats() | st.text(st.characters()))
+@law(
+    st.booleans() | st.integers() | st.floats() | st.text(st.characters()),
+    each=["str", "float", "int", "bool"],
+)
 def test_no_conversion_raises(to, value):
     transformed(value, "type_convert", {"to": to})
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
+@law(
+    st.text(st.characters()) | st.floats(allow_nan=False),
+    each=[
         "lowercase",
         "strip",
         "normalize_whitespace",
@@ -177,13 +178,12 @@ def test_no_conversion_raises(to, value):
         "round_digits",
     ],
 )
-@given(value=st.text(st.characters()) | st.floats(allow_nan=False))
 def test_twice_is_as_good_as_once(name, value):
     once = transformed(value, name)
     assert transformed(once, name) == once
 
 
-@given(text=st.text(st.sampled_from("aÅé\u0301ßİΣς \ud800")))
+@law(st.text(st.sampled_from("aÅé\u0301ßİΣς \ud800")))
 def test_the_fast_path_for_ascii_changes_nothing(text):
     assert transformed(text + "é", "strip_accents") == transformed(text, "strip_accents") + "e"
     plain = transformed(transformed(text, "casefold"), "strip_accents")

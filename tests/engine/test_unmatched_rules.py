@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import JsonMatchWarning, compare_corpus, compare_json
 from pytest_jsonmatch.schema import parse_eval_schema
+from tests.laws import law
 
 ANSWER = {"total": 1, "items": [{"price": 2}, {"tags": ["x"]}], "meta": {"unit price": 3}}
 
@@ -142,7 +142,7 @@ def matches(steps, path):
     return bool(path) and (path[0] == first or (first == "*" and path[0] != "[]")) and matches(more, path[1:])
 
 
-@given(values, st.lists(st.sampled_from(["a", "b", "[]", "*", "**"]), min_size=1, max_size=4))
+@law(values, st.lists(st.sampled_from(["a", "b", "[]", "*", "**"]), min_size=1, max_size=4))
 def test_a_pattern_fits_if_it_matches_the_path_of_a_place(value, steps):
     pattern = "$" + "".join(step if step == "[]" else f".{step}" for step in steps)
     unmatched = compare_json(value, value).unmatched([pattern])

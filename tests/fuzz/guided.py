@@ -21,22 +21,24 @@ from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 
 PROCESSES = multiprocessing.get_context("spawn")
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 
 def main() -> int:
-    import run  # (Not above: processes that fuzz import it under instrumentation.)
+    from tests.fuzz import run  # (Not above: processes that fuzz import it under instrumentation.)
+
+    run.load()
 
     parser = argparse.ArgumentParser(description="try laws on inputs that reach new code")
     parser.add_argument("--minutes", type=float, default=10, help="how long, for all laws together")
-    parser.add_argument("--law", action="append", choices=run.LAWS, help="only this law; may be repeated")
+    parser.add_argument("--law", action="append", default=[], help="only this law; may be repeated")
     parser.add_argument("--input", help="bytes in hexadecimal, to try one law on instead")
     parser.add_argument("--corpus", type=Path, metavar="DIR", help="a folder with a folder for each law")
     chosen = parser.parse_args()
-    names = chosen.law or list(run.LAWS)
+    names = [law.name for law in run.named(chosen.law)]
     if chosen.input is not None:
         for name in names:
-            run.LAWS[name].hypothesis.fuzz_one_input(bytes.fromhex(chosen.input))
+            run.LAWS[name].try_bytes(bytes.fromhex(chosen.input))
         return 0
     seconds = max(5, round(2 * 60 * chosen.minutes / len(names)))
     with ThreadPoolExecutor(2) as pool:
@@ -74,12 +76,16 @@ def fuzz(name: str, seconds: int, folders: list[Path], log: Path, count: Synchro
     with log.open("wb") as file:
         os.dup2(file.fileno(), sys.stderr.fileno())
     with atheris.instrument_imports(include=["pytest_jsonmatch"]):
-        import run
-    law = run.LAWS[name].hypothesis.fuzz_one_input
+        from tests.fuzz import run
+
+        run.load()
+    law = run.LAWS[name]
+    try_input = law.make_property().hypothesis.fuzz_one_input
 
     def try_once(data: bytes) -> None:
-        law(data)
-        count.value = run.tried[name]
+        with law.within():
+            try_input(data)
+        count.value = law.tried
 
     options = [
         f"-max_total_time={seconds}",

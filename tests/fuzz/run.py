@@ -1,4 +1,4 @@
-"""Check the laws of this folder with one seed after another, for as long as you like.
+"""Check all laws of the tests with one seed after another, for as long as you like.
 
 From the repository's root:
 
@@ -16,63 +16,78 @@ import os
 import sys
 import time
 import traceback
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from importlib import import_module
 from itertools import count
 from pathlib import Path
 
-# The repository's root, so that this checkout is what is tried; and what laws take from other folders of tests.
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
 if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))  # so that this checkout is what is tried
     os.environ.setdefault("FULL", "1")  # all inputs of each law
-sys.path += [str(Path(__file__).resolve().parents[1] / name) for name in ("golden", "reference", "schema")]
 
-import edits  # noqa: F401 - importing it enters its laws
-import evalschemas  # noqa: F401
-import goldens  # noqa: F401
-import pairs  # noqa: F401
-import resultfiles  # noqa: F401
-import runs  # noqa: F401
-import texts  # noqa: F401
-from laws import LAWS, check_law, tried
-from suite import check_suite
+from tests.fuzz.suite import check_suite  # noqa: E402
+from tests.laws import LAWS, Law  # noqa: E402
 
 
-def main() -> int:
+def load() -> None:
+    """Import every test file that has laws, which enters them."""
+    for path in sorted(ROOT.glob("tests/*/test_*.py")):
+        if "\n@law(" in path.read_text(encoding="utf-8"):
+            with suppress(pytest.skip.Exception):  # what it is about is not installed
+                import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+
+
+def named(names: Iterable[str]) -> list[Law]:
+    """Return the laws of these names, all of `NAME[...]` for a `NAME`; every law for no name."""
+    wanted = {*names}
+    return [law for name, law in LAWS.items() if not wanted or wanted & {name, name.partition("[")[0]}]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="check laws with one seed after another")
     parser.add_argument(
         "--minutes", type=float, default=10, help="how long; each law is checked once at least"
     )
     parser.add_argument("--seed", type=int, default=1, help="the first seed; the others follow it")
-    parser.add_argument("--law", action="append", choices=LAWS, help="check only this law; may be repeated")
+    parser.add_argument("--law", action="append", default=[], help="check only this law; may be repeated")
     parser.add_argument("--json-test-suite", type=Path, metavar="DIR", help="a clone of JSONTestSuite")
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(arguments)
     wrong = []
     if chosen.json_test_suite is not None:
         counts, wrong = check_suite(chosen.json_test_suite)
         show(f"JSONTestSuite: {counts.total()} files, {len(wrong)} read wrongly", *wrong)
         wrong += [] if counts else ["no file"]
-    broken = check_laws(chosen.law or list(LAWS), chosen.seed, 60 * chosen.minutes)
-    width = max(map(len, LAWS))
-    show(*(f"{name:{width}}  {tried[name]:>9,}{'  BROKEN' if name in broken else ''}" for name in tried))
+    laws = named(chosen.law)
+    if not laws:
+        known = dict.fromkeys(name.partition("[")[0] for name in LAWS)
+        parser.error(f"no law has this name; there are {', '.join(known)}")
+    broken = check_laws(laws, chosen.seed, 60 * chosen.minutes)
+    width = max(len(law.name) for law in laws)
+    show(*(f"{law.name:{width}}  {law.tried:>9,}{'  BROKEN' if law.name in broken else ''}" for law in laws))
     return 1 if wrong or broken else 0
 
 
-def check_laws(names: list[str], first: int, seconds: float) -> set[str]:
-    """Check laws for some time, one seed after another; show which broke, and return them."""
+def check_laws(laws: list[Law], first: int, seconds: float) -> set[str]:
+    """Check laws for some time, one seed after another; show which broke, and return their names."""
     broken: set[str] = set()
     end = time.monotonic() + seconds
     with suppress(KeyboardInterrupt):  # which ends it early
-        for seed in count(first):
-            for name in names:
-                if name not in broken:
+        for number in count(first):
+            for law in laws:
+                if law.name not in broken:
                     try:
-                        check_law(name, seed)
+                        law.check_with(number)
                     except Exception:  # noqa: BLE001 - an error of ours, or the law's own
-                        broken.add(name)
-                        show(f"{name}, seed {seed}:", traceback.format_exc())
+                        broken.add(law.name)
+                        show(f"{law.name}, seed {number}:", traceback.format_exc())
             if time.monotonic() > end:
                 break
-    show(f"seeds {first} to {seed}: {len(names)} laws, {tried.total():,} inputs, {len(broken)} broken")
+    inputs = sum(law.tried for law in laws)
+    show(f"seeds {first} to {number}: {len(laws)} laws, {inputs:,} inputs, {len(broken)} broken")
     return broken
 
 
@@ -82,4 +97,5 @@ def show(*lines: str) -> None:
 
 
 if __name__ == "__main__":
+    load()
     sys.exit(main())

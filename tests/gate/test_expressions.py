@@ -5,10 +5,10 @@ from __future__ import annotations
 import pickle
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_jsonmatch.gate.expressions import COUNTS, OPERATORS, SHARES, Gate, GateError, parse_gate
+from tests.laws import law
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_what_is_wrong_and_where(text, position, reason):
     assert said.splitlines()[1:] == [f"  {text}", f"  {' ' * position}^"]
 
 
-@given(st.text(alphabet="f1 recalscorepasmi.[]\"'<>=!0123456789-+e\\", max_size=25))
+@law(st.text(alphabet="f1 recalscorepasmi.[]\"'<>=!0123456789-+e\\", max_size=25))
 def test_any_text_is_a_gate_or_an_error_with_a_place(text):
     try:
         gate = parse_gate(text)
@@ -142,7 +142,7 @@ def test_any_text_is_a_gate_or_an_error_with_a_place(text):
         assert parse_gate(f"{gate.name} {gate.operator} {gate.limit!r}").name == gate.name
 
 
-@given(st.sampled_from(sorted({*SHARES, *COUNTS})), st.sampled_from(sorted(OPERATORS)), st.floats(0, 1))
+@law(st.sampled_from(sorted({*SHARES, *COUNTS})), st.sampled_from(sorted(OPERATORS)), st.floats(0, 1))
 def test_every_figure_goes_with_every_operator(figure, operator, limit):
     gate = parse_gate(f"{figure}{operator}{limit!r}")
     assert (gate.statistic, gate.operator, gate.limit) == (figure, operator, limit)

@@ -7,19 +7,17 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pytest_jsonmatch.gate.intervals import lower_end, ratio_interval
 from pytest_jsonmatch.gate.paired import holm
 from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.gate.verdict import DropGate, compare, compare_several
-from tests.conftest import mean_interval, share, sign_flip
+from tests.conftest import mean_interval, sign_flip
+from tests.laws import law
 
 PATTERNS = 5_000 if "FULL" in os.environ else 60
 """Of each kind, in each mode."""
-quiet = settings(max_examples=share(60))
-few = settings(max_examples=share(12))
 
 modes = st.sampled_from(["regression", "non-inferiority"])
 binary = st.sampled_from([0.0, 1.0])
@@ -48,15 +46,13 @@ def shuffled(run, seed):
     return {case: run[case] for case in random.Random(seed).sample(list(run), len(run))}
 
 
-@few
-@given(two_runs(), st.integers(0, 9), st.sampled_from([0.0, 0.02]), modes)
+@law(two_runs(), st.integers(0, 9), st.sampled_from([0.0, 0.02]), modes, examples=12)
 def test_the_order_of_cases_does_not_matter(runs, seed, max_drop, mode):
     gate, other = DropGate(max_drop, mode=mode), (shuffled(run, seed + at) for at, run in enumerate(runs))
     assert compare(*other, gate) == compare(*runs, gate)
 
 
-@few
-@given(two_runs())
+@law(two_runs(), examples=12)
 def test_swapping_the_runs_swaps_worse_and_better(runs):
     forth, back = compare(*runs), compare(*runs[::-1])
     assert (forth.p_drop, forth.p_gain) == (back.p_gain, back.p_drop)
@@ -65,14 +61,22 @@ def test_swapping_the_runs_swaps_worse_and_better(runs):
         assert swapped[forth.kind] == back.kind
 
 
-@few
-@given(two_runs(), st.sampled_from([0.0, 0.02, 0.3]), modes)
-@example(
-    tuple({name: [float(name > least)] for name in "abcdefg"} for least in "cg"), 0.02, "non-inferiority"
+@law(
+    two_runs(),
+    st.sampled_from([0.0, 0.02, 0.3]),
+    modes,
+    also=[
+        (
+            tuple({name: [float(name > least)] for name in "abcdefg"} for least in "cg"),
+            0.02,
+            "non-inferiority",
+        ),
+        (tuple({at: [0.75 - drop * (at % 2)] for at in range(14)} for drop in (0.3, 0)), 0.02, "regression"),
+        (({"a": [0.0]}, {"a": [1.0]}), 0.0, "regression"),
+        (({"a": [0.9]}, {"a": [1.0]}), 0.3, "regression"),
+    ],
+    examples=12,
 )
-@example(tuple({at: [0.75 - drop * (at % 2)] for at in range(14)} for drop in (0.3, 0)), 0.02, "regression")
-@example(({"a": [0.0]}, {"a": [1.0]}), 0.0, "regression")
-@example(({"a": [0.9]}, {"a": [1.0]}), 0.3, "regression")
 def test_the_word_the_gate_and_the_interval_say_the_same(runs, max_drop, mode):
     verdict = compare(*runs, DropGate(max_drop, mode=mode))
     if verdict.interval is None:
@@ -96,8 +100,7 @@ def test_the_word_the_gate_and_the_interval_say_the_same(runs, max_drop, mode):
         assert verdict.passed == (verdict.kind != "worse")
 
 
-@few
-@given(two_runs())
+@law(two_runs(), examples=12)
 def test_a_cluster_of_its_own_for_each_case_changes_nothing(runs):
     named = {case: f"document of {case}" for case in runs[0]}
     plain, clustered = compare(*runs), compare(*runs, clusters=named)
@@ -105,8 +108,7 @@ def test_a_cluster_of_its_own_for_each_case_changes_nothing(runs):
         assert getattr(plain, figure) == getattr(clustered, figure)
 
 
-@few
-@given(two_runs())
+@law(two_runs(), examples=12)
 def test_one_figure_among_several_is_never_surer(runs):
     alone = compare(*runs)
     among = compare_several({"a": runs, "b": runs})["a"]
@@ -114,17 +116,13 @@ def test_one_figure_among_several_is_never_surer(runs):
     assert among.kind in {alone.kind, "not significant", "too few"}
 
 
-@quiet
-@given(deltas, st.sampled_from([0.5, 0.25, 0.125]))
+@law(deltas, st.sampled_from([0.5, 0.25, 0.125]), examples=60)
 def test_scale_says_nothing_about_a_sign(values, factor):
     found, scaled = sign_flip(values), sign_flip([value * factor for value in values])
     assert (scaled.p_drop, scaled.p_gain) == pytest.approx((found.p_drop, found.p_gain), abs=0.004)
 
 
-@quiet
-@given(deltas)
-@example([-1.0] * 40 + [1.0] * 5)
-@example([-1.0] * 45)
+@law(deltas, also=[([-1.0] * 40 + [1.0] * 5,), ([-1.0] * 45,)], examples=60)
 def test_p_values_are_shares_and_one_side_is_likely(values):
     found = sign_flip(values)
     assert 0 < found.p_drop <= 1
@@ -135,15 +133,13 @@ def test_p_values_are_shares_and_one_side_is_likely(values):
     assert turned.p_drop == sign_flip([-value for value in values[::-1]]).p_drop
 
 
-@quiet
-@given(st.lists(score, min_size=2, max_size=40), st.floats(0.01, 0.5), st.floats(0.01, 0.5))
+@law(st.lists(score, min_size=2, max_size=40), st.floats(0.01, 0.5), st.floats(0.01, 0.5), examples=60)
 def test_a_lower_end_rises_with_the_error_rate(values, one, other):
     less, more = sorted((one, other))
     assert lower_end(np.array(values), less, 0.0) <= lower_end(np.array(values), more, 0.0) + 1e-9
 
 
-@quiet
-@given(st.lists(score, min_size=1, max_size=30), st.sampled_from([0.8, 0.95]))
+@law(st.lists(score, min_size=1, max_size=30), st.sampled_from([0.8, 0.95]), examples=60)
 def test_an_interval_is_around_the_mean_and_grows_with_confidence(values, confidence):
     found, wider = mean_interval(values, confidence), mean_interval(values, 0.999)
     assert 0 <= wider.low <= found.low <= found.estimate + 1e-9
@@ -153,8 +149,7 @@ def test_an_interval_is_around_the_mean_and_grows_with_confidence(values, confid
     assert (1 - turned.high, 1 - turned.low) == pytest.approx((found.low, found.high), abs=0.02)
 
 
-@quiet
-@given(st.lists(st.tuples(score, st.sampled_from("abcdefgh")), min_size=3, max_size=40))
+@law(st.lists(st.tuples(score, st.sampled_from("abcdefgh")), min_size=3, max_size=40), examples=60)
 def test_cases_of_a_cluster_are_no_more_than_their_sum(drawn):
     rows = [Row(value, 1.0, cluster) for value, cluster in drawn]
     parts = {row.cluster: [each.part for each in rows if each.cluster == row.cluster] for row in rows}
@@ -164,8 +159,7 @@ def test_cases_of_a_cluster_are_no_more_than_their_sum(drawn):
     assert (of_cases.clusters, of_sums.cases) == (len(sums), len(sums))
 
 
-@quiet
-@given(st.dictionaries(st.text(max_size=3), st.floats(0, 1)))
+@law(st.dictionaries(st.text(max_size=3), st.floats(0, 1)), examples=60)
 def test_holm_is_between_no_correction_and_bonferronis(p_values):
     corrected = holm(p_values)
     most = max(corrected.values(), default=1.0)

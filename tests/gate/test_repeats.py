@@ -7,7 +7,6 @@ from itertools import combinations
 from math import isclose
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import RunResult
@@ -17,6 +16,7 @@ from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.case_tables import repeated_checks
 from pytest_jsonmatch.results.comparison import Case, CaseRun
 from tests.conftest import case_of
+from tests.laws import law
 
 
 def case(*, of=5, reported=None, passed, least=None, name="c"):
@@ -72,7 +72,7 @@ def test_one_check_that_fails_fails_the_run():
     ]  # fmt: skip
 
 
-@given(st.lists(st.booleans(), min_size=1, max_size=7), st.data())
+@law(st.lists(st.booleans(), min_size=1, max_size=7), st.data())
 def test_pass_at_k_is_what_drawing_k_runs_gives(outcomes, data):
     k = data.draw(st.integers(1, len(outcomes)))
     drawn = list(combinations(outcomes, k))
@@ -81,7 +81,7 @@ def test_pass_at_k_is_what_drawing_k_runs_gives(outcomes, data):
     assert isclose(pass_all(found, k), sum(map(all, drawn)) / len(drawn), abs_tol=1e-12)
 
 
-@given(st.lists(st.booleans(), min_size=2, max_size=9))
+@law(st.lists(st.booleans(), min_size=2, max_size=9))
 def test_the_flip_rate_is_that_of_two_drawn_runs(outcomes):
     pairs = list(combinations(outcomes, 2))
     found = flip_rate(case(of=len(outcomes), passed=sum(outcomes)))

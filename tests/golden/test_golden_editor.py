@@ -5,16 +5,17 @@ from __future__ import annotations
 import copy
 import json
 import re
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 
 import jsonschema_rs
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema_rs import Draft7Validator, Draft202012Validator
 
-from pytest_jsonmatch import ConfigurationError, Registry
+from pytest_jsonmatch import ConfigurationError, JsonMatchError, Registry
+from pytest_jsonmatch.comparing.comparer import Comparer
 from pytest_jsonmatch.engine.comparators import BUILTIN, OPTIONAL
 from pytest_jsonmatch.engine.comparators.transforms import BUILTIN as TRANSFORMS
 from pytest_jsonmatch.engine.plan.accept import ACCEPT_WORDS
@@ -28,17 +29,20 @@ from pytest_jsonmatch.engine.plan.options import (
     OPTION_NAMES,
     PRESETS,
 )
+from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.golden.keys import CASE_KEYS, FILE_KEYS, KEYS, PAIRS, SEVERAL
 from pytest_jsonmatch.golden.marks import MARK_KEYWORDS
 from pytest_jsonmatch.reading.matchers import MATCHER_WORDS
 from pytest_jsonmatch.reading.yamlevents import load
 from pytest_jsonmatch.results.limits import SCORES
-from tests.conftest import GoldenFileError, load_cases, share
+from pytest_jsonmatch.support.defaults import METRIC
+from tests.conftest import GoldenFileError, load_cases
+from tests.fuzz.yamlfiles import Scribe, chances, parser_of_yaml
+from tests.laws import law
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads(files("pytest_jsonmatch.golden").joinpath("golden-cases.schema.json").read_bytes())
 VALIDATORS = [Draft202012Validator(SCHEMA), Draft7Validator(SCHEMA)]
-thorough = settings(max_examples=share(150))
 
 
 def loader_says(text):
@@ -355,8 +359,7 @@ def test_every_key_is_generated():
     assert list(GOOD) == list(KEYS)
 
 
-@given(good_files())
-@thorough
+@law(good_files(), examples=150)
 def test_what_is_good_is_good_to_both(document):
     assert (loader_says(as_text(document)), schema_accepts(document)) == (None, True)
 
@@ -404,8 +407,7 @@ def with_a_change(document, draw):
     return document
 
 
-@given(good_files(), st.data())
-@thorough
+@law(good_files(), st.data(), examples=150)
 def test_one_change_is_good_or_bad_to_both(document, data):
     document = with_a_change(document, data.draw)
     message = loader_says(as_text(document))
@@ -415,8 +417,7 @@ def test_one_change_is_good_or_bad_to_both(document, data):
     assert only_the_loader or (message is None) == schema_accepts(document), message
 
 
-@given(values)
-@thorough
+@law(values, examples=150)
 def test_any_value_as_a_file_is_good_or_bad_to_both(document):
     message = loader_says(as_text(document))
     assert (message is None) == schema_accepts(document), message
@@ -601,3 +602,74 @@ def test_rules_beyond_the_schema_are_the_loaders(rule):
             document = next(yaml.safe_load_all(text))
             # What an editor hands to the schema: keys are strings there.
             assert schema_accepts(json.loads(json.dumps(document)))
+
+
+# -- any file -------------------------------------------------------------------------------------------------
+
+# Pieces of golden files, in any order.
+PIECES = [
+    *("cases:\n", "- id: a\n", "- ", "  ", "\n", "\r\n", "\t", "expected: ", "actual: ", "parametrize: ", "${a}"),
+    *("&a ", "*a", "<<: ", "!!str ", "? ", ": ", "|\n", ">2-\n", "'", '"', "{", "}", "[", "]", ", ", "#", "@"),
+    *("---\n", "...\n", "%YAML 1.2\n", "%TAG ! x\n", "\ufeff", "\0", "\x85", "\u2028", "\ud800", '"\\ud83d"', "\\"),
+    *("1e999", "0x1F", "2024-01-31", "~", "NO", "-0", "[" * 140, "]" * 140, "- " * 1_200, "1" * 5_000, "{a: " * 40),
+]  # fmt: skip
+texts = (st.text() | st.lists(st.sampled_from(PIECES)).map("".join)).map(
+    lambda text: text.encode("utf-8", "surrogatepass")
+)
+READ = (
+    *("title", "metric", "threshold", "options", "schema", "producer", "marks", "params"),
+    *("input", "actual", "expected", "expected_file", "has_expected", "min_pass_rate", "base_id"),
+)
+
+
+@st.composite
+def damaged_files(draw):
+    """A golden file that is valid, or has one thing wrong, with some of its characters lost or exchanged."""
+    document = draw(good_files())
+    if draw(st.booleans()):
+        document = with_a_change(document, draw)
+    scribe = Scribe(draw(chances))
+    scribe.block(document if type(document) in {dict, list} else [document], 0)
+    text = "\n".join(scribe.lines) + "\n"
+    for _ in range(draw(st.integers(0, 3))):
+        start = draw(st.integers(0, len(text)))
+        end = start + draw(st.integers(0, 5))
+        text = text[:start] + draw(st.sampled_from(["", *PIECES])) + text[end:]
+    return text.encode("utf-8", "surrogatepass")
+
+
+@law(st.binary() | texts | damaged_files() | damaged_files(), st.booleans(), examples=100)
+def test_any_file_gives_cases_or_an_error_with_a_place(data, pure):
+    with parser_of_yaml(pure=pure):
+        loaded = attempt(lambda: load_cases(data, Path("nowhere/x.golden.yaml"), "x.golden.yaml"))
+    if isinstance(loaded, JsonMatchError):
+        assert type(loaded) is GoldenFileError
+        assert 1 <= loaded.line <= len(data.decode("utf-8", "replace").splitlines()) + 1
+        assert loaded.column >= 1
+        return
+    for case in list(loaded.by_id.values())[:5]:
+        for name in READ:
+            attempt(lambda case=case, name=name: getattr(case, name))
+        attempt(lambda case=case: scored(case))
+
+
+def scored(case):
+    return Comparer.of(case.metric or METRIC, case.options).compare(case.actual, case.expected).to_dict()
+
+
+def attempt(act):
+    """What an act gives, or the documented error that it ends in."""
+    try:
+        return act()
+    except JsonMatchError as error:
+        return error
+
+
+@law(texts | damaged_files())
+def test_the_two_parsers_of_yaml_never_read_two_values(data):
+    found = []
+    for pure in (False, True):
+        # (PyYAML's own parser refuses more, such as a tab after a colon.)
+        with parser_of_yaml(pure=pure), suppress(GoldenFileError):
+            found.append(load(data, "x.yaml").value)
+    assert all(json_equal(found[0], other, strict=True) for other in found), found

@@ -7,12 +7,12 @@ from decimal import Decimal
 
 import pytest
 import yaml
-from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_jsonmatch.reading import yamlevents
 from pytest_jsonmatch.reading.yamlevents import load
 from tests.conftest import GoldenFileError
+from tests.laws import law
 
 
 @pytest.fixture(params=["libyaml", "pure"], autouse=True)
@@ -74,7 +74,7 @@ def test_json_is_yaml() -> None:
     assert value_of(json.dumps(document, ensure_ascii=False)) == document
 
 
-@given(
+@law(
     st.recursive(
         st.none()
         | st.booleans()

@@ -1,46 +1,31 @@
-"""Compare the engine with the slow reference on generated cases, and show the smallest disagreement.
+"""Compare the engine with the slow reference on a generated case, and show the smallest disagreement.
 
-From the repository's root, 100,000 cases from seed 0 on (about fifteen minutes on one core):
-
-    python tests/reference/compare.py 100000 --seed 0
-
-Cases of odd seeds have an eval schema. Counted apart are cases that depend on what the specification leaves open:
+Cases of odd seeds have an eval schema. Set apart are cases that depend on what the specification leaves open:
 a value that no branch of a `oneOf` or `anyOf` accepts, null where several branches and a bare null are given, and two
 values of different types that belong to two branches.
 
 The reference checks the pairs that the engine reports for each unordered array: one to one, twins first, above the
 threshold, and none better. Every number (to 1e-9), every count, result row and aggregate by field, and the numbers of
-every object and array, have to be those that follow from these pairs. Counted apart are cases whose headline numbers
+every object and array, have to be those that follow from these pairs. Set apart are cases whose headline numbers
 are others with the pairs that the reference has found: pairings that tie leave different leaves of one side uncounted.
 Then the laws: no number changes when the engine scores again, or when unordered arrays are shuffled at any depth, and
 exchanging the sides exchanges precision and recall where the metric treats them alike.
-
-Exit status 0 means that all of this holds; otherwise the smallest case found is printed, ready to be pasted, with what
-each side says, and the exit status is 1.
 """
 
 from __future__ import annotations
 
-import argparse
 import copy
 import json
 import random
-import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
-
-if __name__ == "__main__":  # the repository's root, so that the engine of this checkout is the one compared
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
-from generate import Case, case
-from reference import DirtyEquals, Plan, RefusedError, reference_score, shuffled_sides
 
 from pytest_jsonmatch import MatchResult, compare_json
 from pytest_jsonmatch.reading.matchers import with_matchers
 from pytest_jsonmatch.schema import reset_type_defaults, set_type_default
+from tests.reference.generate import Case, case
+from tests.reference.reference import DirtyEquals, Plan, RefusedError, reference_score, shuffled_sides
 
 FIGURES = ("score", "precision", "recall", "f1", "matched_leaves", "total_leaves")
 
@@ -407,38 +392,6 @@ def missing(parts: Any, others: Any) -> list[Any]:
     return [part for part in ours if not any(close(part, other) for other in theirs)]
 
 
-def disagreements(seeds: range) -> list[int]:
-    """The seeds on whose cases engine and reference do not agree."""
-    return [seed for seed in seeds if disagrees(case(seed))]
-
-
-def smallest_report(seeds: list[int], *, tries: int = 10) -> str:
-    """The report on the smallest case that shrinking a few of these seeds' cases gives."""
-    found = [(shrunk(case(seed)), seed) for seed in seeds[:tries]]
-    return report(*min(found, key=lambda pair: size(pair[0])))
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(
-        description="compare the engine with the slow reference on generated cases"
-    )
-    parser.add_argument("cases", type=int, nargs="?", default=100_000)
-    parser.add_argument("--seed", type=int, default=0, help="the first case's seed; the others follow it")
-    chosen = parser.parse_args()
-    seeds, found = [], Counter()
-    for seed in range(chosen.seed, chosen.seed + chosen.cases):
-        said = verdict(case(seed))
-        found[said] += 1
-        seeds += [seed] if said == "differ" else []
-    sys.stdout.write(
-        f"{chosen.cases} cases from seed {chosen.seed}: {len(seeds)} disagree, "
-        f"{found['open']} differ in what the specification leaves open, "
-        f"{found['tied']} have headline figures that are others with other pairs that tie\n"
-    )
-    if seeds:
-        sys.stdout.write(smallest_report(seeds) + "\n")
-    return 1 if seeds else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def smallest_report(seed: int) -> str:
+    """The report on the smallest case that shrinking a seed's case gives."""
+    return report(shrunk(case(seed)), seed)

@@ -15,8 +15,15 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from reference import DirtyEquals
-from schemas import Draft, schema_for, some_source_4_config, some_type_defaults, tree_schema, two_trees
+from tests.reference.reference import DirtyEquals
+from tests.reference.schemas import (
+    Draft,
+    schema_for,
+    some_source_4_config,
+    some_type_defaults,
+    tree_schema,
+    two_trees,
+)
 
 LARGE = 200
 """Two seeds in this many, an even and an odd one, have arrays of 28 to 40 elements, which are paired with numpy."""

@@ -492,7 +492,7 @@ class Plan:
     def accepted(self, place: Place) -> Accepted:
         """What is right here beside the expected value: what a rule says, then what the option adds."""
         ruled = self.rule(place, "accept")
-        added = replace(self, rules=self.accept).rule_at(place, None, "accept")
+        added = best_rule(self.accept, place.schema, place.form, "accept")
         found = Accepted()
         for said in (ruled, added):
             words = {"values": said} if isinstance(said, list) else said or {}
@@ -508,34 +508,40 @@ class Plan:
         return self.accepted(place).optional and not isinstance(value, DirtyEquals)
 
     def rule(self, place: Place, word: str) -> object:
-        return self.rule_at(place, place.node, word)
+        return self.rule_at(place.schema, place.form, place.node, word)
 
-    def rule_at(self, place: Place, node: Mapping | None, word: str) -> object:
-        """What `fields` says here, else the schema; None if neither says anything.
-
-        Among the patterns that match here and have this word the best decides.
-        Reading 8: each word is looked up by itself, so a rule that only gives a weight leaves a wider
-        pattern's transform in force.
-        """
-        best, answer = -1, None
-        for pattern, rule in self.rules:
-            # A pattern that ends in `**` is for leaves; arrays are aligned, and transforms inherited, all the same.
-            # What an empty container counts as is the metric's matter, but it may be skipped.
-            here = (
-                place.form == "scalar"
-                or pattern[-1:] != [ANYTHING]
-                or word in ("align", "transform", "weight", "limit")
-            )
-            here = here or (word == "skip" and place.form == "empty")
-            # What weighs a container weighs all below it, once.
-            above = (
-                place.schema and pattern[-1:] == [ANYTHING] and pattern_matches(pattern, place.schema[:-1])
-            )
-            here = here and not (word == "weight" and above)
-            here = here and word in rule and pattern_matches(pattern, place.schema)
-            if here and literal_segments(pattern) >= best:
-                best, answer = literal_segments(pattern), rule[word]
+    def rule_at(self, schema: tuple, form: str, node: Mapping | None, word: str) -> object:
+        """What `fields` says at a schema path, else the schema's node; None if neither says anything."""
+        answer = best_rule(self.rules, schema, form, word)
         return schema_rule(node, word) if answer is None else answer
+
+
+def best_rule(rules: list, schema: tuple, form: str, word: str) -> object:
+    """What these rules say here; None if none says anything.
+
+    Among the patterns that match here and have this word the best decides.
+    Reading 8: each word is looked up by itself, so a rule that only gives a weight leaves a wider
+    pattern's transform in force.
+    """
+    best, answer = -1, None
+    for pattern, rule in rules:
+        if word not in rule:
+            continue
+        # A pattern that ends in `**` is for leaves; arrays are aligned, and transforms inherited, all the same.
+        # What an empty container counts as is the metric's matter, but it may be skipped.
+        here = (
+            form == "scalar"
+            or pattern[-1:] != [ANYTHING]
+            or word in ("align", "transform", "weight", "limit")
+        )
+        here = here or (word == "skip" and form == "empty")
+        here = here and pattern_matches(pattern, schema)
+        # What weighs a container weighs all below it, once.
+        if here and word == "weight" and schema and pattern[-1:] == [ANYTHING]:
+            here = not pattern_matches(pattern, schema[:-1])
+        if here and literal_segments(pattern) >= best:
+            best, answer = literal_segments(pattern), rule[word]
+    return answer
 
 
 def long_form(rule: str | Mapping) -> Mapping:
@@ -764,7 +770,7 @@ def member_node(plan: Plan, node: Mapping | None, key: str) -> object:
 LEFT_OUT = {"x-eval-skip": True}
 
 
-@dataclass(frozen=True)
+@dataclass
 class Place:
     """Where the walk is: the three paths, the schema, the weight so far, and the transforms in force.
 
@@ -801,9 +807,9 @@ class Place:
         written = None if self.written is UNLISTED else self.written
         value = actual if expected is MISSING else expected
         node = chosen_node(plan, written, value)
-        here = replace(self, form="scalar" if not is_container(value) else "full" if value else "empty")
+        form = "scalar" if not is_container(value) else "full" if value else "empty"
         words = ("weight", "transform", "limit")
-        weight, transforms, limit = (plan.rule_at(here, node, word) for word in words)
+        weight, transforms, limit = (plan.rule_at(self.schema, form, node, word) for word in words)
         return Place(
             self.schema,
             self.expected,
@@ -815,7 +821,7 @@ class Place:
             self.outer[1] if transforms is None else transforms,
             self.alone,
             self.pairing,
-            form=here.form,
+            form=form,
             limit=self.outer[2] if limit is None else limit,
         )
 

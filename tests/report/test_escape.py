@@ -6,10 +6,10 @@ import unicodedata
 from functools import partial
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_jsonmatch.report.escape import clip, clip_middle, display_width, pad, printable
+from tests.laws import law
 
 clip_start = partial(clip, head=0)
 
@@ -47,7 +47,7 @@ def test_ascii_only_escapes_everything_else_too():
     assert printable("Ünï 日 😀 e\u0301 \x1b", ascii_only=True) == r"\xdcn\xef \u65e5 \U0001f600 e\u0301 \x1b"
 
 
-@given(ANY_TEXT)
+@law(ANY_TEXT)
 def test_no_text_leaves_anything_raw(text):
     shown = printable(text)
 
@@ -55,18 +55,18 @@ def test_no_text_leaves_anything_raw(text):
     assert shown.encode("utf-8").decode("utf-8") == shown
 
 
-@given(ANY_TEXT)
+@law(ANY_TEXT)
 def test_ascii_text_is_ascii(text):
     assert printable(text, ascii_only=True).isascii()
 
 
-@given(ANY_TEXT, st.integers(1, 30), st.booleans())
+@law(ANY_TEXT, st.integers(1, 30), st.booleans())
 def test_what_is_cut_fits(text, width, unicode):
     for cut in (clip, clip_start, clip_middle):
         assert display_width(cut(text, width, unicode=unicode)) <= width
 
 
-@given(ANY_TEXT)
+@law(ANY_TEXT)
 def test_what_fits_is_not_cut(text):
     shown = printable(text)
     width = max(display_width(shown), 1)

@@ -6,7 +6,6 @@ import re
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import compare_json, register_comparator
@@ -14,7 +13,8 @@ from pytest_jsonmatch.report.escape import display_width
 from pytest_jsonmatch.report.failure import failure_message
 from pytest_jsonmatch.report.terminal_style import TerminalStyle
 from pytest_jsonmatch.results.limits import ScoreCheck
-from tests.conftest import session_registry, share
+from tests.conftest import session_registry
+from tests.laws import law
 
 EXPECTED = {
     "number": "INV-2024-0017",
@@ -426,12 +426,12 @@ VALUES = st.recursive(
 DOCUMENTS = st.dictionaries(ANY_TEXT, VALUES, max_size=12)
 
 
-@settings(max_examples=share(80))
-@given(
-    metric=st.sampled_from(["field_match", "field_match_normalized", "json_similarity"]),
-    actual=DOCUMENTS,
-    expected=DOCUMENTS,
-    unicode=st.booleans(),
+@law(
+    st.sampled_from(["field_match", "field_match_normalized", "json_similarity"]),
+    DOCUMENTS,
+    DOCUMENTS,
+    st.booleans(),
+    examples=80,
 )
 def test_whatever_the_data_the_message_is_short_narrow_and_clean(metric, actual, expected, unicode):
     shown = message(actual, expected, metric=metric, unicode=unicode, name="\x1b[31m\u202e")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import assume
 from hypothesis import strategies as st
 
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.formatting import limit_texts, score_text
+from tests.laws import law
 
 SCORES = st.floats(0, 1)
 
@@ -57,8 +58,7 @@ def test_a_value_and_its_limit_differ_as_printed(value, limit, shown):
     assert limit_texts(value, limit) == shown
 
 
-@given(SCORES, SCORES)
-@example(0.95, 0.9500000000000001)
+@law(SCORES, SCORES, also=[(0.95, 0.9500000000000001)])
 def test_the_lower_figure_reads_as_the_lower_one(value, limit):
     assume(value < limit)
 
@@ -68,7 +68,7 @@ def test_the_lower_figure_reads_as_the_lower_one(value, limit):
     assert float(shown[1]) == limit
 
 
-@given(SCORES)
+@law(SCORES)
 def test_only_a_perfect_score_reads_as_one_and_only_nothing_as_zero(score):
     for text in (score_text(score), limit_texts(score, 1.0)[0]):
         assert (float(text) == 1.0, float(text) == 0.0) == (score == 1.0, score == 0.0)

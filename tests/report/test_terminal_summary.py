@@ -5,7 +5,6 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import replace
 
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import Comparison, FieldAggregation, RunResult
@@ -17,7 +16,7 @@ from pytest_jsonmatch.report.terminal import block_lines, blocks_lines
 from pytest_jsonmatch.report.terminal_style import TerminalStyle
 from pytest_jsonmatch.results.comparison import Case
 from tests.conftest import compared as kept
-from tests.conftest import share
+from tests.laws import law
 
 
 def compared(name, actual, expected, *, limit=1.0, metric="json_similarity", threshold=None, **options):
@@ -198,12 +197,12 @@ COMPARISONS = st.builds(
 )
 
 
-@settings(max_examples=share(150))
-@given(
+@law(
     st.lists(COMPARISONS, max_size=4),
     st.integers(20, 130),
     st.booleans(),
     st.sampled_from(["auto", "failed", "all"]),
+    examples=150,
 )
 def test_whatever_the_paths_no_line_is_wider_than_the_terminal(comparisons, width, unicode, mode):
     drawn = blocks_lines(report_of(comparisons), TerminalStyle(mode=mode, width=width, unicode=unicode))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_jsonmatch.report.textdiff import spans
+from tests.laws import law
 
 MARKS = {"=": "{}", "-": "[-{}-]", "+": "{{+{}+}}"}
 
@@ -30,7 +30,7 @@ def test_words_first_then_characters(expected, actual, marked):
     assert "".join(MARKS[kind].format(text) for kind, text in spans(expected, actual)) == marked
 
 
-@given(st.text("ab ,é", max_size=40), st.text("ab ,é", max_size=40))
+@law(st.text("ab ,é", max_size=40), st.text("ab ,é", max_size=40))
 def test_both_texts_can_be_read_back(expected, actual):
     found = spans(expected, actual)
 
@@ -38,7 +38,7 @@ def test_both_texts_can_be_read_back(expected, actual):
     assert "".join(text for kind, text in found if kind != "-") == actual
 
 
-@given(st.text("ab ", max_size=20), st.text("ab ", max_size=20))
+@law(st.text("ab ", max_size=20), st.text("ab ", max_size=20))
 def test_what_is_shared_and_what_is_not_take_turns(expected, actual):
     kinds = "".join(kind for kind, _ in spans(expected, actual))
 

@@ -9,13 +9,13 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import Comparison, ConfigurationError, RunResult, compare_json, read_results
 from pytest_jsonmatch.results.comparison import Case, CaseRun
 from pytest_jsonmatch.results.file import from_text, to_text
 from pytest_jsonmatch.support.atomic import write_file
+from tests.laws import law
 
 leaves = st.none() | st.booleans() | st.integers(-3, 3) | st.text(max_size=3)
 records = st.dictionaries(st.text(max_size=3), leaves | st.lists(leaves, max_size=2), max_size=3)
@@ -61,7 +61,7 @@ results = st.builds(
 )
 
 
-@given(results)
+@law(results)
 def test_what_is_written_is_read_back(result):
     text = to_text(result)
     assert text.isascii()

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from copy import deepcopy
 from typing import Any
 
 import jsonschema_rs
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume
 from hypothesis import strategies as st
 
-from pytest_jsonmatch import ConfigurationError
+from pytest_jsonmatch import ConfigurationError, JsonMatchError, compare_json
 from pytest_jsonmatch.schema import (
     GoldValidationError,
     GoldWarning,
@@ -21,7 +22,8 @@ from pytest_jsonmatch.schema import (
     resolve_schema_references,
     validate_gold,
 )
-from tests.conftest import share
+from tests.fuzz.documents import WORDS, figures, near, nonfinite, scalars
+from tests.laws import law
 
 KEYS = st.sampled_from(["a", "b", "a.b", "é", "$ref", "properties"])
 SCALARS = (
@@ -96,9 +98,6 @@ SCHEMAS = st.builds(
     PARTS,
     PARTS,
 )
-THOROUGH = settings(
-    max_examples=share(100), suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.data_too_large]
-)
 
 
 def outline(root: SchemaNode) -> list[Any]:
@@ -167,8 +166,7 @@ def sorted_types(schema: Any) -> Any:
     return sorted(schema) if isinstance(schema, list) else schema
 
 
-@given(st.lists(VALUES, min_size=1, max_size=4))
-@THOROUGH
+@law(st.lists(VALUES, min_size=1, max_size=4))
 def test_what_a_schema_was_inferred_from_fits_it(values: list[Any]) -> None:
     schema = infer_schema(deepcopy(values))
     with warnings.catch_warnings():
@@ -178,8 +176,7 @@ def test_what_a_schema_was_inferred_from_fits_it(values: list[Any]) -> None:
     assert sorted_types(resolve_schema_references(schema)) == sorted_types(schema)
 
 
-@given(st.lists(VALUES, min_size=1, max_size=4))
-@THOROUGH
+@law(st.lists(VALUES, min_size=1, max_size=4))
 def test_inferring_and_annotating_give_a_schema_that_parses(values: list[Any]) -> None:
     schema = infer_schema(values)
     before = deepcopy(schema)
@@ -189,8 +186,7 @@ def test_inferring_and_annotating_give_a_schema_that_parses(values: list[Any]) -
     assert schema == before
 
 
-@given(SCHEMAS)
-@THOROUGH
+@law(SCHEMAS)
 def test_resolving_is_idempotent_and_says_the_same_and_changes_nothing(schema: dict[str, Any]) -> None:
     before = deepcopy(schema)
     try:
@@ -204,8 +200,7 @@ def test_resolving_is_idempotent_and_says_the_same_and_changes_nothing(schema: d
     assert schema == before
 
 
-@given(SCHEMAS, VALUES)
-@THOROUGH
+@law(SCHEMAS, VALUES)
 def test_a_value_that_is_valid_is_of_the_types_that_the_tree_tells(
     schema: dict[str, Any], value: Any
 ) -> None:
@@ -222,3 +217,84 @@ def test_a_value_that_is_valid_is_of_the_types_that_the_tree_tells(
         assume(False)
         raise
     assert told == []
+
+
+# -- whatever a schema holds ----------------------------------------------------------------------------------
+
+KEYWORDS = [
+    *("$id", "$defs", "$anchor", "$dynamicRef", "$schema", "allOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"),
+    *("prefixItems", "contains", "additionalProperties", "patternProperties", "unevaluatedProperties", "propertyNames"),
+    *("const", "enum", "required", "nullable", "format", "pattern", "minimum", "multipleOf", "maxItems", "discriminator"),
+    *("x-eval-skip", "x-eval-weight", "x-eval-transform", "x-eval-accept", "x-eval-nonsense"),
+]  # fmt: skip
+NAMES = st.sampled_from([*KEYWORDS, *WORDS])
+ODD = st.sampled_from(
+    ["#/$defs/one", "#/", "#/properties/a", "#one", "https://example.org/x", "[", "a" * 200]
+)
+wild = st.recursive(
+    scalars | nonfinite | ODD | NAMES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=4),
+    max_leaves=10,
+)
+
+
+@st.composite
+def damaged(draw):
+    """A schema that is valid, with a few of its parts exchanged, added or lost."""
+    schema = deepcopy(draw(SCHEMAS))
+    for _ in range(draw(st.integers(1, 3))):
+        nodes = [schema]
+        for node in nodes:
+            inside = node.values() if isinstance(node, dict) else node
+            nodes += [each for each in inside if isinstance(each, (dict, list))]
+        node = draw(st.sampled_from(nodes))
+        if isinstance(node, list):
+            node.insert(draw(st.integers(0, len(node))), draw(wild))
+        elif node and draw(st.booleans()):
+            name = draw(st.sampled_from(sorted(node)))
+            node[name] = draw(wild)
+        else:
+            node[draw(NAMES)] = draw(wild)
+    return schema
+
+
+def annotate(schema, gold=None):
+    return annotate_xeval(deepcopy(schema), gold)
+
+
+@law(SCHEMAS | damaged() | wild, VALUES, VALUES, examples=200)
+def test_any_schema_gives_figures_or_a_documented_error(schema, expected, actual):
+    before = repr(schema)
+    for use in (
+        parse_eval_schema,
+        resolve_schema_references,
+        annotate,
+        lambda each: annotate(each, [expected]),
+    ):
+        with suppress(JsonMatchError):
+            use(schema)
+    with suppress(JsonMatchError):
+        result = compare_json(actual, expected, schema=schema)
+        assert all(0.0 <= figure <= 1.0 for figure in figures(result) if figure is not None)
+    assert repr(schema) == before
+
+
+@law(SCHEMAS, VALUES, VALUES)
+def test_a_resolved_schema_scores_as_its_source(schema, expected, actual):
+    try:
+        assume(jsonschema_rs.is_valid(schema, expected))  # a value that fits no alternative has no rules
+    except ValueError:  # a schema that needs itself
+        return
+    with suppress(JsonMatchError):
+        resolved = resolve_schema_references(schema)
+        one, two = (compare_json(actual, expected, schema=each) for each in (schema, resolved))
+        assert near(figures(one), figures(two))
+        assert one.counts == two.counts
+
+
+@law(st.lists(VALUES, min_size=1, max_size=3), VALUES)
+def test_an_inferred_schema_scores_as_none(documents, actual):
+    with suppress(JsonMatchError):
+        schema = infer_schema(deepcopy(documents))
+        one, two = compare_json(actual, documents[0]), compare_json(actual, documents[0], schema=schema)
+        assert near(figures(one), figures(two))

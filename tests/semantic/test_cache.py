@@ -9,7 +9,6 @@ from pathlib import Path
 
 import filelock
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import (
@@ -22,6 +21,7 @@ from pytest_jsonmatch import (
     Verdict,
 )
 from pytest_jsonmatch.semantic import cache
+from tests.laws import law
 
 LINE = '{"path": "city", "expected": "New York", "actual": "NYC", "equivalent": true, "model": "m", "prompt": "1"}'
 NYC = JudgeItem("1", "city", "New York", "NYC")
@@ -299,7 +299,7 @@ VALUES = st.recursive(
 )
 
 
-@given(
+@law(
     VALUES,
     VALUES,
     st.text(),

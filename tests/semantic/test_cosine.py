@@ -9,7 +9,6 @@ from multiprocessing import get_context
 from zlib import crc32
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import (
@@ -22,6 +21,7 @@ from pytest_jsonmatch import (
 )
 from pytest_jsonmatch.semantic import encoders
 from tests.conftest import bound, session_registry
+from tests.laws import law
 
 
 class Trigrams:
@@ -124,7 +124,7 @@ TEXTS = st.lists(
 )
 
 
-@given(expected=TEXTS, actual=TEXTS, slots=st.sampled_from([3, 64]))
+@law(TEXTS, TEXTS, st.sampled_from([3, 64]))
 def test_the_table_is_the_plain_function_to_the_last_bit(expected, actual, slots):
     with session_registry() as registry:
         registry.encoder("trigrams", Trigrams(slots))

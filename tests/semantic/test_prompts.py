@@ -6,7 +6,6 @@ import math
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import JudgeError, JudgeItem, Verdict
@@ -19,6 +18,7 @@ from pytest_jsonmatch.semantic.prompts import (
     read_answer,
     write_question,
 )
+from tests.laws import law
 
 UNSEEN = "\x00\x1b\x7f\x9b\xad\u200b\u202e\u2028\u2066\udfff\ue000\ufeff\uffff\U000e0041\U0010fffd"
 TEXTS = st.text() | st.lists(st.sampled_from([*UNSEEN, *'"\\<>[]{}', "[INST]", "a"])).map("".join)
@@ -35,7 +35,7 @@ def pairs_of(*items):
     return text, json.loads(text)["pairs"], list(asked)
 
 
-@given(VALUES, VALUES, TEXTS, st.none() | TEXTS, st.none() | TEXTS)
+@law(VALUES, VALUES, TEXTS, st.none() | TEXTS, st.none() | TEXTS)
 def test_every_value_comes_back_as_it_was_and_stays_in_its_place(
     expected, actual, path, description, criterion
 ):
@@ -173,7 +173,7 @@ def test_an_answer_without_verdicts(text, message):
     assert (caught.value.kind, caught.value.message[: len(message)]) == ("invalid", message)
 
 
-@given(
+@law(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.sampled_from(["a", "b", "id", "verdicts"]),
         lambda inner: (

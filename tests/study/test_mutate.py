@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.engine.value.convert import replace_value
 from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.study.mutate import KINDS, find_holes, make_mutations
+from tests.laws import law
 
 
 def broken(expected, kind):
@@ -69,7 +69,7 @@ JSON = st.recursive(
 )
 
 
-@given(JSON, st.integers(1, 30))
+@law(JSON, st.integers(1, 30))
 def test_each_mutation_changes_the_answer_and_there_are_no_more_than_asked_for(expected, most):
     found = make_mutations(expected, most)
     assert len(found) <= most

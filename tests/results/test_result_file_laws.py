@@ -7,11 +7,11 @@ from contextlib import suppress
 from typing import Any
 
 from hypothesis import strategies as st
-from laws import law
 
 from pytest_jsonmatch import Comparison, ConfigurationError, RunResult, compare_json
 from pytest_jsonmatch.results.comparison import Case, CaseRun
 from pytest_jsonmatch.results.file import from_text, to_text
+from tests.laws import law
 
 
 def _comparison(actual: object, expected: object) -> Comparison:
@@ -58,7 +58,7 @@ PLACES = [(number, *place) for number, line in enumerate(LINES) for place in pla
 
 
 @law(st.sampled_from(PLACES), st.sampled_from(VALUES), st.booleans(), examples=300)
-def a_result_file_with_a_wrong_value_is_read_or_refused(place, value, has_half_a_character):
+def test_a_result_file_with_a_wrong_value_is_read_or_refused(place, value, has_half_a_character):
     lines = json.loads(json.dumps(LINES))
     if has_half_a_character:
         lines[place[0]]["\ud800"] = 1

@@ -6,10 +6,10 @@ import json
 
 from hypothesis import assume
 from hypothesis import strategies as st
-from laws import law
 
 from pytest_jsonmatch import Extraction, JsonExtractionError, JsonParseError, assert_json_match, extract_json
 from pytest_jsonmatch.reading.strict import parse_json
+from tests.laws import law
 
 scalars = (
     st.none()
@@ -76,7 +76,7 @@ def answers(draw):
     st.sampled_from([None, "object", "array"]),
     examples=250,
 )
-def any_text_gives_an_extraction_or_a_documented_error(text, want):
+def test_any_text_gives_an_extraction_or_a_documented_error(text, want):
     found = outcome(text, want=want)
     if isinstance(found, JsonExtractionError):
         assert found.reason
@@ -89,20 +89,20 @@ def any_text_gives_an_extraction_or_a_documented_error(text, want):
 
 
 @law(shards | answers())
-def any_text_is_survived_with_repair_too(text):
+def test_any_text_is_survived_with_repair_too(text):
     found = outcome(text, repair=True)
     assert isinstance(found, Extraction) or found.reason
 
 
 @law(shards | answers())
-def bytes_are_read_as_their_text_is(text):
+def test_bytes_are_read_as_their_text_is(text):
     assume(text.isprintable() or text.isascii())
     found, again = outcome(text), outcome(text.encode())
     assert repr(found) == repr(again)
 
 
 @law(st.text() | shards | st.binary() | deep)
-def any_text_is_strict_json_or_an_error_with_a_place(text):
+def test_any_text_is_strict_json_or_an_error_with_a_place(text):
     found = strict_outcome(text)
     if isinstance(found, JsonParseError):
         assert min(found.line, found.column) >= 1
@@ -111,7 +111,7 @@ def any_text_is_strict_json_or_an_error_with_a_place(text):
 
 
 @law(shards)
-def strict_json_takes_what_the_standard_library_takes_but_for_nan(text):
+def test_strict_json_takes_what_the_standard_library_takes_but_for_nan(text):
     try:
         value = json.loads(text)
     except ValueError:
@@ -124,14 +124,14 @@ def strict_json_takes_what_the_standard_library_takes_but_for_nan(text):
 
 
 @law(values)
-def a_dumped_value_is_the_whole_text(value):
+def test_a_dumped_value_is_the_whole_text(value):
     text = json.dumps(value)
     assert extract_json(text) == Extraction(value, "whole", (0, len(text)))
     assert parse_json(text) == value
 
 
 @law(prose, containers, prose, st.sampled_from([None, 2]))
-def a_container_in_prose_is_found_where_it_stands(before, value, after, indent):
+def test_a_container_in_prose_is_found_where_it_stands(before, value, after, indent):
     body = json.dumps(value, indent=indent)
     found = extract_json(f"{before} {body} {after}")
     assert found.value == value
@@ -139,35 +139,35 @@ def a_container_in_prose_is_found_where_it_stands(before, value, after, indent):
 
 
 @law(prose, values, prose, st.sampled_from(["```", "````", "~~~"]), st.sampled_from(["json", "", "JSON"]))
-def a_value_in_a_fence_is_found(before, value, after, mark, tag):
+def test_a_value_in_a_fence_is_found(before, value, after, mark, tag):
     body = json.dumps(value, indent=1)
     found = extract_json(f"Here{before}:\n{mark}{tag}\n{body}\n{mark}\n{after}")
     assert (found.value, found.method) == (value, "fence")
 
 
 @law(st.text(st.characters(exclude_characters="<>")), containers)
-def reasoning_is_never_the_answer(reasoning, value):
+def test_reasoning_is_never_the_answer(reasoning, value):
     text = json.dumps(value)
     found = extract_json(f'<think>{reasoning}{{"draft": true}}</think>\n{text}')
     assert (found.value, found.method) == (value, "stripped")
 
 
 @law(containers.filter(bool), st.data())
-def a_truncated_answer_is_an_error_and_never_a_fragment(value, data):
+def test_a_truncated_answer_is_an_error_and_never_a_fragment(value, data):
     text = json.dumps(value, indent=1)
     cut = data.draw(st.integers(min_value=1, max_value=len(text) - 1))
     assert isinstance(outcome(text[:cut]), JsonExtractionError)
 
 
 @law(containers, containers)
-def the_largest_wins_and_the_last_among_equals(first, second):
+def test_the_largest_wins_and_the_last_among_equals(first, second):
     texts = [json.dumps(first), json.dumps(second)]
     found = extract_json(f"a {texts[0]} b {texts[1]} c")
     assert found.value == (first if len(texts[0]) > len(texts[1]) else second)
 
 
 @law(st.text() | shards | answers() | prose, examples=250)
-def any_text_equals_itself(text):
+def test_any_text_equals_itself(text):
     begins_like_json = text.removeprefix("\ufeff").lstrip(" \t\r\n")[:1] in {"{", "["}
     if not begins_like_json or not isinstance(strict_outcome(text), JsonParseError):
         assert assert_json_match(text, text).score == 1.0
