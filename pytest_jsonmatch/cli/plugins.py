@@ -9,6 +9,7 @@ process that imports them. A package names its module in an entry point group of
 
 from __future__ import annotations
 
+import warnings
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -20,13 +21,15 @@ from typing import Any, Final
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import import_named
 from pytest_jsonmatch.engine.plan.registry import session_registry
-from pytest_jsonmatch.engine.value.errors import JsonMatchError, format_error
+from pytest_jsonmatch.engine.value.errors import JsonMatchError, JsonMatchWarning, format_error
 
 ENTRY_POINTS: Final = "jsonmatch"
 """The group of entry points in which packages name a module with the hook."""
 _HOOK: Final = "pytest_jsonmatch_register"
 _POST_PROCESS: Final = "post_process"
 """The name of a post-processor, or of a list of them, in a module of `-p`."""
+_POST_PROCESSING: Final = "jsonmatch evaluate"
+"""The command that applies post-processors."""
 
 
 @contextmanager
@@ -40,7 +43,14 @@ def plugins(options: Namespace) -> Iterator[None]:
     with session_registry() as registry:
         for name, plugin in {id(plugin): (name, plugin) for name, plugin in modules}.values():
             hook = getattr(plugin, _HOOK, None)
-            if hook is None and hasattr(plugin, _POST_PROCESS):
+            has_post_processor = name in options.plugins and hasattr(plugin, _POST_PROCESS)
+            if has_post_processor and options.command != _POST_PROCESSING:
+                warnings.warn(
+                    f"{_POST_PROCESS} of {name} is not applied: only {_POST_PROCESSING} does that",
+                    JsonMatchWarning,
+                    stacklevel=1,
+                )
+            if hook is None and has_post_processor:
                 continue
             if hook is None:
                 raise CommandError(
@@ -67,7 +77,7 @@ def post_processors(options: Namespace) -> list[Any]:
 
 def load_in_worker(names: list[str]) -> None:
     """Register what the installed plugins and the modules of `-p` have, for the rest of this process."""
-    _kept.enter_context(plugins(Namespace(plugins=names)))
+    _kept.enter_context(plugins(Namespace(plugins=names, command=_POST_PROCESSING)))
 
 
 _kept: Final = ExitStack()

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from pytest_jsonmatch import ConfigurationError, compare_json
+from pytest_jsonmatch import ConfigurationError, compare_corpus, compare_json, read_results, reclassify_nulls
 
 COMPARE = "compare a.json a.json --metric ours"
 
@@ -120,3 +120,25 @@ def test_a_plugin_that_is_not_there(plugin, refused):
     plugin()
     told = "'nowhere' can't be imported: ModuleNotFoundError: No module named 'nowhere'"
     assert refused(f"{COMPARE} -p nowhere").startswith(f"jsonmatch compare: {told}")
+
+
+def test_a_post_processor_counts_as_in_python_or_is_named(write, folder, command, monkeypatch):
+    monkeypatch.delitem(sys.modules, "jm_nulls", raising=False)
+    monkeypatch.syspath_prepend(folder)
+    write(
+        jm_nulls_py="from pytest_jsonmatch import reclassify_nulls as post_process\n",
+        gold_jsonl=[{"id": 1, "gold": {"a": 1, "b": None}}, {"id": 2, "gold": {"a": 2, "b": "y"}}],
+        answers_jsonl=[{"id": 2, "calls": {"a": 2, "b": None}}, {"id": 1, "calls": 'So: {"a": 1}'}],
+        gold_json={"a": 1, "b": None},
+        answer_json={"a": 1},
+    )
+    columns = "--id id --expected gold --actual calls"
+    assert command(f"evaluate answers.jsonl gold.jsonl {columns} -p jm_nulls --json run.jsonl").code == 0
+    files = folder / "answers.jsonl", folder / "gold.jsonl"
+    settings = {"id": "id", "expected": "gold", "actual": "calls", "post_process": reclassify_nulls}
+    run = compare_corpus(*files, **settings)
+    assert (run.total_skipped, run.total_omissions) == (1, 1)
+    assert read_results(folder / "run.jsonl").totals == run.totals
+    assert command("compare answer.json gold.json -p jm_nulls").err == (
+        "jsonmatch compare: warning: post_process of jm_nulls is not applied: only jsonmatch evaluate does that\n"
+    )
