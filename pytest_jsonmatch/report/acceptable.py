@@ -48,6 +48,8 @@ _RULES: Final[Mapping[str, tuple[Mapping[str, Any], str]]] = {
 _ABSENT: Final[list[Any]] = [None, "", "N/A", "n/a", "-", "none", "null", [], {}]
 _MIN_SHARE: Final = 0.02
 """Kinds with a smaller share of the loss are not tried."""
+_MIN_GAIN: Final = 0.001
+"""A rule that raises the mean score by less, or lowers it, is not shown."""
 _MAX_RECORDS: Final = 1_000
 """Nothing is tried for runs with more imperfect records, since each is compared again for each kind."""
 
@@ -78,7 +80,8 @@ def accept_kinds(results: RunResult) -> Iterator[Accepted]:
 
     A rule is for the fields that have the kind only, since a rule for all fields would hide other mistakes.
     Nothing is offered for kinds that may be mistakes, such as extra elements. All records with a score below
-    1 must be kept.
+    1 must be kept. Rules with which the score does not rise are left out, such as `absent` where
+    many values that are equal no longer count.
     """
     kept = [record.match for record in results.records if record.match is not None and not record.error]
     imperfect = [match for match in kept if match.score is not None and match.score < 1.0]
@@ -95,7 +98,7 @@ def accept_kinds(results: RunResult) -> Iterator[Accepted]:
             continue
         having = [match for match in imperfect if name in match.kinds]
         gain = _compute_gain(having, name, list(kind.fields))
-        if gain is not None:
+        if gain is not None and gain / scored >= _MIN_GAIN:
             rule = "absent: [null, '', …]" if name == NOTHING else _RULES[name][1]
             yield Accepted(name, min(mean + gain / scored, 1.0), rule)
 

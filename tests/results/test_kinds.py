@@ -176,9 +176,8 @@ ANSWERS = [
 def test_scores_with_rules_that_accept_a_kind():
     run = compare_corpus(ANSWERS, GOLD, id="id", keep="imperfect")
     accepted = {each.kind: each for each in accept_kinds(run)}
-    # Nothing is offered for values that may be wrong.
+    # Nothing is offered for values that may be wrong, nor a rule with which the score stays.
     assert set(accepted) == {
-        "null, empty or absent",
         "white space",
         "case or accents",
         "amount in another form",
@@ -190,7 +189,8 @@ def test_scores_with_rules_that_accept_a_kind():
     for kind in ("white space", "case or accents", "punctuation", "order of elements"):
         # What a rule brings is what the kind costs.
         assert accepted[kind].score - mean == pytest.approx(run.kinds[kind].cost), kind
-    assert accepted["null, empty or absent"].rule == "absent: [null, '', …]"
+    run = compare_corpus([{"a": 1, "e": None}], [{"a": 1}], keep="imperfect")
+    assert list(accept_kinds(run)) == [("null, empty or absent", 1.0, "absent: [null, '', …]")]
 
 
 def test_rules_are_for_the_fields_that_have_the_kind_and_add_to_those_that_exist():
@@ -201,6 +201,14 @@ def test_rules_are_for_the_fields_that_have_the_kind_and_add_to_those_that_exist
         "case or accents": 0.5,
         "white space": 0.5,
     }
+
+
+def test_a_rule_that_lowers_the_score_is_not_shown():
+    run = compare_corpus(
+        [{"a": None, "b": None, "c": 9, "e": None}], [{"a": None, "b": None, "c": 1}], keep="all"
+    )
+    assert "null, empty or absent" in run.kinds
+    assert list(accept_kinds(run)) == []
 
 
 def test_nothing_is_tried_where_values_are_not_kept():
