@@ -35,7 +35,7 @@ def suggest_absent(results: Iterable[MatchResult]) -> str | None:
                 explained += difference.cost
                 sides = (field.expected, field.actual)
                 values |= {render(value): None for value in sides if value is not MISSING}
-    if not values or explained < _MIN_SHARE * loss or len(values) > _MAX_VALUES:
+    if not explained or explained < _MIN_SHARE * loss or len(values) > _MAX_VALUES:
         return None
     listed = ", ".join(values)
     share = f"explain {explained / loss:.0%} of the loss".replace("%", " %")

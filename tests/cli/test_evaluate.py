@@ -576,3 +576,10 @@ def test_nulls_that_explain_the_loss_are_named(command, write):
     out = command("evaluate a.jsonl g.jsonl --config rules.json").out
     assert "explain" not in out
     assert "score 1.00" in out
+
+
+def test_null_values_that_cost_nothing_explain_no_loss(write, command):
+    write(gold_jsonl=[{"a": 1, "b": [], "c": 2}] * 2, answers_jsonl=[{"a": 1, "b": {}, "c": None}] * 2)
+    ran = command("evaluate answers.jsonl gold.jsonl --metric pairwise_f1 --fields", 'c={"weight": 0}')
+    assert ran.code == 0
+    assert "explain" not in ran.out
