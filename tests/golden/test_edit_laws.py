@@ -5,12 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
-import subprocess
-import sys
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
-import pytest
 from hypothesis import strategies as st
 
 from pytest_jsonmatch import compare_json
@@ -18,8 +13,7 @@ from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.golden.edit import edit
 from pytest_jsonmatch.golden.merge import merge
 from pytest_jsonmatch.reading.yamlevents import load
-from tests import forked
-from tests.conftest import CI_VARIABLES
+from tests.fuzz.suites import new_suite, run_pytest
 from tests.fuzz.yamlfiles import a_golden_file, a_value, chances, changed, parser_of_yaml
 from tests.laws import law
 
@@ -90,21 +84,6 @@ def test_merging_makes_any_value_of_any_other(rng):
 # -- the option ----------------------------------------------------------------------------------------------
 
 
-def run_pytest(folder, *arguments):
-    """Run pytest on a folder, with this plugin alone and outside of CI; return its exit status and what it prints."""
-    output = folder.with_suffix(".out")
-    with pytest.MonkeyPatch.context() as patch, output.open("wb") as file:
-        for name in CI_VARIABLES:
-            patch.delenv(name, raising=False)
-        patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-        patch.setenv("PYTEST_ADDOPTS", "")
-        patch.chdir(folder)
-        options = ("-q", "--tb=short", "-p", "no:cacheprovider", "-p", "jsonmatch", *arguments)
-        command = (sys.executable, "-mpytest", *options)
-        status = forked.popen(subprocess.Popen, command, stdout=file, stderr=file).wait()
-    return status, output.read_text(encoding="utf-8")
-
-
 # (So many files take more choices than Hypothesis makes for one input.)
 @law(st.integers(0, 2**40), examples=1)
 def test_an_update_writes_what_came_and_nothing_else(number):
@@ -118,10 +97,7 @@ def test_an_update_writes_what_came_and_nothing_else(number):
             for number, value in enumerate(values)
         ]
         before[f"f{index}.golden.yaml"] = a_golden_file(rng, cases)
-    with TemporaryDirectory() as name:
-        folder = Path(name, "suite")
-        folder.mkdir()
-        (folder / "pytest.ini").write_text("[pytest]\n")
+    with new_suite() as folder:
         for file, data in before.items():
             (folder / file).write_bytes(data)
         _, said = run_pytest(folder, "--jsonmatch-update=all")

@@ -1,8 +1,7 @@
 """The law: the same data gives the same numbers, whichever way they come in and whichever way they are looked at.
 
 Random answers and options go in by every way in `WAYS`; each run is read back from its file, and its shards are merged.
-All have the same totals, the same verdicts of gates and the same table of fields. A new way is one more entry. A tenth
-of the seeds is tried, a twentieth of those in Python, and all of them with `FULL=1`.
+All have the same totals, the same verdicts of gates and the same table of fields. A new way is one more entry.
 """
 
 from __future__ import annotations
@@ -11,15 +10,18 @@ import csv
 import importlib.metadata
 import itertools
 import json
-import os
 import random
 import shutil
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import pytest
+from hypothesis import strategies as st
 
 from pytest_jsonmatch import (
     Comparison,
@@ -36,12 +38,11 @@ from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.results.comparison import Case, CaseRun
 from pytest_jsonmatch.results.file import from_text, to_text
 from tests.conftest import XDIST, main, with_entry_points
+from tests.fuzz.suites import new_suite, run_pytest
+from tests.laws import law
 
-NUMBERS = itertools.count()
-SHARE = 1 if os.environ.get("FULL") else 10
-IN_PYTHON = range(2_000 if SHARE == 1 else 100)
-IN_PYTEST = range(50 // SHARE)
-WITH_WORKERS = range(5 // min(SHARE, 5))
+METRICS = ("field_match", "field_match_normalized", "json_similarity", "pairwise_f1", "leaf_f1")
+SEEDS = st.integers(0, 2**32)
 GATES = [
     *("score >= 0.5", "precision >= 0.7", "recall >= 0.6", "f1 > 0.8", "pass_rate >= 0.2", "micro.f1 >= 0.7"),
     *(
@@ -76,6 +77,10 @@ def draw_value(draw: random.Random) -> Any:
     return draw.choice([0, 1, 2.5, "x", "y z", True, None, "", {}, []])
 
 
+ODD = ("", "a b", "*", "é", "x.y", "[]")
+"""Names of members that a path has to put in quotation marks."""
+
+
 def draw_gold(draw: random.Random) -> dict[str, Any]:
     made: dict[str, Any] = {"kind": draw.choice("xy")}
     for name in draw.sample("acde", draw.randint(0, 4)):
@@ -85,6 +90,10 @@ def draw_gold(draw: random.Random) -> dict[str, Any]:
     if draw.random() < 0.6:
         numbers = draw.sample(range(5), draw.randint(0, 3))
         made["items"] = [{"n": number, "v": draw_value(draw)} for number in numbers]
+    if draw.random() < 0.3:
+        made[draw.choice(ODD)] = draw.choice(
+            [{draw.choice(ODD): draw_value(draw)}, [[draw_value(draw)]], "x"]
+        )
     return made
 
 
@@ -113,7 +122,7 @@ def make_sample(seed: int, *, answered: bool = False) -> Sample:
         name: None if not answered and draw.random() < 0.1 else draw_answer(draw, record)
         for name, record in gold.items()
     }
-    metric = draw.choice(["leaf_f1", "leaf_f1", "json_similarity", "pairwise_f1", "field_match"])
+    metric = draw.choice(["leaf_f1", "leaf_f1", *METRICS])
     options: dict[str, Any] = {"validate": "off", "fields": {}}
     if draw.random() < 0.4:
         options["fields"]["a"] = {"weight": draw.choice([0, 0.1, 2])}
@@ -268,7 +277,8 @@ def by_evaluate(sample: Sample, folder: Path) -> RunResult:
     config, result = folder / "rules.json", folder / "run.jsonl"
     config.write_text(json.dumps(settings_of(sample)), encoding="utf-8")
     arguments = ["--id", "id", "--tags", "kind", "--config", str(config), "--keep", "all"]
-    main(["evaluate", *map(str, files), *arguments, "--json", str(result)])
+    with redirect_stdout(TextIOWrapper(BytesIO())):
+        main(["evaluate", *map(str, files), *arguments, "--json", str(result)])
     return read_results(result)
 
 
@@ -302,10 +312,10 @@ def pytest_jsonmatch_actual(case):
 """
 
 
-def by_assertions(sample: Sample, pytester: pytest.Pytester, *arguments: str) -> RunResult:
-    (pytester.path / "sample.json").write_text(json.dumps(sample._asdict()), encoding="utf-8")
-    pytester.makepyfile(test_all=ASSERTIONS)
-    return run_pytest(pytester, "test_all.py", *arguments)
+def by_assertions(sample: Sample, folder: Path, *arguments: str) -> RunResult:
+    (folder / "sample.json").write_text(json.dumps(sample._asdict()), encoding="utf-8")
+    (folder / "test_all.py").write_text(ASSERTIONS, encoding="utf-8")
+    return run_suite(folder, "test_all.py", *arguments)
 
 
 def settings_of(sample: Sample) -> dict[str, Any]:
@@ -315,23 +325,23 @@ def settings_of(sample: Sample) -> dict[str, Any]:
     return {"metric": sample.metric, **keys, "options": options}
 
 
-def by_yaml(sample: Sample, pytester: pytest.Pytester, *arguments: str) -> RunResult:
+def by_yaml(sample: Sample, folder: Path, *arguments: str) -> RunResult:
     cases = [
         {"id": name, "input": sample.answers[name], "expected": gold, "tags": {"kind": gold["kind"]}}
         for name, gold in sample.gold.items()
     ]
-    path = pytester.path / "all.golden.yaml"
+    path = folder / "all.golden.yaml"
     path.write_text(json.dumps({**settings_of(sample), "cases": cases}), encoding="utf-8")
-    pytester.makeconftest(HOOK)
-    return run_pytest(pytester, "all.golden.yaml", *arguments)
+    (folder / "conftest.py").write_text(HOOK, encoding="utf-8")
+    return run_suite(folder, "all.golden.yaml", *arguments)
 
 
-def by_source(sample: Sample, pytester: pytest.Pytester, source: dict[str, Any], *more: str) -> RunResult:
+def by_source(sample: Sample, folder: Path, source: dict[str, Any], *more: str) -> RunResult:
     """The run of the golden cases of a source."""
-    path = pytester.path / "all.golden.yaml"
+    path = folder / "all.golden.yaml"
     path.write_text(json.dumps({**settings_of(sample), "cases_from": source}), encoding="utf-8")
-    pytester.makeconftest(HOOK)
-    return run_pytest(pytester, "all.golden.yaml", *more)
+    (folder / "conftest.py").write_text(HOOK, encoding="utf-8")
+    return run_suite(folder, "all.golden.yaml", *more)
 
 
 def rows_of(sample: Sample) -> list[dict[str, Any]]:
@@ -344,54 +354,53 @@ def rows_of(sample: Sample) -> list[dict[str, Any]]:
 COLUMNS = {"id": "name", "input": "answer", "expected": "right", "tags": {"kind": "{kind}"}}
 
 
-def by_table(sample: Sample, pytester: pytest.Pytester, *more: str) -> RunResult:
+def by_table(sample: Sample, folder: Path, *more: str) -> RunResult:
     lines = "".join(f"{json.dumps(row)}\n" for row in rows_of(sample))
-    (pytester.path / "rows.jsonl").write_text(lines, encoding="utf-8")
-    return by_source(sample, pytester, {"file": "rows.jsonl", **COLUMNS}, *more)
+    (folder / "rows.jsonl").write_text(lines, encoding="utf-8")
+    return by_source(sample, folder, {"file": "rows.jsonl", **COLUMNS}, *more)
 
 
-def by_array_of_rows(sample: Sample, pytester: pytest.Pytester, *more: str) -> RunResult:
-    (pytester.path / "rows.json").write_text(json.dumps(rows_of(sample)), encoding="utf-8")
-    return by_source(sample, pytester, {"file": "rows.json", **COLUMNS}, *more)
+def by_array_of_rows(sample: Sample, folder: Path, *more: str) -> RunResult:
+    (folder / "rows.json").write_text(json.dumps(rows_of(sample)), encoding="utf-8")
+    return by_source(sample, folder, {"file": "rows.json", **COLUMNS}, *more)
 
 
-def by_csv_rows(sample: Sample, pytester: pytest.Pytester, *more: str) -> RunResult:
+def by_csv_rows(sample: Sample, folder: Path, *more: str) -> RunResult:
     """Only for flat records of texts: every cell is a text."""
     rows = [
         {"name": name, "answer": json.dumps(sample.answers[name]), **gold}
         for name, gold in sample.gold.items()
     ]
-    write_csv(pytester.path / "rows.csv", ["name", "answer", *FLAT], rows)
+    write_csv(folder / "rows.csv", ["name", "answer", *FLAT], rows)
     columns = {**COLUMNS, "expected": {name: name for name in FLAT}}
-    return by_source(sample, pytester, {"file": "rows.csv", **columns}, *more)
+    return by_source(sample, folder, {"file": "rows.csv", **columns}, *more)
 
 
-def by_rows(sample: Sample, pytester: pytest.Pytester, *more: str) -> RunResult:
-    (pytester.path / "rows.json").write_text(json.dumps(rows_of(sample)), encoding="utf-8")
+def by_rows(sample: Sample, folder: Path, *more: str) -> RunResult:
+    (folder / "rows.json").write_text(json.dumps(rows_of(sample)), encoding="utf-8")
     loads = (
         "import json\n\ndef rows():\n    with open('rows.json') as file:\n        return json.load(file)\n"
     )
-    name = f"dataset{next(NUMBERS)}"
-    (pytester.path / f"{name}.py").write_text(loads, encoding="utf-8")
-    return by_source(sample, pytester, {"rows": f"{name}:rows", **COLUMNS}, *more)
+    (folder / "dataset.py").write_text(loads, encoding="utf-8")
+    return by_source(sample, folder, {"rows": "dataset:rows", **COLUMNS}, *more)
 
 
-def by_files(sample: Sample, pytester: pytest.Pytester, *more: str) -> RunResult:
+def by_files(sample: Sample, folder: Path, *more: str) -> RunResult:
     """A file with what is expected for each case, and its input next to it."""
-    shutil.rmtree(pytester.path / "data", ignore_errors=True)
+    shutil.rmtree(folder / "data", ignore_errors=True)
     for row in rows_of(sample):
-        folder = pytester.path / "data" / row["kind"]
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{row['name']}.json").write_text(json.dumps(row["right"]), encoding="utf-8")
-        (folder / f"{row['name']}.txt").write_text(json.dumps(row["answer"]), encoding="utf-8")
+        place = folder / "data" / row["kind"]
+        place.mkdir(parents=True, exist_ok=True)
+        (place / f"{row['name']}.json").write_text(json.dumps(row["right"]), encoding="utf-8")
+        (place / f"{row['name']}.txt").write_text(json.dumps(row["answer"]), encoding="utf-8")
     source = {"files": "data/*/*.json", "id": "{stem}", "input_file": "{dir}/{stem}.txt"}
-    return by_source(sample, pytester, {**source, "tags": {"kind": "{parent}"}}, *more)
+    return by_source(sample, folder, {**source, "tags": {"kind": "{parent}"}}, *more)
 
 
-def run_pytest(pytester: pytest.Pytester, *arguments: str) -> RunResult:
-    result = pytester.path / "run.jsonl"
+def run_suite(folder: Path, *arguments: str) -> RunResult:
+    result = folder / "run.jsonl"
     result.unlink(missing_ok=True)
-    pytester.runpytest("-q", "--jsonmatch-json=run.jsonl", *arguments)
+    run_pytest(folder, "--jsonmatch-json=run.jsonl", *arguments)
     return read_results(result)
 
 
@@ -467,75 +476,77 @@ def read_back(run: RunResult) -> RunResult:
     return from_text(to_text(run), "run.jsonl")
 
 
-def in_shards(sample: Sample, way: Callable[[Sample], RunResult]) -> RunResult:
-    """A run whose records were split into two shards, each written to a file and read back."""
+def in_shards(sample: Sample, way: Callable[[Sample], RunResult], order: int) -> RunResult:
+    """A run whose records were split into three shards, each written to a file, read back and merged in some order."""
     names = list(sample.gold)
-    one, other = (read_back(way(sample.part({*names[start::2]}))) for start in (0, 1))
-    return other.merge(one)
+    parts = [way(sample.part({*names[start::3]})) for start in range(min(3, len(names)))]
+    orders = [*itertools.permutations(parts)]
+    first, *others = map(read_back, orders[order % len(orders)])
+    for other in others:
+        first = first.merge(other)
+    return first
 
 
-@pytest.fixture(autouse=True)
-def no_warnings(monkeypatch: pytest.MonkeyPatch) -> Any:
+@contextmanager
+def quiet() -> Iterator[None]:
     """Rules may match nothing in random data. (Each command asks for the entry points of all packages.)"""
-    monkeypatch.setattr(importlib.metadata, "distributions", with_entry_points)
-    with warnings.catch_warnings():
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        patch.setattr(importlib.metadata, "distributions", with_entry_points)
         warnings.simplefilter("ignore", JsonMatchWarning)
         yield
 
 
-@pytest.mark.parametrize("block", range(10))
-def test_all_ways_of_python_give_the_same(
-    block: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for seed in IN_PYTHON[block::10]:
-        sample = make_sample(seed)
-        runs = {name: way(sample, tmp_path) for name, way in WAYS.items()}
+@law(SEEDS, examples=150, within=quiet)
+def test_all_ways_of_python_give_the_same(seed: int) -> None:
+    sample = make_sample(seed)
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        runs = {name: way(sample, folder) for name, way in WAYS.items()}
         if None not in sample.answers.values():
-            runs["comparisons"] = by_comparisons(sample, tmp_path)
-        runs |= {f"{name}, read back": read_back(run) for name, run in runs.items()}
+            runs["comparisons"] = by_comparisons(sample, folder)
+        runs |= {
+            f"{name}, read back": read_back(runs[name]) for name in ("compare_corpus", "array", "evaluate")
+        }
         runs["kept records as cases"] = RunResult.of_cases(runs["compare_corpus"].cases)
-        if len(sample.gold) > 1:
-            runs["shards"] = in_shards(sample, lambda part: by_compare_corpus(part, tmp_path))
+        runs["shards"] = in_shards(sample, lambda part: by_compare_corpus(part, folder), seed)
         assert_same(sample, runs)
         sample = make_flat(seed)
-        flat = {"compare_corpus": by_compare_corpus, "csv": by_csv, "evaluate": by_evaluate}
-        assert_same(sample, {name: way(sample, tmp_path) for name, way in flat.items()})
-        capsys.readouterr()
+        assert_same(sample, {way.__name__: way(sample, folder) for way in (by_compare_corpus, by_csv)})
 
 
-@pytest.mark.parametrize("seed", IN_PYTEST)
-def test_all_ways_of_pytest_give_the_same(seed: int, pytester: pytest.Pytester) -> None:
+@law(SEEDS, examples=10, within=quiet)
+def test_all_ways_of_pytest_give_the_same(seed: int) -> None:
     sample = make_sample(seed, answered=seed % 2 == 0)
-    runs = {"compare_corpus": by_compare_corpus(sample, pytester.path)}
-    for name, way in WAYS_OF_PYTEST.items():
-        if name != "assertions" or None not in sample.answers.values():
-            runs[name] = way(sample, pytester)
-    if len(sample.gold) > 1:
-        runs["yaml in shards"] = in_shards(sample, lambda part: by_yaml(part, pytester))
-    assert_same(sample, runs)
-    sample = make_flat(seed)
-    flat = {"csv of a corpus": by_csv(sample, pytester.path), "csv": by_csv_rows(sample, pytester)}
-    assert_same(sample, flat | {"yaml": by_yaml(sample, pytester)})
+    with new_suite() as folder:
+        runs = {"compare_corpus": by_compare_corpus(sample, folder)}
+        for name, way in WAYS_OF_PYTEST.items():
+            if name != "assertions" or None not in sample.answers.values():
+                runs[name] = way(sample, folder)
+        runs["shards"] = in_shards(sample, lambda part: by_yaml(part, folder), seed)
+        assert_same(sample, runs)
+        sample = make_flat(seed)
+        ways = (by_csv, by_csv_rows, by_yaml)
+        assert_same(sample, {way.__name__: way(sample, folder) for way in ways})
 
 
-@pytest.mark.parametrize("seed", IN_PYTEST)
-def test_all_ways_give_the_same_for_repeated_cases(seed: int, pytester: pytest.Pytester) -> None:
+@law(SEEDS, examples=5, within=quiet)
+def test_all_ways_give_the_same_for_repeated_cases(seed: int) -> None:
     sample = make_repeated(seed)
-    runs = {name: WAYS_OF_PYTEST[name](sample, pytester) for name in REPEATED}
-    if all(None not in answers for answers in sample.answers.values()):
-        runs["comparisons"] = by_runs(sample, pytester.path)
-    runs["read back"] = read_back(runs["yaml"])
-    if len(sample.gold) > 1:
-        runs["shards"] = in_shards(sample, lambda part: by_yaml(part, pytester))
-    assert_same(sample, runs)
+    with new_suite() as folder:
+        runs = {name: WAYS_OF_PYTEST[name](sample, folder) for name in REPEATED}
+        if all(None not in answers for answers in sample.answers.values()):
+            runs["comparisons"] = by_runs(sample, folder)
+        runs["read back"] = read_back(runs["yaml"])
+        runs["shards"] = in_shards(sample, lambda part: by_yaml(part, folder), seed)
+        assert_same(sample, runs)
 
 
-@pytest.mark.parametrize("seed", WITH_WORKERS)
-def test_workers_give_the_same(seed: int, pytester: pytest.Pytester) -> None:
-    sample = make_sample(seed + 1_000)
-    assert_same(
-        sample,
-        {"corpus": by_compare_corpus(sample, pytester.path), "yaml": by_yaml(sample, pytester, *XDIST)},
-    )
-    sample = make_repeated(seed)
-    assert_same(sample, {"one": by_yaml(sample, pytester), "workers": by_yaml(sample, pytester, *XDIST)})
+@law(SEEDS, examples=5, within=quiet)
+def test_workers_give_the_same(seed: int) -> None:
+    with new_suite() as folder:
+        sample = make_sample(seed)
+        ways = {"corpus": by_compare_corpus(sample, folder), "workers": by_yaml(sample, folder, *XDIST)}
+        assert_same(sample, ways)
+        sample = make_repeated(seed)
+        ways = {"one": by_yaml(sample, folder), "workers": by_yaml(sample, folder, *XDIST)}
+        assert_same(sample, ways)
