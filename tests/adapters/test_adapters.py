@@ -25,12 +25,12 @@ def test_pydantic_evals():
     pytest.importorskip("pydantic_evals", reason="the extra pydantic-evals")
     from pydantic_evals import Case, Dataset
 
-    from pytest_jsonmatch.adapters.pydantic_evals import JsonMatch
+    from pytest_jsonmatch.adapters import pydantic_evals as adapter
 
     answers = {"wrong": ANSWER, "right": RIGHT, "broken": "no idea", "free": "anything"}
     cases = [Case(name=name, inputs=name, expected_output=EXPECTED) for name in ("wrong", "right", "broken")]
     dataset = Dataset(
-        name="receipts", cases=[*cases, Case(name="free", inputs="free")], evaluators=[JsonMatch()]
+        name="receipts", cases=[*cases, Case(name="free", inputs="free")], evaluators=[adapter.JsonMatch()]
     )
     report = dataset.evaluate_sync(answers.__getitem__, progress=False)
     assert not report.failures
@@ -45,7 +45,7 @@ def test_pydantic_evals():
     (wrong,) = (case for case in report.cases if case.name == "wrong")
     assert wrong.scores["jsonmatch"].reason == REASON
     with pytest.raises(ConfigurationError, match="unknown metric"):
-        JsonMatch({"metric": "leaf_f2"})
+        adapter.JsonMatch({"metric": "leaf_f2"})
 
 
 def test_deepeval(monkeypatch):
@@ -54,19 +54,19 @@ def test_deepeval(monkeypatch):
     from deepeval import assert_test
     from deepeval.test_case import LLMTestCase
 
-    from pytest_jsonmatch.adapters.deepeval import JsonMatchMetric
+    from pytest_jsonmatch.adapters import deepeval as adapter
 
     wrong = LLMTestCase(
         input="?", actual_output=ANSWER, expected_output='{"shop": "Corner Bakery", "total": 12.5}'
     )
-    metric = JsonMatchMetric()
+    metric = adapter.JsonMatchMetric()
     assert (metric.measure(wrong), metric.reason, metric.is_successful()) == (0.5, REASON, False)
     with pytest.raises(AssertionError, match="JSON match"):
         assert_test(wrong, [metric], run_async=False)
-    assert_test(wrong, [JsonMatchMetric(threshold=0.4, metric="json_similarity")], run_async=False)
+    assert_test(wrong, [adapter.JsonMatchMetric(threshold=0.4, metric="json_similarity")], run_async=False)
     assert asyncio.run(metric.a_measure(wrong)) == 0.5
     with pytest.raises(ConfigurationError, match="unknown metric"):
-        JsonMatchMetric(metric="leaf_f2")
+        adapter.JsonMatchMetric(metric="leaf_f2")
 
 
 def test_mlflow(tmp_path, monkeypatch):
@@ -74,20 +74,20 @@ def test_mlflow(tmp_path, monkeypatch):
     monkeypatch.setenv("MLFLOW_DISABLE_TELEMETRY", "true")
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/runs.db")
     mlflow = pytest.importorskip("mlflow", reason="the extra mlflow")
-    from pytest_jsonmatch.adapters.mlflow import json_match
+    from pytest_jsonmatch.adapters import mlflow as adapter
 
     rows = [
         {"inputs": {"q": "1"}, "outputs": ANSWER, "expectations": {"expected_response": EXPECTED}},
         {"inputs": {"q": "2"}, "outputs": RIGHT, "expectations": {"expected_response": EXPECTED}},
     ]
-    result = mlflow.genai.evaluate(data=rows, scorers=[json_match()])
+    result = mlflow.genai.evaluate(data=rows, scorers=[adapter.json_match()])
     assert result.metrics["json_match/mean"] == 0.75
-    feedback = json_match()(outputs=ANSWER, expectations={"expected_response": EXPECTED})
+    feedback = adapter.json_match()(outputs=ANSWER, expectations={"expected_response": EXPECTED})
     assert (feedback.value, feedback.rationale, feedback.metadata["recall"]) == (0.5, REASON, "0.5")
     with pytest.raises(ValueError, match="the row has no expectation 'expected_response'; it has 'other'"):
-        json_match()(outputs=ANSWER, expectations={"other": 1})
+        adapter.json_match()(outputs=ANSWER, expectations={"other": 1})
     with pytest.raises(ConfigurationError, match="unknown metric"):
-        json_match(metric="leaf_f2")
+        adapter.json_match(metric="leaf_f2")
 
 
 def test_inspect_ai(tmp_path):
@@ -98,7 +98,7 @@ def test_inspect_ai(tmp_path):
     from inspect_ai.model import ModelOutput
     from inspect_ai.solver import solver
 
-    from pytest_jsonmatch.adapters.inspect_ai import json_match
+    from pytest_jsonmatch.adapters import inspect_ai as adapter
 
     @solver
     def answers():
@@ -112,7 +112,7 @@ def test_inspect_ai(tmp_path):
     target = '{"shop": "Corner Bakery", "total": 12.5}'
     samples = [Sample(input=text, target=target) for text in (ANSWER, RIGHT, "no idea")]
     (log,) = run_task(
-        Task(dataset=samples, solver=answers(), scorer=json_match()),
+        Task(dataset=samples, solver=answers(), scorer=adapter.json_match()),
         model="mockllm/model",
         log_dir=str(tmp_path),
         display="none",
@@ -122,4 +122,4 @@ def test_inspect_ai(tmp_path):
     (score,) = log.samples[0].scores.values()
     assert (score.value, score.explanation, score.metadata["f1"]) == (0.5, REASON, 0.5)
     with pytest.raises(ConfigurationError, match="unknown metric"):
-        json_match(metric="leaf_f2")
+        adapter.json_match(metric="leaf_f2")

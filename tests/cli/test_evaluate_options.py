@@ -8,8 +8,7 @@ import sys
 import pytest
 
 from pytest_jsonmatch.cli import progress
-from pytest_jsonmatch.cli.arguments import RULE_OPTIONS
-from pytest_jsonmatch.engine.plan.options import OPTION_NAMES
+from tests.conftest import names_known
 
 GOLD = [
     {"doc": {"no": n, "source": "mail" if n % 2 else "scan"}, "gold": {"calls": [{"name": "a", "n": n}]}}
@@ -72,8 +71,12 @@ def test_globs(folder, command):
 # -- rules -------------------------------------------------------------------------------------------------
 
 
-def test_every_option_of_a_metric_is_one_of_the_command():
-    assert RULE_OPTIONS.keys() == set(OPTION_NAMES) - {"schema"}
+@pytest.mark.parametrize("line", ["compare", "evaluate"])
+def test_every_option_of_a_metric_is_one_of_the_command(command, line):
+    options = [f"--{name.replace('_', '-')}" for name in names_known("unknown", 1)]
+    shown = command(f"{line} --help").out
+    assert len(options) > 20
+    assert [name for name in options if f"\n  {name}" not in shown and name != "--validate"] == []
 
 
 RULES = [

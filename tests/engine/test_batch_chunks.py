@@ -9,6 +9,7 @@ import pytest
 from pytest_jsonmatch import RootTypeError, compare_corpus, compare_json
 from pytest_jsonmatch.engine.ask.rounds import score_all_with_answers
 from pytest_jsonmatch.engine.plan.compile import compile_plan
+from pytest_jsonmatch.schema import parse_eval_schema
 from tests.conftest import session_registry
 
 
@@ -141,3 +142,20 @@ def test_figures_do_not_depend_on_the_chunks(registry, scope):
     ]
     assert [record.f1 for record in runs[0].records] == [result.f1 for result in single]
     assert [run.to_dict() for run in runs[1:]] == [runs[0].to_dict()] * 2
+
+
+def test_plans_without_one_know_it(registry):
+    registry.comparator("judge", Judge("chunk"))
+    registry.comparator("plain", lambda expected, actual, params: 0.5)
+    rule = {"a": {"compare": "plain"}}
+    schema = parse_eval_schema({"items": {"properties": {"a": {"x-eval-compare": "judge"}}}})
+    assert [
+        compile_plan("leaf_f1", options).has_batch
+        for options in (
+            {},
+            {"fields": rule},
+            {"fields": {"a": {"compare": "judge"}}},
+            {"compare": {"integer": "judge"}},
+            {"schema": schema},
+        )
+    ] == [False, False, True, True, True]

@@ -495,22 +495,3 @@ def test_functions_of_three_arguments_stay_what_they_are(registry):
     fields = {"a": {"compare": "plain"}, "b": {"compare": "any"}}
     result = compare_json({"a": 1, "b": 1}, {"a": 2, "b": 2}, metric="leaf_f1", fields=fields)
     assert [f.score for f in result.field_results] == [0.5, 0.25]
-
-
-def test_plans_without_one_know_it(registry):
-    from pytest_jsonmatch.engine.plan.compile import compile_plan
-
-    registry.comparator("judge", Judge())
-    registry.comparator("plain", lambda expected, actual, params: 0.5)
-    rule = {"a": {"compare": "plain"}}
-    schema = parse_eval_schema({"items": {"properties": {"a": {"x-eval-compare": "judge"}}}})
-    assert [
-        compile_plan("leaf_f1", options).has_batch
-        for options in (
-            {},
-            {"fields": rule},
-            {"fields": {"a": {"compare": "judge"}}},
-            {"compare": {"integer": "judge"}},
-            {"schema": schema},
-        )
-    ] == [False, False, True, True, True]

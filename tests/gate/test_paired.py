@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import binom, permutation_test
 
 from pytest_jsonmatch.gate.paired import holm, paired_test
-from pytest_jsonmatch.gate.samples import pair_cases
+from pytest_jsonmatch.gate.samples import Pairs, Row, Unit, pair_cases
 from tests.conftest import sign_flip
 
 
@@ -180,3 +180,31 @@ def test_holm_by_hand():
 def test_differences_of_floats_tie_where_those_of_decimals_do():
     now, before = {"a": [0.3], "b": [0.8]}, {"a": [0.2], "b": [0.9]}
     assert tuple(paired_test(pair_cases(now, before))) == (0.625, 0.625)
+
+
+# -- scores of cases and their repeats ------------------------------------------------------------------------
+
+
+def test_all_repeats_of_a_case_are_averaged():
+    pairs = pair_cases({"a": [1, 0.0, 0.5], "b": [1.0, 0.5, 0.0]}, {"a": [1.0, 0.5, 0.0], "b": [0.0, 0.5]})
+    assert (pairs.current, pairs.baseline) == ((0.5, 0.5), (0.5, 0.25))
+
+
+def test_a_cluster_adds_the_scores_of_its_cases():
+    """Only the repeats that all of its cases have are added; their means are over all repeats."""
+    now, before = {"a": [1.0, 0.5], "b": [0.5, 0.25, 0.0]}, {"a": [1.0], "b": [1.0]}
+    pairs = pair_cases(now, before, {"a": "invoice", "b": "invoice"})
+    assert pairs.units == [Unit(now=[1.5, 0.75], before=[2.0], delta=-1.0, size=2)]
+
+
+def test_cases_are_sorted_and_those_of_one_run_are_left_out():
+    current = {"c": [1.0], "new": [0.0], "a": [0.5]}
+    baseline = {"a": [1.0], "old": [1.0], "c": [0.25]}
+    pairs = pair_cases(current, baseline)
+    assert pairs == Pairs(("a", "c"), ([0.5], [1.0]), ([1.0], [0.25]), ("a", "c"))
+    assert pairs.deltas == (-0.5, 0.75)
+
+
+def test_clusters_go_with_the_cases():
+    pairs = pair_cases({"a": [1.0], "b": [0.5]}, {"a": [0.5], "b": [0.5]}, {"b": "invoice"})
+    assert pairs.rows == [Row(0.5, 1.0, "a"), Row(0.0, 1.0, "invoice")]
