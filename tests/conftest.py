@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gc
 import importlib.metadata
+import io
 import json
 import multiprocessing.util
 import os
@@ -17,7 +19,7 @@ from dataclasses import replace
 from importlib import import_module
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -271,6 +273,45 @@ def read_back(text: str) -> RunResult:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "run.jsonl").write_text(text, encoding="utf-8")
         return read_results(Path(folder, "run.jsonl"))
+
+
+def output_of(*arguments: str, columns: int = 400) -> tuple[int, str]:
+    """The exit code of a command, and what it prints to a pipe of this width."""
+    output = io.TextIOWrapper(io.BytesIO(), "utf-8")
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(output):
+        patch.setenv("COLUMNS", str(columns))
+        for name in ("NO_COLOR", "FORCE_COLOR"):
+            patch.delenv(name, raising=False)
+        code = main(list(arguments))
+    output.seek(0)
+    return code, output.read()
+
+
+def report_of(run: RunResult, *arguments: str, columns: int = 400) -> list[str]:
+    """The lines of `jsonmatch report` for the result file of a run."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "run.jsonl")
+        path.write_text(text_of(run), encoding="utf-8")
+        return output_of("report", str(path), *arguments, columns=columns)[1].splitlines()
+
+
+class GateRow(NamedTuple):
+    """What a report says of a gate."""
+
+    passed: bool | None
+    value: str
+    note: str
+
+
+def gate_of(run: RunResult, gate: str) -> GateRow:
+    """What `jsonmatch report` says of a gate on a run."""
+    (line,) = gates_in(report_of(run, "--gate", gate))
+    match = re.fullmatch(r"(passed|failed|not decided) (.*?): (.*)", line)
+    assert match is not None
+    assert match[2] == gate
+    value = re.fullmatch(r"(\S+), margin \S+(?: \((.*)\))?", match[3])
+    shown, note = (value[1], value[2] or "") if value else ("–", match[3])
+    return GateRow({"passed": True, "failed": False}.get(match[1]), shown, note)
 
 
 def mean_interval(values: Iterable[float], confidence: float = 0.95) -> Interval:
