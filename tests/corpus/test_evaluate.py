@@ -159,23 +159,31 @@ WEIGHTS = {
 }
 
 
-@pytest.mark.parametrize("keep", ["all", "imperfect", "worst", "none"])
-def test_figures_hang_on_neither_chunks_nor_executors_nor_what_is_kept(keep):
-    gold, extracted = generated(300)
-    whole = compare_corpus(extracted, gold, schema=WEIGHTS).to_dict()
+@pytest.fixture(scope="module")
+def whole():
+    """Records, answers, and what a run of them in one chunk says."""
+    gold, extracted = generated(100)
+    return gold, extracted, compare_corpus(extracted, gold, schema=WEIGHTS).to_dict()
+
+
+@pytest.fixture(scope="module")
+def executors():
     with ThreadPoolExecutor(2) as threads, ProcessPoolExecutor(2) as processes:
-        runs = [
-            compare_corpus(extracted, gold, schema=WEIGHTS, keep=keep, chunk_size=size, executor=executor)
-            for size, executor in [(1, None), (7, threads), (64, processes), (1000, processes)]
-        ]
-    others = [run.to_dict() for run in runs]
+        yield {"here": None, "threads": threads, "processes": processes}
+
+
+@pytest.mark.parametrize("keep", ["all", "imperfect", "worst", "none"])
+@pytest.mark.parametrize(
+    ("size", "where"), [(1, "here"), (7, "threads"), (21, "processes"), (1000, "processes")]
+)
+def test_figures_hang_on_neither_chunks_nor_executors_nor_what_is_kept(whole, executors, keep, size, where):
+    gold, extracted, wanted = whole
+    how = {"keep": keep, "chunk_size": size, "executor": executors[where]}
+    found = compare_corpus(extracted, gold, schema=WEIGHTS, **how).to_dict()
     if keep != "all":
-        for other in others:
-            del other["records"]
-        del whole["records"]
-    if keep == "none":
-        whole["worst"] = []
-    assert others == [whole] * 4
+        wanted = {name: value for name, value in wanted.items() if name != "records"}
+        del found["records"]
+    assert found == ({**wanted, "worst": []} if keep == "none" else wanted)
 
 
 def test_an_answer_that_cannot_be_read_has_nothing_right():

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import math
 import random
+import warnings
 from collections import Counter
+from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from hypothesis import strategies as st
 
 from pytest_jsonmatch import (
     JsonMatchError,
+    JsonMatchWarning,
     compare_corpus,
     compare_json,
     register_comparator,
     register_transform,
 )
+from tests.laws import law
 
 register_comparator("first_letter", lambda expected, actual, params: str(expected)[:1] == str(actual)[:1])
 register_transform("shout", lambda value: value.upper() if isinstance(value, str) else value)
@@ -78,8 +83,15 @@ OPTIONS: list[dict[str, Any]] = [
 METRICS = ["field_match", "field_match_normalized", "json_similarity", "pairwise_f1", "leaf_f1"]
 
 
-@pytest.mark.filterwarnings("ignore::pytest_jsonmatch.JsonMatchWarning")  # rules are drawn at random
-@pytest.mark.parametrize("seed", range(300))
+@contextmanager
+def quiet():
+    """Rules that are drawn at random may match nothing."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", JsonMatchWarning)
+        yield
+
+
+@law(st.integers(0, 2**32), examples=500, within=quiet)
 def test_figures_are_those_of_single_comparisons(seed):
     rng = random.Random(seed)
     metric, rules, options = rng.choice(METRICS), schema(rng), rng.choice(OPTIONS)

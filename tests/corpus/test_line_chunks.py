@@ -7,13 +7,18 @@ import os
 import pickle
 import random
 import threading
+import warnings
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import strategies as st
 
 from pytest_jsonmatch import JsonMatchError, compare_corpus
-from tests.conftest import share
+from tests.laws import law
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,19 +101,29 @@ HARM: dict[str, Callable[[random.Random, list[str]], object]] = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:id differs by position")
-@pytest.mark.parametrize("id", [None, "id"])
-@pytest.mark.parametrize("seed", range(share(120)))
-def test_results_are_those_of_one_process(tmp_path, seed, id):
+@contextmanager
+def quiet():
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "id differs by position")
+        yield
+
+
+@law(st.integers(0, 2**32), each=[None, "id"], examples=80, within=quiet)
+def test_results_are_those_of_one_process(id, seed):
     rng = random.Random(seed)
-    gold, extracted = corpus(rng, rng.choice([20, 150]))
+    with TemporaryDirectory() as folder:
+        check_both(rng, id, Path(folder))
+
+
+def check_both(rng, id, folder):
+    gold, extracted = corpus(rng, rng.choice([20, 90]))
     for _ in range(rng.randint(0, 2)):
         of_gold = rng.choice(["blank", "missing", "missing", "blank", "no JSON", "no id", "twice"])
         lines, harm = rng.choice([(gold, of_gold), (extracted, rng.choice(list(HARM)))])
         if len(lines) > 5:
             HARM[harm](rng, lines)
     end = rng.choice(["\n", "\r\n"])
-    sides = write(tmp_path / "gold.jsonl", gold, end), write(tmp_path / "extracted.jsonl", extracted, end)
+    sides = write(folder / "gold.jsonl", gold, end), write(folder / "extracted.jsonl", extracted, end)
     options = {
         "id": id,
         "chunk_size": rng.choice([1, 7, 40]),

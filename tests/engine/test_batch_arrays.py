@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+from contextlib import contextmanager
 
 import pytest
+from hypothesis import strategies as st
 
 from pytest_jsonmatch import ComparatorResult, JsonMatchError, compare_json
 from tests.conftest import session_registry
+from tests.laws import law
 
 
 @pytest.fixture
@@ -286,45 +289,46 @@ def assert_as_good(one, other):
     assert one.matched_leaves == pytest.approx(other.matched_leaves, abs=1e-9)
 
 
-@pytest.mark.parametrize("part", range(4))
-def test_figures_are_those_of_the_same_comparator_asked_one_by_one(registry, part):
-    registry.comparator("scalar", likeness)
-    registry.comparator("batch", Likeness())
-    registry.comparator("chunk", Likeness("chunk"))
-    for number in range(150 * part, 150 * (part + 1)):
-        draw = random.Random(number)
-        expected = [generated(draw, 1) for _ in range(draw.randint(2, 9))]
-        actual = perturbed(draw, expected)
-        wanted = compared(actual, expected, options(random.Random(number), "scalar"))
-        for name in ("batch", "chunk"):
-            assert_as_good(compared(actual, expected, options(random.Random(number), name)), wanted)
+@contextmanager
+def one_comparator_in_three_ways():
+    with session_registry() as names:
+        names.comparator("scalar", likeness)
+        names.comparator("batch", Likeness())
+        names.comparator("chunk", Likeness("chunk"))
+        yield
 
 
-def test_units_in_field_match_too(registry):
-    registry.comparator("scalar", likeness)
-    registry.comparator("batch", Likeness())
-    for number in range(100):
-        draw = random.Random(number)
-        expected = {key: generated(draw, 1) for key in "abc"}
-        actual = {key: perturbed(draw, value) for key, value in expected.items()}
-        one, other = (
-            compared(
-                actual,
-                expected,
-                {"metric": "field_match", "arrays": "unordered", "compare": {"string": name}},
-            )
-            for name in ("scalar", "batch")
-        )
-        assert figures(one) == figures(other), number
+SEEDS = st.integers(0, 2**32)
 
 
-def test_the_order_of_elements_changes_no_figure(registry):
-    registry.comparator("batch", Likeness())
-    for number in range(60):
-        draw = random.Random(number)
-        expected = [generated(draw, 2) for _ in range(draw.randint(2, 7))]
-        actual = perturbed(draw, expected)
-        chosen = {"metric": "leaf_f1", "arrays": "unordered", "compare": {"string": "batch"}}
-        shuffled, other = draw.sample(expected, len(expected)), draw.sample(actual, len(actual))
-        one, two = (figures(compared(*sides, chosen)) for sides in ((actual, expected), (other, shuffled)))
-        assert one[:2] == two[:2], number
+@law(SEEDS, examples=600, within=one_comparator_in_three_ways)
+def test_figures_are_those_of_the_same_comparator_asked_one_by_one(seed):
+    draw = random.Random(seed)
+    expected = [generated(draw, 1) for _ in range(draw.randint(2, 9))]
+    actual = perturbed(draw, expected)
+    wanted = compared(actual, expected, options(random.Random(seed), "scalar"))
+    for name in ("batch", "chunk"):
+        assert_as_good(compared(actual, expected, options(random.Random(seed), name)), wanted)
+
+
+@law(SEEDS, examples=100, within=one_comparator_in_three_ways)
+def test_units_in_field_match_too(seed):
+    draw = random.Random(seed)
+    expected = {key: generated(draw, 1) for key in "abc"}
+    actual = {key: perturbed(draw, value) for key, value in expected.items()}
+    chosen = {"metric": "field_match", "arrays": "unordered"}
+    one, other = (
+        compared(actual, expected, {**chosen, "compare": {"string": name}}) for name in ("scalar", "batch")
+    )
+    assert figures(one) == figures(other)
+
+
+@law(SEEDS, examples=60, within=one_comparator_in_three_ways)
+def test_the_order_of_elements_changes_no_figure(seed):
+    draw = random.Random(seed)
+    expected = [generated(draw, 2) for _ in range(draw.randint(2, 7))]
+    actual = perturbed(draw, expected)
+    chosen = {"metric": "leaf_f1", "arrays": "unordered", "compare": {"string": "batch"}}
+    shuffled, other = draw.sample(expected, len(expected)), draw.sample(actual, len(actual))
+    one, two = (figures(compared(*sides, chosen)) for sides in ((actual, expected), (other, shuffled)))
+    assert one[:2] == two[:2]

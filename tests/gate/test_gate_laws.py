@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 
 import numpy as np
@@ -14,9 +13,9 @@ from pytest_jsonmatch.gate.paired import holm
 from pytest_jsonmatch.gate.samples import Row
 from pytest_jsonmatch.gate.verdict import DropGate, compare, compare_several
 from tests.conftest import mean_interval, sign_flip
-from tests.laws import law
+from tests.laws import FULL, law
 
-PATTERNS = 5_000 if "FULL" in os.environ else 60
+PATTERNS = 5_000 if FULL else 40
 """Of each kind, in each mode."""
 
 modes = st.sampled_from(["regression", "non-inferiority"])

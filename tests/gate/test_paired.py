@@ -86,7 +86,7 @@ def test_deals_of_many_cases_come_near_random_ones(sides):
     sides = ({str(at): runs for at, runs in enumerate(each.tolist())} for each in (now, before))
     found = paired_test(pair_cases(*sides))
     runs, k = np.hstack((now, before)), now.shape[1]
-    order = np.argsort(source.random_sample((20_000, *runs.shape)), axis=2)
+    order = np.argsort(source.random_sample((8_000, *runs.shape)), axis=2)
     dealt = np.take_along_axis(runs[None], order, axis=2)
     differences = (dealt[..., :k].mean(axis=2) - dealt[..., k:].mean(axis=2)).sum(axis=1)
     observed = (now.mean(axis=1) - before.mean(axis=1)).sum()
@@ -148,7 +148,7 @@ def test_a_rare_sum_of_many_is_as_rare_as_among_all_patterns():
         assert sign_flip((signs * sizes).tolist()).p_drop == pytest.approx(share, rel=0.05)
 
 
-@pytest.mark.parametrize("n", [5, 8, 10, 20, 35, 50])
+@pytest.mark.parametrize("n", [5, 8, 10, 20, 33])
 def test_the_error_rate_for_outcomes(n):
     """Summed over all that can happen, for shares of cases that differ from next to none to all."""
     failing = []

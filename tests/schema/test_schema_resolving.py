@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_jsonmatch import ConfigurationError
-from pytest_jsonmatch.schema import resolve_schema_references
+from pytest_jsonmatch.schema import resolve_schema_references, resolving
 
 STRING = {"type": "string"}
 
@@ -141,13 +141,15 @@ def test_the_result_shares_nothing_with_the_schema() -> None:
     assert resolved["properties"]["b"]["enum"] == [["x"]]
 
 
-def test_what_cannot_be_written_out_is_an_error() -> None:
+def test_what_cannot_be_written_out_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert resolving._MAX_SUBSCHEMAS == 200_000
+    monkeypatch.setattr(resolving, "_MAX_SUBSCHEMAS", 2_000)
     definitions: dict[str, Any] = {"d0": STRING}
-    for level in range(1, 40):
+    for level in range(1, 20):
         below = {"$ref": f"#/$defs/d{level - 1}"}
         definitions[f"d{level}"] = {"properties": {"l": below, "r": below}}
-    with pytest.raises(ConfigurationError, match="more than 200,000 subschemas when it is written out"):
-        resolve_schema_references({"$ref": "#/$defs/d39", "$defs": definitions})
+    with pytest.raises(ConfigurationError, match="more than 2,000 subschemas when it is written out"):
+        resolve_schema_references({"$ref": "#/$defs/d19", "$defs": definitions})
 
 
 def test_errors_name_the_path() -> None:

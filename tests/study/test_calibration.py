@@ -7,7 +7,7 @@ from array import array
 import numpy as np
 import pytest
 from scipy.special import expit, logit
-from scipy.stats import beta, mannwhitneyu, t
+from scipy.stats import beta, binom, mannwhitneyu, t
 
 from pytest_jsonmatch import ConfigurationError
 from pytest_jsonmatch.study.calibration import (
@@ -21,6 +21,7 @@ from pytest_jsonmatch.study.calibration import (
     required_values,
 )
 from pytest_jsonmatch.study.confidence import make_splitter
+from tests.laws import share
 
 
 def counted(confidences, right, clusters=None):
@@ -147,7 +148,7 @@ WORST = {
 def test_promises_are_broken_in_at_most_5_percent_of_runs(case):
     clusters, size, most, spread = WORST[case]
     random = np.random.default_rng(11)
-    broken, runs = 0, 300
+    broken, runs = 0, share(500)
     sizes = np.full(clusters, size)
     for _ in range(runs):
         if "larger" in case:
@@ -157,18 +158,18 @@ def test_promises_are_broken_in_at_most_5_percent_of_runs(case):
         member = np.repeat(np.arange(clusters), sizes)
         number = len(member)
         confidences = random.random(number).round(2)
-        share = most + 1e-9
+        chance = most + 1e-9
         if spread is None:
-            wrong = random.random(number) < share
+            wrong = random.random(number) < chance
         else:
             # (Some releases of numpy take for ever to draw from a beta distribution of almost nothing.)
-            alike = random.random(clusters) < share
+            alike = random.random(clusters) < chance
             if spread:
-                alike = random.beta(share * spread, (1 - share) * spread, clusters)
+                alike = random.beta(chance * spread, (1 - chance) * spread, clusters)
             wrong = random.random(number) < alike[member]
         broken += choose_threshold(tally_of(confidences, ~wrong, member), most).threshold is not None
-    # At 10 %, the double, more than 21 of 300 would be broken in 95 of 100 such tests.
-    assert broken <= 21, broken / runs
+    # At 10 %, the double, more of 500 would be broken in 98 of 100 such tests.
+    assert broken <= binom.ppf(0.95, runs, 0.05), broken / runs
 
 
 @pytest.mark.parametrize(
@@ -193,12 +194,13 @@ def test_intervals_hold_in_about_95_percent_of_runs(clusters, size, alike, power
     truth = drawn(confidences.round(3), wrong, np.repeat(np.arange(many // size), size), random)
     true = auroc(truth).value, brier(truth).value, calibration(truth)[0].value
     missed = np.zeros(3)
-    for _ in range(200):
+    runs = share(400)
+    for _ in range(runs):
         of = drawn(*draw(number, member), member, random)
         found = auroc(of), brier(of), calibration(of)[0]
         missed += [not each.low <= value <= each.high for each, value in zip(found, true, strict=True)]
-    # Of 200, 10 are to be expected; 17 or fewer in 98 of 100 such tests.
-    assert (missed <= 17).all(), missed / 200
+    # With 95 %, more are missed in 2 of 100 such tests.
+    assert (missed <= binom.ppf(0.98, runs, 0.05)).all(), missed / runs
 
 
 # -- confidences found in answers ----------------------------------------------------------------------------
