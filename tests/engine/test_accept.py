@@ -259,6 +259,17 @@ def test_an_alternative_of_a_schema_accepts_by_its_own_words(actual, score):
     assert compare_json(*pair, schema=listed, arrays="unordered").score == (1 + score) / 2
 
 
+@pytest.mark.parametrize(("actual", "score"), [("N/A", 1.0), ("0", 1.0), ("x", 0.0), (0, 0.0)])
+def test_the_option_adds_to_what_an_alternative_of_a_schema_accepts(actual, score):
+    alternatives = [{"type": "string", "x-eval-accept": ["n/a"], "x-eval-transform": "lowercase"}, {}]
+    schema = {"properties": {"v": {"anyOf": alternatives}, "list": {"items": {"anyOf": alternatives}}}}
+    option = {"v": ["0"], "list[]": ["0"]}
+    assert compare_json({"v": actual}, {"v": "ann"}, schema=schema, accept=option).score == score
+    pair = {"list": [actual, "B"]}, {"list": ["b", "ann"]}
+    result = compare_json(*pair, schema=schema, accept=option, arrays="unordered")
+    assert result.score == (1 + score) / 2
+
+
 def test_a_rule_that_accepts_only_scalars_leaves_objects_to_the_alternatives_of_a_schema():
     alternatives = [
         {"properties": {"items": {"const": "a"}}},

@@ -16,6 +16,7 @@ from pytest_jsonmatch.engine.value.convert import (
     JSON_TYPES,
     NUMBERS,
     SCHEMA_TYPES,
+    Matcher,
     fits_types,
     is_finite,
 )
@@ -255,6 +256,8 @@ class Acceptance:
 
     def may_apply(self, kind: type, actual: type) -> bool:
         """Return whether an alternative may apply to values of two types in expected and actual."""
+        if kind is Matcher:
+            return False
         if kind is not actual or kind not in CONTAINERS or self.predicates:
             return True
         return any(type(alternative.value) is kind for alternative in self.alternatives)

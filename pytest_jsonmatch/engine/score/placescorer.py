@@ -25,7 +25,7 @@ from pytest_jsonmatch.engine.score.field import (
     new_finding,
 )
 from pytest_jsonmatch.engine.score.walkstate import AlignedArrays, OpenQuestion, VisitedPlaces
-from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS
+from pytest_jsonmatch.engine.value.convert import CONTAINERS, MISSING, NUMBERS, Matcher
 from pytest_jsonmatch.engine.value.errors import format_error
 from pytest_jsonmatch.engine.value.sums import Sums, add_sums
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.node import PlanNode
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.engine.score.walkstate import WalkState
-    from pytest_jsonmatch.engine.value.convert import JsonValue, Matcher
+    from pytest_jsonmatch.engine.value.convert import JsonValue
 
     Returned: TypeAlias = float | ComparatorResult | Question | Exception
     """The return value of a comparator, or the exception that it raised."""
@@ -134,8 +134,10 @@ class PlaceScorer:
         self.add_finding(node, where, _SKIPPED_RATING, expected, actual)
 
     def add_one_sided(self, node: PlanNode, where: Place, expected: JsonValue, actual: JsonValue) -> None:
-        """Add a finding for one missing or extra leaf."""
-        if actual is MISSING or self.state.count_extra:
+        """Add a finding for one missing or extra leaf, or for a member that must not be there, and is not."""
+        if type(expected) is Matcher and expected.is_absence and where.actual_key is not MISSING:
+            self.add_finding(node, where, _MATCH_RATING, expected, actual)
+        elif actual is MISSING or self.state.count_extra:
             status = OMISSION if actual is MISSING else HALLUCINATION
             self.add_finding(node, where, Rating(status), expected, actual)
 
@@ -146,13 +148,6 @@ class PlaceScorer:
             self.score_all_leaves(node, rating.score, expected, actual)
         else:
             self.add_finding(node, where, rating, expected, actual)
-
-    def score_absence(self, node: PlanNode, where: Place, expected: Matcher) -> None:
-        """Score a member that must not be there, and is not; below what is missing, it is missing, too."""
-        if where.actual_key is MISSING:
-            self.add_one_sided(node, where, expected, MISSING)
-        else:
-            self.add_finding(node, where, _MATCH_RATING, expected, MISSING)
 
     def score_all_leaves(self, node: PlanNode, score: float, expected: JsonValue, actual: JsonValue) -> None:
         """Score a place as a whole, with the weight of all its leaves, for the similarity of two elements."""

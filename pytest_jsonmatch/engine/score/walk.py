@@ -61,24 +61,17 @@ class Walk(PlaceScorer):
         where: Place,
         expected: JsonValue,
         actual: JsonValue,
-        without_accept: bool = False,
+        accepts: bool = True,
     ) -> None:
-        """Score a place and everything below it; `without_accept` accepts only the expected value."""
-        kind = type(expected)
-        without_accept = without_accept or kind is Matcher
-        accept = None if without_accept else node.rules.accept
-        may_apply = accept is not None and accept.may_apply(kind, type(actual))
-        undecided = node
-        if node.varies and not may_apply:
+        """Score a place and everything below it; unless `accepts`, only the expected value is accepted."""
+        kind, undecided = type(expected), node
+        if node.varies:
             node = node.choose(expected, actual)
-            may_apply = accept is None and not without_accept and node.rules.accept is not None
         rules = node.rules
-        if may_apply:
+        if accepts and rules.accept is not None and rules.accept.may_apply(kind, type(actual)):
             self._score_accepting(undecided, where, expected, actual)
         elif rules.skip:
             self.add_skipped(node, where, expected, actual)
-        elif kind is Matcher and actual is MISSING and expected.is_absence:
-            self.score_absence(node, where, expected)
         elif expected is MISSING or actual is MISSING:
             self._score_one_sided(node, where, expected, actual)
         elif kind is Matcher:
@@ -265,11 +258,15 @@ class Walk(PlaceScorer):
         self, undecided: PlanNode, where: Place, expected: JsonValue, actual: JsonValue
     ) -> None:
         """Choose among the accepted values in separate walks, then score the place."""
-        node = undecided if undecided.rules.accept is not None else undecided.choose(expected, actual)
+        node = undecided.choose(expected, actual)
         accept = node.rules.accept
-        applies = accept is not None and (actual is not MISSING or accept.optional)
-        if node.rules.skip or expected is MISSING or accept is None or not applies:
-            self.score_place(node, where, expected, actual, without_accept=True)
+        if (
+            accept is None
+            or node.rules.skip
+            or expected is MISSING
+            or (actual is MISSING and not accept.optional)
+        ):
+            self.score_place(node, where, expected, actual, accepts=False)
             return
         if actual is MISSING:
             self.add_finding(node, where, Rating(SKIPPED, 0.0, Detail(reason="optional")), expected, actual)
@@ -278,9 +275,7 @@ class Walk(PlaceScorer):
 
         def score(number: int) -> float:
             walk = Walk(self.state, base=node)
-            walk.score_place(
-                undecided, where._replace(choice=number), values[number], actual, without_accept=True
-            )
+            walk.score_place(undecided, where._replace(choice=number), values[number], actual, accepts=False)
             self.questions.update(walk.questions)
             return compute_scores(walk.compute_sums(), self._plan.options.reduce).score
 
@@ -299,7 +294,7 @@ class Walk(PlaceScorer):
             self.add_finding(node, where, Rating(MISMATCH, 0.0, Detail(error=choice.error)), expected, actual)
             return
         start, value = len(self.findings), values[choice.number]
-        self.score_place(undecided, where._replace(choice=choice.number), value, actual, without_accept=True)
+        self.score_place(undecided, where._replace(choice=choice.number), value, actual, accepts=False)
         rules = undecided.choose(value, actual).rules
         if choice.number and (type(value) not in CONTAINERS or rules.explicit_comparator is not None):
             for at, finding in enumerate(self.findings[start:], start):
