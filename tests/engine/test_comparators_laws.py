@@ -16,7 +16,7 @@ from pytest_jsonmatch.engine.comparators.explain import explain, explain_match
 from pytest_jsonmatch.engine.comparators.kinds import OTHER_VALUE, find_kind
 from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.equality import json_equal
-from tests.fuzz.comparators import ONE_SIDED, REFLEXIVE, VARIANTS
+from tests.fuzz.comparators import REFLEXIVE, SYMMETRIC, VARIANTS
 from tests.laws import law
 
 SCORING = {key: BUILTIN[key.split()[0]].bind(params) for key, params in VARIANTS.items()}
@@ -26,7 +26,6 @@ SCORE["date languages"](
 )  # the first time, languages are loaded; that takes longer than a test may
 SCORE["regex"] = lambda e, a: BUILTIN["regex"].bind({}).score("a.c" if type(e) is str else e, a)
 TABLE = {key: scoring.table for key, scoring in SCORING.items() if scoring.table}
-SYMMETRIC = [key for key in VARIANTS if key not in ONE_SIDED]
 
 texts = (
     st.text(st.characters(), max_size=8)
@@ -87,7 +86,7 @@ def test_only_equal_values_score_1(key, expected, actual):
     assert SCORE[key](expected, actual) < 1.0
 
 
-@law(expected_values, expected_values, each=SYMMETRIC, examples=40)
+@law(expected_values, expected_values, each=sorted(SYMMETRIC), examples=40)
 def test_the_sides_may_be_exchanged(key, one, other):
     assert SCORE[key](one, other) == pytest.approx(SCORE[key](other, one), abs=1e-12)
 

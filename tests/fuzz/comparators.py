@@ -41,17 +41,11 @@ VARIANTS = {
 }
 # What needs a model or a judge, or whose expected value is no value but a pattern.
 OTHERS = {"regex", "cosine", "semantic"}
-VARIANTS |= {name: {} for name in BUILTIN if name not in OTHERS | {key.split()[0] for key in VARIANTS}}
-# Which side is expected makes a difference, or a value may be none that is right.
-ONE_SIDED = {
-    "numeric rel",
-    "numeric both",
-    "relative",
-    "oneof",
-    "amount rel",
-    "contains",
-    "partial_ratio",
+# Which side is expected makes no difference with these: a claim of their own.
+SYMMETRIC = VARIANTS.keys() - {
+    *("numeric rel", "numeric both", "relative", "oneof", "amount rel", "contains", "partial_ratio"),
 }
+VARIANTS |= {name: {} for name in BUILTIN if name not in OTHERS | {key.split()[0] for key in VARIANTS}}
 REFLEXIVE = [key for key in VARIANTS if key != "oneof"]
 """Those that give two equal values 1."""
 
