@@ -409,7 +409,13 @@ def test_json_blocks_are_json_and_files_of_ci_are_yaml() -> None:
 
 
 @pytest.mark.parametrize(
-    "document", [path for path in DOCUMENTS if path.exists()], ids=lambda path: path.name
+    "document",
+    [
+        path
+        for path in (*DOCUMENTS, ROOT / "SECURITY.md", *sorted((ROOT / "benchmarks").glob("*.md")))
+        if path.exists()
+    ],
+    ids=lambda path: path.name,
 )
 def test_links_lead_somewhere(document: Path) -> None:
     prose = re.sub(r"^```.*?^```$", "", document.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
