@@ -382,7 +382,7 @@ def large(kind, seed, size):
 
 @law(st.integers(0, 999), each=LARGE, examples=5, within=arrays.comparators)
 def test_bounds_of_larger_grids_lead_to_the_optimum_of_exact_cells(kind, seed):
-    size = 24
+    size = 20
     case = large(kind, seed, size)
     grid = case.grid(ArrayGrid)
     bounds = bounds_of(grid, case)

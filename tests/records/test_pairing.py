@@ -123,12 +123,12 @@ def peak(count: int, missing: int, kind: str, folder: Path) -> int:
 @pytest.mark.parametrize("kind", ["file", "iterator"])
 def test_memory_stays_flat_in_the_same_order_with_answers_missing(tmp_path, kind):
     peak(100, 50, kind, tmp_path)  # what is loaded and compiled once
-    # Of 4,000 records, held whole, the answers alone would take 1.5 MB; 10 are missing.
-    assert peak(4_000, 400, kind, tmp_path) < 1.3 * peak(1_000, 400, kind, tmp_path)
+    # Of 2,000 records, held whole, the answers alone would take 0.7 MB; 10 are missing.
+    assert peak(2_000, 200, kind, tmp_path) < 1.3 * peak(500, 200, kind, tmp_path)
 
 
 def test_files_in_another_order_are_held_by_offset(tmp_path, monkeypatch):
-    numbers = list(range(1_000))
+    numbers = list(range(3_000))
     gold = lines(tmp_path / "gold.jsonl", [{"id": number, "text": "x" * 2_000} for number in numbers])
     numbers.reverse()
     answers = lines(tmp_path / "answers.jsonl", [{"id": number, "text": "x" * 2_000} for number in numbers])
