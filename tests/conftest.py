@@ -264,8 +264,11 @@ def text_of(run: RunResult) -> str:
     with tempfile.TemporaryDirectory() as folder:
         run.save(Path(folder, "run.jsonl"))
         head, *cases = Path(folder, "run.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
-    own = {"created": run.created, "commit": run.commit, "versions": dict(run.versions)}
-    return "".join([json.dumps(json.loads(head) | own), "\n", *cases])
+    members = json.loads(head)
+    for name in ("created", "commit", "versions"):
+        if not getattr(run, name):
+            members.pop(name, None)
+    return "".join([json.dumps(members), "\n", *cases])
 
 
 def read_back(text: str) -> RunResult:
@@ -275,24 +278,31 @@ def read_back(text: str) -> RunResult:
         return read_results(Path(folder, "run.jsonl"))
 
 
-def output_of(*arguments: str, columns: int = 400) -> tuple[int, str]:
-    """The exit code of a command, and what it prints to a pipe of this width."""
-    output = io.TextIOWrapper(io.BytesIO(), "utf-8")
+class Terminal(io.TextIOWrapper):
+    """A stream that says to be a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def output_of(*arguments: str, columns: int = 400, unicode: bool = True) -> tuple[int, str]:
+    """The exit code of a command, and what it prints on pages of this width, without colours."""
+    output = io.TextIOWrapper(io.BytesIO(), "utf-8") if unicode else Terminal(io.BytesIO(), "ascii")
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(output):
         patch.setenv("COLUMNS", str(columns))
-        for name in ("NO_COLOR", "FORCE_COLOR"):
-            patch.delenv(name, raising=False)
+        patch.setenv("NO_COLOR", "1")
+        patch.delenv("FORCE_COLOR", raising=False)
         code = main(list(arguments))
     output.seek(0)
     return code, output.read()
 
 
-def report_of(run: RunResult, *arguments: str, columns: int = 400) -> list[str]:
-    """The lines of `jsonmatch report` for the result file of a run."""
+def report_of(run: RunResult, *arguments: str, **look: Any) -> list[str]:
+    """The lines of `jsonmatch report` for the result file of a run; `look` is as for `output_of`."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "run.jsonl")
         path.write_text(text_of(run), encoding="utf-8")
-        return output_of("report", str(path), *arguments, columns=columns)[1].splitlines()
+        return output_of("report", str(path), *arguments, **look)[1].splitlines()
 
 
 class GateRow(NamedTuple):

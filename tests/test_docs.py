@@ -33,8 +33,8 @@ import yaml
 import pytest_jsonmatch
 import pytest_jsonmatch.schema
 import pytest_jsonmatch.study
-from pytest_jsonmatch.engine.plan import registry
 from tests import forked
+from tests.conftest import session_registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -194,7 +194,8 @@ def with_earlier_blocks(block: Block) -> str:
 @contextmanager
 def registries_restored() -> Iterator[None]:
     """Take back what an example registers for the whole process."""
-    tables = [names.maps[0] for names in registry._layers[0]._names.values()]
+    program = pytest_jsonmatch.register_comparator.__self__
+    tables = [names.maps[0] for names in program._names.values()]
     before = [dict(table) for table in tables]
     try:
         yield
@@ -202,7 +203,8 @@ def registries_restored() -> Iterator[None]:
         for table, content in zip(tables, before, strict=True):
             table.clear()
             table.update(content)
-        registry._changes[0] += 1
+        with session_registry():  # compiled rules are compiled again
+            pass
 
 
 @pytest.mark.parametrize("block", SNIPPETS, ids=lambda block: block.where)

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import json
-import math
-import pickle
-from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -20,32 +16,7 @@ from pytest_jsonmatch import (
     reclassify_nulls,
     register_comparator,
 )
-from pytest_jsonmatch.results.totals import ExactSum
 from tests.laws import law
-
-NUMBERS = st.lists(st.floats(-1e12, 1e12) | st.sampled_from([0.1, 1e-300, 1e16, 5e-324]), max_size=20)
-
-
-def exact(numbers: list[float]) -> ExactSum:
-    made = ExactSum()
-    made.extend(numbers)
-    return made
-
-
-@law(NUMBERS, NUMBERS, NUMBERS)
-def test_a_sum_is_rounded_once(one, other, third):
-    total = exact(one)
-    total.merge(pickle.loads(pickle.dumps(exact(other))))
-    total.merge(copy.copy(exact(third)))
-    assert total.value == float(sum(map(Fraction, [*one, *other, *third]), Fraction(0)))
-
-
-def test_a_long_sum_takes_little_room():
-    total = ExactSum()
-    for number in range(50_000):
-        total.extend((number / 7,))
-    assert len(pickle.dumps(total)) < 200
-    assert total.value == math.fsum(number / 7 for number in range(50_000))
 
 
 def parts(count: int) -> list[Any]:

@@ -9,7 +9,6 @@ from itertools import combinations
 import pytest
 
 from pytest_jsonmatch import ConfigurationError, JsonMatchError, compare_json
-from pytest_jsonmatch.engine.align import arrays as align_arrays
 from tests.conftest import session_registry
 
 
@@ -137,7 +136,7 @@ OPTIONS = [
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_the_pairs_are_the_first_of_the_best_of_all_pairings(options, small, monkeypatch):
     if not small:
-        monkeypatch.setattr(align_arrays, "_SMALL_CELLS", 0)
+        monkeypatch.setattr("pytest_jsonmatch.engine.align.arrays._SMALL_CELLS", 0)
     rng = random.Random(str(options))
     with session_registry() as registry:
         registry.comparator("letters", letters)
@@ -219,7 +218,7 @@ def test_equal_elements_at_the_start_take_no_memory():
 @pytest.mark.parametrize("small", [True, False], ids=["lists", "arrays"])
 def test_sequences_in_elements_keep_their_order(outer, small, monkeypatch):
     if not small:
-        monkeypatch.setattr(align_arrays, "_SMALL_CELLS", 0)
+        monkeypatch.setattr("pytest_jsonmatch.engine.align.arrays._SMALL_CELLS", 0)
     expected = [{"id": at, "words": [f"{at}a", f"{at}b", f"{at}c"]} for at in range(4)]
     actual = [{"id": 9, "words": ["new", *item["words"]]} for item in expected]
     actual[1]["words"] = ["1c", "1b", "1a"]

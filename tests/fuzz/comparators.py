@@ -1,8 +1,8 @@
-"""Every built-in comparator, most with several sets of parameters: what is in `BUILTIN` is under the laws."""
+"""Every built-in comparator, most with several sets of parameters: what `compare` knows is under the laws."""
 
 from __future__ import annotations
 
-from pytest_jsonmatch.engine.comparators import BUILTIN
+from tests.conftest import names_known
 
 VARIANTS = {
     "exact": {},
@@ -45,7 +45,8 @@ OTHERS = {"regex", "cosine", "semantic"}
 SYMMETRIC = VARIANTS.keys() - {
     *("numeric rel", "numeric both", "relative", "oneof", "amount rel", "contains", "partial_ratio"),
 }
-VARIANTS |= {name: {} for name in BUILTIN if name not in OTHERS | {key.split()[0] for key in VARIANTS}}
+KNOWN = names_known("compare", {"string": "?"})
+VARIANTS |= {name: {} for name in KNOWN if name not in OTHERS | {key.split()[0] for key in VARIANTS}}
 REFLEXIVE = [key for key in VARIANTS if key != "oneof"]
 """Those that give two equal values 1."""
 

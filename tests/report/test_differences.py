@@ -8,26 +8,26 @@ from typing import Any
 import pytest
 
 from pytest_jsonmatch import Comparison, RunResult, compare_json
-from pytest_jsonmatch.report.build import build
-from pytest_jsonmatch.report.styled import line_text, line_width
-from pytest_jsonmatch.report.terminal import blocks_lines
-from pytest_jsonmatch.report.terminal_style import TerminalStyle
-from tests.conftest import case_of, main
+from tests.conftest import case_of, main, report_of
 
 
 def lines_below(
-    *pairs: tuple[Any, Any], is_brief: bool | None = None, metric: str = "leaf_f1", **look: Any
+    *pairs: tuple[Any, Any],
+    arguments: tuple[str, ...] = (),
+    metric: str = "leaf_f1",
+    columns: int = 80,
+    **look: Any,
 ) -> list[str]:
-    """The lines on differences, for pairs of an answer and what is expected."""
+    """The lines on differences in a report, for pairs of an answer and what is expected."""
     cases = (
         case_of(str(at), actual, expected=expected, metric=metric, limit=0)
         for at, (actual, expected) in enumerate(pairs)
     )
-    lines = blocks_lines(build(RunResult.of_cases(tuple(cases))), TerminalStyle(**look), is_brief=is_brief)
-    assert max(map(line_width, lines)) <= look.get("width", 80)
-    texts = list(map(line_text, lines))
-    start = next((at for at, text in enumerate(texts) if text.endswith(" actual:")), len(texts))
-    return texts[start : texts.index("", start) if "" in texts[start:] else None]
+    lines = report_of(RunResult.of_cases(tuple(cases)), *arguments, columns=columns, **look)
+    start = next((at for at, line in enumerate(lines) if line.endswith(" actual:")), len(lines))
+    found = lines[start : lines.index("", start) if "" in lines[start:] else None]
+    assert max(map(len, found)) <= columns
+    return found
 
 
 GOLD = {"vendor": "Acme", "total": 5}
@@ -51,7 +51,7 @@ def test_the_most_frequent_differences_of_the_worst_field() -> None:
 
 
 def test_with_v_those_of_every_field() -> None:
-    assert lines_below(*ANSWERS, is_brief=False, unicode=False) == [
+    assert lines_below(*ANSWERS, arguments=("-v",), unicode=False) == [
         "differences, expected -> actual:",
         '  vendor  "Acme" -> "ACME Inc"  x4',
         '          "Acme" missing  x2',
@@ -81,7 +81,7 @@ def test_long_values_are_cut_where_they_differ(width: int, unicode: bool) -> Non
     street = "A very long name of a street in the north-eastern outskirts of the town, number 12"
     path = "customer_of_this_invoice_with_a_long_name"
     answer = {path: f"{street} b, rear building"}, {path: f"{street} a, rear building"}
-    values = lines_below(answer, width=width, unicode=unicode)[1].rpartition("  ")[2]
+    values = lines_below(answer, columns=width, unicode=unicode)[1].rpartition("  ")[2]
     expected, actual = values.split(" → " if unicode else " -> ")
     assert " a" in expected
     assert " b" in actual

@@ -9,83 +9,26 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
-from hypothesis import strategies as st
 
-from pytest_jsonmatch import Comparison, ConfigurationError, RunResult, compare_json, read_results
-from pytest_jsonmatch.results.comparison import Case, CaseRun
-from pytest_jsonmatch.results.file import from_text, to_text
-from pytest_jsonmatch.support.atomic import write_file
-from tests.laws import law
-
-leaves = st.none() | st.booleans() | st.integers(-3, 3) | st.text(max_size=3)
-records = st.dictionaries(st.text(max_size=3), leaves | st.lists(leaves, max_size=2), max_size=3)
-
-
-@st.composite
-def comparisons(draw):
-    metric = draw(st.sampled_from(["field_match", "json_similarity", "pairwise_f1"]))
-    result = compare_json(draw(records), draw(records), metric=metric)
-    name = draw(st.text(min_size=1, max_size=5))
-    return Comparison.of(
-        result,
-        id=name,
-        nodeid=f"n::{name}",
-        threshold={"score": 0.5},
-        passed=draw(st.booleans()),
-        params=draw(st.sampled_from([(), ("é",)])),
-    )
-
-
-runs = st.builds(
-    CaseRun,
-    st.integers(1, 9),
-    st.booleans(),
-    st.lists(comparisons(), max_size=2).map(tuple),
-    st.sampled_from(["", "x"]),
-)
-cases = st.builds(
-    Case,
-    st.text(max_size=9),
-    st.lists(runs, min_size=1, max_size=3).map(tuple),
-    st.integers(1, 9),
-    st.none() | st.floats(0, 1),
-)
-results = st.builds(
-    RunResult.of_cases,
-    st.lists(cases, max_size=3),
-    created=st.just("2026-11-21T12:00:00+00:00"),
-    commit=st.text(max_size=4),
-    versions=st.just({"python": "3.12.1"}),
-    collected=st.none() | st.integers(0, 100),
-    narrowed=st.sampled_from([(), ("-k", "node ids")]),
-)
-
-
-@law(results)
-def test_what_is_written_is_read_back(result):
-    text = to_text(result)
-    assert text.isascii()
-    assert from_text(text, "x.json") == result
-    assert to_text(from_text(text, "x.json")) == text
+from pytest_jsonmatch import ConfigurationError, RunResult, read_results
+from tests.conftest import case_of, read_back, text_of
 
 
 def result_of(**answers):
     found = []
     for name, (actual, expected) in answers.items():
-        result = compare_json(actual, expected)
-        made = Comparison.of(result, id=f"{name}#1", nodeid=name, threshold={"score": 1.0}, passed=False)
-        found.append(Case(name, (CaseRun(1, passed=False, comparisons=(made,)),)))
+        found.append(case_of(name, actual, expected=expected, metric="leaf_f1", passed=False))
     return RunResult.of_cases(tuple(found), collected=len(found))
 
 
 def test_a_case_that_changes_changes_its_own_line_and_the_head():
-    one = to_text(result_of(a=({"x": 1}, {"x": 1}), b=({"x": 1}, {"x": 1}))).splitlines()
-    two = to_text(result_of(a=({"x": 1}, {"x": 1}), b=({"x": 2}, {"x": 1}))).splitlines()
+    one = text_of(result_of(a=({"x": 1}, {"x": 1}), b=({"x": 1}, {"x": 1}))).splitlines()
+    two = text_of(result_of(a=({"x": 1}, {"x": 1}), b=({"x": 2}, {"x": 1}))).splitlines()
     assert [first == second for first, second in zip(one, two, strict=True)] == [False, True, False]
 
 
 def test_what_a_person_finds_in_it():
-    head, case = map(json.loads, to_text(result_of(a=({"x": 1, "y": 2}, {"x": 1, "y": 1}))).splitlines())
+    head, case = map(json.loads, text_of(result_of(a=({"x": 1, "y": 2}, {"x": 1, "y": 1}))).splitlines())
     figures = head.pop("figures")
     assert head == {"format": "jsonmatch-results", "version": 3, "collected": 1}
     assert (figures["cases"], figures["pass_rate"], figures["score"], figures["omission_rate"]) == (
@@ -109,7 +52,7 @@ def test_what_a_person_finds_in_it():
 
 
 GOOD = result_of(a=({}, {"x": 1}), b=(1, 1))
-HEAD, CASE, OTHER = (json.loads(line) for line in to_text(GOOD).splitlines())
+HEAD, CASE, OTHER = (json.loads(line) for line in text_of(GOOD).splitlines())
 
 
 def lines(*found):
@@ -119,7 +62,8 @@ def lines(*found):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "it is not JSON: Expecting value: line 1 column 1 (char 0); write it again with pytest --"),
+        ("", "it is empty; write it again with pytest --"),
+        ("\n", "it is not JSON: Expecting value: line 2 column 1 (char 1); write it again with pytest --"),
         ("not JSON", "it is not JSON: "),
         ("[" * 100_000, "it is not JSON: maximum recursion depth exceeded"),
         (lines(HEAD, CASE, "[" * 100_000), "line 3 is damaged: it is not JSON: maximum"),
@@ -140,11 +84,13 @@ def lines(*found):
         ),
         (lines(HEAD, {**CASE, "\ud800": 1, "runs": 7}), 'line 2 is damaged: runs: 7 is not of type "array"'),
     ],
-    ids=map(str, range(17)),
+    ids=map(str, range(18)),
 )
-def test_what_is_no_result_file(text, message):
+def test_what_is_no_result_file(tmp_path, monkeypatch, text, message):
+    monkeypatch.chdir(tmp_path)
+    Path("x.json").write_text(text, encoding="utf-8")
     with pytest.raises(ConfigurationError) as caught:
-        from_text(text, "x.json")
+        read_results("x.json")
     assert str(caught.value).startswith(f"x.json is not a result file: {message}")
 
 
@@ -155,26 +101,31 @@ def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(ConfigurationError, match="is not a result file: it is not UTF-8 text"):
         read_results(tmp_path / "bad.json")
     (tmp_path / "a.json").write_bytes(
-        b"\xef\xbb\xbf" + to_text(GOOD).encode()
+        b"\xef\xbb\xbf" + text_of(GOOD).encode()
     )  # a byte order mark does no harm
     assert read_results(tmp_path / "a.json") == GOOD
 
 
+ONE, TWO = (
+    RunResult.of_cases(commit=commit, created="2026-11-21T12:00:00+00:00") for commit in ("one", "two")
+)
+
+
 def test_a_file_is_written_as_a_whole_or_not_at_all(tmp_path, monkeypatch):
     path = tmp_path / "new" / "a.json"
-    write_file(path, b"one")
+    ONE.save(path)
     path.chmod(0o640)
-    write_file(path, b"two")
-    assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"two", 0o640)
+    TWO.save(path)
+    assert (read_results(path), path.stat().st_mode & 0o777) == (TWO, 0o640)
 
     def fails(descriptor):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", fails)
     with pytest.raises(OSError, match="No space left on device") as caught:
-        write_file(path, b"three")
+        ONE.save(path)
     assert caught.value.filename == str(path)
-    assert [(each.name, each.read_bytes()) for each in path.parent.iterdir()] == [("a.json", b"two")]
+    assert [(each.name, read_results(each)) for each in path.parent.iterdir()] == [("a.json", TWO)]
 
 
 def test_what_a_killed_writer_left_goes_with_the_next_writer(tmp_path):
@@ -184,7 +135,7 @@ def test_what_a_killed_writer_left_goes_with_the_next_writer(tmp_path):
         path.write_bytes(b"")
     for path in old:
         os.utime(path, (0, 0))
-    write_file(tmp_path / "a[1].json", b"one")
+    ONE.save(tmp_path / "a[1].json")
     assert sorted(tmp_path.iterdir()) == sorted([*old[1:], new, tmp_path / "a[1].json"])
 
 
@@ -193,6 +144,8 @@ def test_what_a_killed_writer_left_goes_with_the_next_writer(tmp_path):
 )
 def test_windows_refuses_while_a_file_is_read(tmp_path, monkeypatch, winerror, refusals, is_written):
     left, waits, replace_file = [refusals], [], Path.replace
+    path = tmp_path / "a.json"
+    ONE.save(path)
 
     def refuses(source, target):
         if not left[0]:
@@ -204,26 +157,24 @@ def test_windows_refuses_while_a_file_is_read(tmp_path, monkeypatch, winerror, r
 
     monkeypatch.setattr(Path, "replace", refuses)
     monkeypatch.setattr(time, "sleep", waits.append)
-    path = tmp_path / "a.json"
-    path.write_bytes(b"old")
     with nullcontext() if is_written else pytest.raises(PermissionError):
-        write_file(path, b"new")
-    assert [each.read_bytes() for each in tmp_path.iterdir()] == [b"new" if is_written else b"old"]
+        TWO.save(path)
+    assert [read_results(each) for each in tmp_path.iterdir()] == [TWO if is_written else ONE]
     assert sum(waits) == pytest.approx({32: 0.15, 5: 1.0, None: 0}[winerror])
 
 
 def test_a_link_goes_on_leading_to_the_file(tmp_path):
     (tmp_path / "there").mkdir()
     (tmp_path / "link.json").symlink_to(tmp_path / "there" / "a.json")
-    write_file(tmp_path / "link.json", b"one")
+    ONE.save(tmp_path / "link.json")
     assert (tmp_path / "link.json").is_symlink()
-    assert (tmp_path / "there" / "a.json").read_bytes() == b"one"
+    assert read_results(tmp_path / "there" / "a.json") == ONE
 
 
 def test_keys_with_half_of_a_character_are_read_back():
-    result = compare_json({"a\ud83d": "x"}, {"a\ud83d": 1, "b": "ü😀"})
-    kept = Comparison.of(result, id="a#1", nodeid="a", threshold={}, passed=False, tags={"\ud83d": "\ud83d"})
-    results = RunResult.of_cases((Case("a", (CaseRun(1, False, (kept,)),), tags={"\ud83d": 1}),))
-    text = to_text(results)
+    results = RunResult.of_cases(
+        (case_of("a", {"a\ud83d": "x"}, expected={"a\ud83d": 1, "b": "ü😀"}, tags={"\ud83d": "\ud83d"}),)
+    )
+    text = text_of(results)
     assert text.isascii()
-    assert from_text(text, "x.json") == results
+    assert read_back(text) == results

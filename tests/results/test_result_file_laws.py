@@ -1,9 +1,13 @@
-"""Result files: a member of a wrong type is an error that names file, line and member, or does no harm."""
+"""Laws of results: files are read back or refused with file, line and member; sums are rounded once."""
 
 from __future__ import annotations
 
+import copy
 import json
+import math
+import pickle
 from contextlib import suppress
+from fractions import Fraction
 from typing import Any
 
 from hypothesis import strategies as st
@@ -11,6 +15,7 @@ from hypothesis import strategies as st
 from pytest_jsonmatch import Comparison, ConfigurationError, RunResult, compare_json
 from pytest_jsonmatch.results.comparison import Case, CaseRun
 from pytest_jsonmatch.results.file import from_text, to_text
+from pytest_jsonmatch.results.totals import ExactSum
 from tests.laws import law
 
 
@@ -69,3 +74,84 @@ def test_a_result_file_with_a_wrong_value_is_read_or_refused(place, value, has_h
     holder[last] = value
     with suppress(ConfigurationError):
         to_text(from_text("\n".join(map(json.dumps, lines)), "x.jsonl"))
+
+
+# -- what is written is read back -----------------------------------------------------------------------------
+
+leaves = st.none() | st.booleans() | st.integers(-3, 3) | st.text(max_size=3)
+records = st.dictionaries(st.text(max_size=3), leaves | st.lists(leaves, max_size=2), max_size=3)
+
+
+@st.composite
+def comparisons(draw):
+    metric = draw(st.sampled_from(["field_match", "json_similarity", "pairwise_f1"]))
+    result = compare_json(draw(records), draw(records), metric=metric)
+    name = draw(st.text(min_size=1, max_size=5))
+    return Comparison.of(
+        result,
+        id=name,
+        nodeid=f"n::{name}",
+        threshold={"score": 0.5},
+        passed=draw(st.booleans()),
+        params=draw(st.sampled_from([(), ("é",)])),
+    )
+
+
+RUNS_OF_CASES = st.builds(
+    CaseRun,
+    st.integers(1, 9),
+    st.booleans(),
+    st.lists(comparisons(), max_size=2).map(tuple),
+    st.sampled_from(["", "x"]),
+)
+cases = st.builds(
+    Case,
+    st.text(max_size=9),
+    st.lists(RUNS_OF_CASES, min_size=1, max_size=3).map(tuple),
+    st.integers(1, 9),
+    st.none() | st.floats(0, 1),
+)
+results = st.builds(
+    RunResult.of_cases,
+    st.lists(cases, max_size=3),
+    created=st.just("2026-11-21T12:00:00+00:00"),
+    commit=st.text(max_size=4),
+    versions=st.just({"python": "3.12.1"}),
+    collected=st.none() | st.integers(0, 100),
+    narrowed=st.sampled_from([(), ("-k", "node ids")]),
+)
+
+
+@law(results)
+def test_what_is_written_is_read_back(result):
+    text = to_text(result)
+    assert text.isascii()
+    assert from_text(text, "x.json") == result
+    assert to_text(from_text(text, "x.json")) == text
+
+
+# -- sums --------------------------------------------------------------------------------------------------------
+
+NUMBERS = st.lists(st.floats(-1e12, 1e12) | st.sampled_from([0.1, 1e-300, 1e16, 5e-324]), max_size=20)
+
+
+def exact(numbers: list[float]) -> ExactSum:
+    made = ExactSum()
+    made.extend(numbers)
+    return made
+
+
+@law(NUMBERS, NUMBERS, NUMBERS)
+def test_a_sum_is_rounded_once(one, other, third):
+    total = exact(one)
+    total.merge(pickle.loads(pickle.dumps(exact(other))))
+    total.merge(copy.copy(exact(third)))
+    assert total.value == float(sum(map(Fraction, [*one, *other, *third]), Fraction(0)))
+
+
+def test_a_long_sum_takes_little_room():
+    total = ExactSum()
+    for number in range(50_000):
+        total.extend((number / 7,))
+    assert len(pickle.dumps(total)) < 200
+    assert total.value == math.fsum(number / 7 for number in range(50_000))
