@@ -537,7 +537,10 @@ class RunResult:
         """
         if not (self.is_counted or other.is_counted):
             return self._merge_cases(other)
-        if not (self.is_counted and other.is_counted) or self.signature != other.signature:
+        if not (self.is_counted and other.is_counted):
+            message = "merging needs runs of one kind, got a run of tests and a corpus; report each by itself"
+            raise ConfigurationError(message)
+        if self.signature != other.signature:
             message = f"merging needs equal signatures, got {self.signature} and {other.signature}"
             raise ConfigurationError(message)
         self._refuse_common_records(other)

@@ -244,7 +244,7 @@ def test_a_run_of_records_is_complete_as_far_as_they_have_answers() -> None:
 
 def test_runs_that_are_and_are_not_cases_do_not_merge() -> None:
     corpus = compare_corpus(GOLD, GOLD, id="id")
-    with pytest.raises(ConfigurationError, match="merging needs equal signatures"):
+    with pytest.raises(ConfigurationError, match="of one kind, got a run of tests and a corpus"):
         corpus.merge(RunResult.of_cases(corpus.cases))
     parts = [corpus.with_cases([case]) for case in corpus.cases]
     merged = read_back(text_of(parts[1])).merge(read_back(text_of(parts[0])))
