@@ -9,10 +9,9 @@ import pytest
 
 from pytest_jsonmatch import hooks
 from pytest_jsonmatch.comparing import running
-from pytest_jsonmatch.golden.files import holds_cases, is_golden
+from pytest_jsonmatch.session import ATTRIBUTE
 from pytest_jsonmatch.session.options import Settings, add_options, refuse_unknown
-from pytest_jsonmatch.session.running_test import tags_of_marks
-from pytest_jsonmatch.session.session import Session
+from pytest_jsonmatch.session.session import Reports, Session
 
 if TYPE_CHECKING:
     import warnings
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.golden.cases import GoldenCase
 
 _SESSION = pytest.StashKey[Session]()
-_ATTRIBUTE = "jsonmatch"
+_DATA_FILES = (".yaml", ".yml", ".json")
 _COLLECTOR = "pytest_jsonmatch.golden.collector"
 _MARKER = "jsonmatch(metric=None, threshold=None, **options): defaults for the JSON comparisons of a test."
 
@@ -70,7 +69,7 @@ def pytest_configure(config: pytest.Config) -> None:
         open_recorder(session)
     if hasattr(config, "workerinput"):  # the controller counts the reports of workers
         return
-    config.pluginmanager.register(session.finished, "jsonmatch-finished")
+    config.pluginmanager.register(Reports(session), "jsonmatch-reports")
     if settings.asks_of_run:
         from pytest_jsonmatch.session import verdict
 
@@ -113,8 +112,12 @@ def pytest_configure_node(node: Any) -> None:
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Collect a file of golden cases."""
-    session = parent.config.stash[_SESSION]
-    globs, is_named = session.settings.files, parent.session.isinitpath(file_path)
+    globs = parent.config.stash[_SESSION].settings.files
+    if not globs and file_path.suffix not in _DATA_FILES:
+        return None
+    from pytest_jsonmatch.golden.files import holds_cases, is_golden
+
+    is_named = parent.session.isinitpath(file_path)
     if not is_golden(file_path, globs, explicit=is_named):
         return None
     if not (is_golden(file_path, globs) or holds_cases(file_path)):
@@ -122,7 +125,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     from pytest_jsonmatch.golden.collector import collect_file
     from pytest_jsonmatch.session.golden_cases import case_rules
 
-    return collect_file(file_path, parent, case_rules(session))
+    return collect_file(file_path, parent, case_rules(parent.config.stash[_SESSION]))
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -135,8 +138,11 @@ def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class) -> None:
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Keep track of the running test."""
     session = item.config.stash[_SESSION]
-    with session.running(item):
+    session.begin_test(item)
+    try:
         return (yield)
+    finally:
+        session.end_test()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -144,9 +150,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Reset the running test: pytest-rerunfailures and others run a test several times in one protocol."""
     __tracebackhide__ = True
     session = item.config.stash[_SESSION]
-    test = session.test
+    has_tags = session.settings.by or item.get_closest_marker("jsonmatch") is not None
+    test = session.test if has_tags or _COLLECTOR in sys.modules else session.used_test
     if test is None:
         return
+    from pytest_jsonmatch.session.running_test import tags_of_marks
+
     test.restart()
     test.tags = tags_of_marks(item)
     test.add_parameter_tags(session.settings.by)
@@ -188,10 +197,11 @@ def pytest_runtest_makereport(
     """Attach the comparisons made since the last report."""
     report = yield
     session = item.config.stash[_SESSION]
-    test = session.test
+    of_run = None if session.item is None else session.pop_payload()
+    test = session.used_test if report.passed and of_run is None else session.test
     if test is not None:
         error = None if call.excinfo is None else call.excinfo.value
-        test.attach_payload(report, session.pop_payload(), error)
+        test.attach_payload(report, of_run, error)
     return report
 
 
@@ -201,11 +211,11 @@ def pytest_report_to_serializable(
 ) -> Generator[None, dict[str, Any] | None, dict[str, Any] | None]:
     """Encode the payload of a report, for example for the controller of pytest-xdist."""
     data = yield
-    payload = getattr(report, _ATTRIBUTE, None)
+    payload = getattr(report, ATTRIBUTE, None)
     if data is not None and payload is not None:
         from pytest_jsonmatch.session.payload import encode
 
-        data[_ATTRIBUTE] = encode(payload)
+        data[ATTRIBUTE] = encode(payload)
     return data
 
 
@@ -213,11 +223,11 @@ def pytest_report_to_serializable(
 def pytest_report_from_serializable() -> Generator[None, Any, Any]:
     """Decode the payload of a report."""
     report = yield
-    text = getattr(report, _ATTRIBUTE, None)
+    text = getattr(report, ATTRIBUTE, None)
     if isinstance(text, str):
         from pytest_jsonmatch.session.payload import decode
 
-        setattr(report, _ATTRIBUTE, decode(text))
+        setattr(report, ATTRIBUTE, decode(text))
     return report
 
 
@@ -245,7 +255,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     jsonmatch = session.config.stash[_SESSION]
     is_worker = hasattr(session.config, "workerinput")
     if not is_worker and (
-        jsonmatch.settings.asks_of_run or jsonmatch.settings.writes_cases or jsonmatch.finished
+        jsonmatch.settings.asks_of_run or jsonmatch.settings.writes_cases or jsonmatch.has_compared
     ):
         from pytest_jsonmatch.session import verdict
 
@@ -264,7 +274,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         from pytest_jsonmatch.session import updating
 
         updating.show(terminalreporter, session)
-    if session.finished or settings.asks_of_run:
+    if session.has_compared or settings.asks_of_run:
         from pytest_jsonmatch.session import summary
 
         summary.show(terminalreporter, session)

@@ -8,11 +8,12 @@ The plugin adds a run with `enter` and removes it with `leave`. Outside pytest t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
+    from typing import Protocol
 
     from pytest_jsonmatch.comparing.fileupdater import FileUpdater
     from pytest_jsonmatch.engine.result.match import MatchResult
@@ -101,91 +102,92 @@ class CaseFiles:
         """How often each case without a recorded answer runs; None for the number in its file."""
 
 
-class RunningTest(Protocol):
-    """The test that is running."""
+if TYPE_CHECKING:  # protocols are slow to create, too
 
-    @property
-    def nodeid(self) -> str:
-        """The node id of the test."""
+    class RunningTest(Protocol):
+        """The test that is running."""
 
-    @property
-    def params(self) -> tuple[str, ...]:
-        """The names of the test's parametrized fixtures that are tags."""
+        @property
+        def nodeid(self) -> str:
+            """The node id of the test."""
 
-    @property
-    def shows_values(self) -> bool:
-        """Whether a report will contain values."""
+        @property
+        def params(self) -> tuple[str, ...]:
+            """The names of the test's parametrized fixtures that are tags."""
 
-    def find_file(self, path: Path, *, claims: bool) -> tuple[Path, str]:
-        """Return a path relative to the folder of the test's file, and its display name.
+        @property
+        def shows_values(self) -> bool:
+            """Whether a report will contain values."""
 
-        `claims` notes that an answer is compared with the file; raises ConfigurationError if it is that of
-        the fixture `expected_json`, and the test has compared with it before.
-        """
+        def find_file(self, path: Path, *, claims: bool) -> tuple[Path, str]:
+            """Return a path relative to the folder of the test's file, and its display name.
 
-    def begin(self) -> None:
-        """Note that a comparison begins; without a `record` after it, the comparison failed."""
+            `claims` notes that an answer is compared with the file; raises ConfigurationError if it is that
+            of the fixture `expected_json`, and the test has compared with it before.
+            """
 
-    def identify(self, name: str | None, tags: Tags) -> str:
-        """Return an id for a comparison; raise ConfigurationError if its tags contradict the test's."""
+        def begin(self) -> None:
+            """Note that a comparison begins; without a `record` after it, the comparison failed."""
 
-    def claim_spent(self, spent: Spent | None) -> Spent | None:
-        """Return the cost and latency of an answer if it is new in this test, else None."""
+        def identify(self, name: str | None, tags: Tags) -> str:
+            """Return an id for a comparison; raise ConfigurationError if its tags contradict the test's."""
 
-    def record(
-        self,
-        comparison: Comparison,
-        result: MatchResult,
-        rules: Sequence[WrittenRule],
-        *,
-        is_read: bool,
-    ) -> None:
-        """Record a comparison.
+        def claim_spent(self, spent: Spent | None) -> Spent | None:
+            """Return the cost and latency of an answer if it is new in this test, else None."""
 
-        Args:
-            comparison: what the run keeps of the comparison.
-            result: the full result.
-            rules: the patterns of the comparison; those of the test's own call or mark have no file.
-            is_read: whether the answer could be read and compared.
-        """
+        def record(
+            self,
+            comparison: Comparison,
+            result: MatchResult,
+            rules: Sequence[WrittenRule],
+            *,
+            is_read: bool,
+        ) -> None:
+            """Record a comparison.
 
+            Args:
+                comparison: what the run keeps of the comparison.
+                result: the full result.
+                rules: the patterns of the comparison; those of the test's own call or mark have no file.
+                is_read: whether the answer could be read and compared.
+            """
 
-class Run(Protocol):
-    """A pytest session."""
+    class Run(Protocol):
+        """A pytest session."""
 
-    @property
-    def case_files(self) -> CaseFiles:
-        """The configuration of golden files."""
+        @property
+        def case_files(self) -> CaseFiles:
+            """The configuration of golden files."""
 
-    @property
-    def look(self) -> tuple[bool, bool, int]:
-        """The style of messages: whether colours and non-ASCII characters are allowed, and the width."""
+        @property
+        def look(self) -> tuple[bool, bool, int]:
+            """The style of messages: whether colours and non-ASCII characters are allowed, and the width."""
 
-    @property
-    def file_updater(self) -> FileUpdater | None:
-        """Requests updates of files with expected values; None if nothing is updated."""
+        @property
+        def file_updater(self) -> FileUpdater | None:
+            """Requests updates of files with expected values; None if nothing is updated."""
 
-    @property
-    def verbosity(self) -> int:
-        """The verbosity of failure messages, from 0."""
+        @property
+        def verbosity(self) -> int:
+            """The verbosity of failure messages, from 0."""
 
-    @property
-    def has_only_gates(self) -> bool:
-        """Whether only gates decide: low scores and unreadable answers are recorded but fail no test."""
+        @property
+        def has_only_gates(self) -> bool:
+            """Whether only gates decide: low scores and unreadable answers are recorded but fail no test."""
 
-    @property
-    def test(self) -> RunningTest | None:
-        """The running test."""
+        @property
+        def test(self) -> RunningTest | None:
+            """The running test."""
 
-    def get_defaults(self) -> tuple[Mapping[str, Any], Collection[str]]:
-        """Return the default `metric`, `threshold` and options, and the names set by the test's own mark."""
+        def get_defaults(self) -> tuple[Mapping[str, Any], Collection[str]]:
+            """Return the default `metric`, `threshold` and options, and the names in the test's own mark."""
 
-    @property
-    def skipped(self) -> Sequence[str]:
-        """The patterns of fields that every comparison skips."""
+        @property
+        def skipped(self) -> Sequence[str]:
+            """The patterns of fields that every comparison skips."""
 
-    def get_bench(self, judge: object) -> Bench:
-        """Return the judges for comparators; `judge` is the comparison's own, or None."""
+        def get_bench(self, judge: object) -> Bench:
+            """Return the judges for comparators; `judge` is the comparison's own, or None."""
 
 
 def plain_nodeid(item: Any) -> str:

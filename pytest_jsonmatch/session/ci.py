@@ -73,7 +73,7 @@ def write_files(session: Session, results: RunResult, report: Report) -> bool:
     from pytest_jsonmatch.support.atomic import write_file
 
     notes, are_written = session.verdict.notes, True
-    if session.settings.save is not None and not session.finished.are_complete:
+    if session.settings.save is not None and not session.is_complete:
         notes.append([(f"baseline {session.settings.save} is not written: the run did not finish", YELLOW)])
     for path, kind, data in _files(session, results, report):
         name = display_name(path, session.config.invocation_params.dir)
@@ -96,7 +96,7 @@ def _files(session: Session, results: RunResult, report: Report) -> Iterator[tup
     targets = []
     if settings.json is not None:
         targets.append(here / settings.json)
-    if settings.save is not None and session.finished.are_complete:
+    if settings.save is not None and session.is_complete:
         targets.append(rootdir / settings.baselines / f"{settings.save}.jsonl")
     if targets:
         from pytest_jsonmatch.results.file import to_text

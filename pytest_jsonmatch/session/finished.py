@@ -6,8 +6,6 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
-import pytest
-
 from pytest_jsonmatch.comparing.running import FAILED_BEFORE, WORKER_CRASHED, Repetition
 from pytest_jsonmatch.golden.files import is_golden
 from pytest_jsonmatch.session.outcome import decide_run
@@ -15,7 +13,9 @@ from pytest_jsonmatch.session.payload import TestPayload, payload_of
 from pytest_jsonmatch.session.rules import add_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import pytest
 
     from pytest_jsonmatch.comparing.running import RuleKey, WrittenRule
     from pytest_jsonmatch.golden.update import Request
@@ -104,21 +104,9 @@ class FinishedTests:
         """The rules of all tests."""
         self.collected: set[str] = set()
         """The ids of the collected cases, with deselected ones; empty if nothing needs them."""
-        self.are_complete: bool = False
-        """Whether all tests have run: the run was neither interrupted nor stopped early."""
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtestloop(self) -> Generator[None, object, object]:
-        """Note that all tests have run.
-
-        The exit status does not show it: after a second Ctrl-C it is that of a run that passed.
-        """
-        result = yield
-        self.are_complete = True
-        return result
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Add the payload of a report. As a registered plugin, this receives only reports of its own run."""
+    def add(self, report: pytest.TestReport) -> None:
+        """Add the payload of a report."""
         if report.when == "setup":
             self._tests.pop(report.nodeid, None)  # of an earlier attempt, for example by pytest-rerunfailures
         payload = payload_of(report)

@@ -119,8 +119,11 @@ def broken_first(session: Session, items: list[pytest.Item]) -> list[pytest.Item
     def is_valid(item: pytest.Item) -> bool:
         if not (isinstance(item, pytest.Function) and isinstance(item.parent, GoldenFile)):
             return True
-        with session.running(item):  # so that its marks apply
+        session.begin_test(item)  # so that its marks apply
+        try:
             return item.parent.is_valid(item)
+        finally:
+            session.end_test()
 
     return sorted(items, key=is_valid)
 

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.comparing.running import Repetition
+from pytest_jsonmatch.session import ATTRIBUTE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.tags import Tags
     from pytest_jsonmatch.semantic.judging import JudgeUsage
 
-ATTRIBUTE: Final = "jsonmatch"
-"""The attribute of a test report with its payload."""
 _UNCUT_MESSAGES: Final = ("AssertionError", "pytest_jsonmatch.")
 """The start of messages that are kept complete: of failed assertions, and of our own errors."""
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, final
 import pytest
 
 from pytest_jsonmatch.comparing.running import plain_nodeid
+from pytest_jsonmatch.session import ATTRIBUTE
 from pytest_jsonmatch.session.outcome import EXPECTED, FAILED, PASSED, TOLERATED, decide_outcome
-from pytest_jsonmatch.session.payload import ATTRIBUTE, TestPayload
+from pytest_jsonmatch.session.payload import TestPayload
 from pytest_jsonmatch.session.rules import check_rules, is_ignored
 
 if TYPE_CHECKING:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from functools import cached_property
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, final
 
 import pytest
 
 from pytest_jsonmatch.comparing.running import CaseFiles, plain_nodeid
-from pytest_jsonmatch.session.finished import FinishedTests
+from pytest_jsonmatch.session import ATTRIBUTE
 from pytest_jsonmatch.session.options import usage_errors
-from pytest_jsonmatch.session.payload import TestPayload
-from pytest_jsonmatch.session.running_test import CurrentTest
 from pytest_jsonmatch.support.defaults import METRIC
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Sequence
     from pathlib import Path
 
     from pytest_jsonmatch.comparing.fileupdater import FileUpdater
@@ -32,7 +31,10 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.run import RunResult
     from pytest_jsonmatch.semantic.bench import Bench, Memory
     from pytest_jsonmatch.session.concurrency import ConcurrentProducers
+    from pytest_jsonmatch.session.finished import FinishedTests
     from pytest_jsonmatch.session.options import Settings
+    from pytest_jsonmatch.session.payload import TestPayload
+    from pytest_jsonmatch.session.running_test import CurrentTest
 
 _FIXTURES: Final = frozenset({"jsonmatch_case", "jsonmatch_actual"})
 
@@ -88,17 +90,21 @@ class Session:
         self.case_files: CaseFiles = CaseFiles((os.path.realpath(config.rootpath),), settings.repeat)
         self.has_only_gates: bool = settings.fail == "gate"
         """Whether only gates fail a run: tests with low scores or without an answer pass."""
-        self.finished: FinishedTests = FinishedTests(has_only_gates=self.has_only_gates, files=settings.files)
-        self.test: CurrentTest | None = None
-        """The running test."""
+        self.is_complete: bool = False
+        """Whether all tests have run: the run was neither interrupted nor stopped early."""
+        self.item: pytest.Item | None = None
+        """The item of the running test."""
+        self.used_test: CurrentTest | None = None
+        """The running test, if anything has asked for it."""
+        self._test_lock = Lock()
         self._rules: dict[RuleKey, bool] = {}
         """By the key of a rule, whether it has matched anything in this process so far."""
         self.case_rules: CaseRules | None = None
         """The rules of golden cases, once they are created."""
         self.file_updater: FileUpdater | None = None
         """Requests updates of files with expected values, if requested."""
-        self.payload: TestPayload = TestPayload()
-        """The data about the run for the next report."""
+        self.collected: list[str] = []
+        """The ids of the collected cases, for the next report."""
         self.baselines: Sequence[Baseline] = ()
         """The baselines that the run is compared with."""
         self.concurrent_producers: ConcurrentProducers | None = None
@@ -168,14 +174,25 @@ class Session:
         watched = ("setupshow", "setuponly", "setupplan", "show_fixtures_per_test")
         return not self._overriding and not any(getattr(option, name, False) for name in watched)
 
-    @contextmanager
-    def running(self, item: pytest.Item) -> Iterator[None]:
-        """Make a test the running one."""
-        self.test = CurrentTest(item, self.settings, self._rules)
-        try:
-            yield
-        finally:
-            self.test = None
+    def begin_test(self, item: pytest.Item) -> None:
+        """Make a test the running one, until `end_test`."""
+        self.item = item
+
+    def end_test(self) -> None:
+        """Forget the running test."""
+        self.item = self.used_test = None
+
+    @property
+    def test(self) -> CurrentTest | None:
+        """The running test. It is made when it is first used, which may be in any thread."""
+        if self.item is None or self.used_test is not None:
+            return self.used_test
+        from pytest_jsonmatch.session.running_test import CurrentTest
+
+        with self._test_lock:
+            if self.used_test is None:
+                self.used_test = CurrentTest(self.item, self.settings, self._rules)
+            return self.used_test
 
     def get_defaults(self) -> tuple[dict[str, Any], set[str]]:
         """Return the current defaults, and the names of those that a mark of the test itself sets.
@@ -219,6 +236,25 @@ class Session:
         is_final = is_fixture or not self._overriding
         self.recorder.keep_early(plain_nodeid(item), case, actual, is_final=is_final)
 
+    # -- reports -------------------------------------------------------------------------------------------
+
+    @cached_property
+    def finished(self) -> FinishedTests:
+        """The tests that have reported."""
+        from pytest_jsonmatch.session.finished import FinishedTests
+
+        return FinishedTests(has_only_gates=self.has_only_gates, files=self.settings.files)
+
+    @property
+    def has_compared(self) -> bool:
+        """Whether any test has reported that compares, or was meant to."""
+        return "finished" in vars(self) and bool(self.finished)
+
+    def add_report(self, report: pytest.TestReport) -> None:
+        """Add a report, unless it says only that a test that does not compare has passed or was skipped."""
+        if "finished" in vars(self) or report.failed or hasattr(report, ATTRIBUTE):
+            self.finished.add(report)
+
     # -- judges --------------------------------------------------------------------------------------------
 
     @cached_property
@@ -245,11 +281,17 @@ class Session:
 
     def pop_payload(self) -> TestPayload | None:
         """Return the new data about the run in this process since the last call; None if there is none."""
-        payload, self.payload = self.payload, TestPayload()
-        if "_memory" in vars(self) and (usage := self._memory.usage) != self._sent_usage:
-            payload.judge_usage = usage - self._sent_usage
-            self._sent_usage = usage
-        return payload if payload.judge_usage or payload.collected else None
+        usage = self._memory.usage if "_memory" in vars(self) else None
+        is_new = usage is not None and usage != self._sent_usage
+        if not is_new and not self.collected:
+            return None
+        from pytest_jsonmatch.session.payload import TestPayload
+
+        payload = TestPayload()
+        payload.collected, self.collected = self.collected, []
+        if usage is not None and is_new:
+            payload.judge_usage, self._sent_usage = usage - self._sent_usage, usage
+        return payload
 
     # -- the terminal --------------------------------------------------------------------------------------
 
@@ -271,3 +313,25 @@ class Session:
 
         writer = self.config.get_terminal_writer()
         return writer.hasmarkup, can_write(self._encoding), writer.fullwidth
+
+
+@final
+class Reports:
+    """Hands reports to a session. As a registered plugin, it receives only those of its own run."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self) -> Generator[None, object, object]:
+        """Note that all tests have run.
+
+        The exit status does not show it: after a second Ctrl-C it is that of a run that passed.
+        """
+        result = yield
+        self._session.is_complete = True
+        return result
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Add a report to the session."""
+        self._session.add_report(report)

@@ -88,7 +88,7 @@ def note_collected_cases(session: Session, items: Iterable[pytest.Item]) -> None
     """Note the cases among all collected tests, before some are deselected."""
     found = sorted({*_cases_of(item for item in items if is_meant_to_compare(item))})
     session.finished.collected.update(found)
-    session.payload.collected = found
+    session.collected = found
 
 
 def _cases_of(items: Iterable[pytest.Item]) -> Iterator[str]:
@@ -183,7 +183,7 @@ def _narrowed(pytest_session: pytest.Session, session: Session) -> tuple[str, ..
     reasons = [flag for name, flag in _NARROWING if getattr(option, name, None)]
     if any("::" in argument for argument in pytest_session.config.args):
         reasons.append("node ids")
-    if not session.finished.are_complete:
+    if not session.is_complete:
         is_stopped = pytest_session.exitstatus == pytest.ExitCode.TESTS_FAILED
         reasons.append(_STOPPED if is_stopped else _INTERRUPTED)
     return tuple(reasons)

@@ -17,6 +17,11 @@ OURS = [
     "pytest_jsonmatch.report",
     "pytest_jsonmatch.reading",
     "pytest_jsonmatch.comparing.assertions",
+    "pytest_jsonmatch.golden.files",
+    "pytest_jsonmatch.results",
+    "pytest_jsonmatch.session.finished",
+    "pytest_jsonmatch.session.payload",
+    "pytest_jsonmatch.session.running_test",
 ]
 WORDS = ["tea", "milk", "bread", "salt", "rice", "oil", "plum", "corn", "fig", "lime", "kale", "oats"]
 PLAIN = "def test_plain(): pass"
@@ -42,8 +47,14 @@ def imported(pytester, *names):
 
 def test_a_run_without_comparisons_imports_none_of_our_rooms(pytester):
     pytester.makepyfile(PLAIN)
-    pytester.makefile(".yaml", config="a: 1")
+    pytester.makefile(".toml", config="a = 1")
     assert imported(pytester, *HEAVY, *OURS) == []
+
+
+def test_files_of_other_tools_import_only_what_tells_them_from_golden_files(pytester):
+    pytester.makepyfile(PLAIN)
+    pytester.makefile(".yaml", config="a: 1")
+    assert imported(pytester, *HEAVY, *OURS) == ["pytest_jsonmatch.golden.files"]
 
 
 SLOW_CLASSES = """
