@@ -18,8 +18,10 @@ from pytest_jsonmatch.cli.studies import (
 )
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.blocks import (
+    Column,
     Report,
     ReportBlock,
+    Row,
     Statistics,
     Table,
     TableCell,
@@ -27,7 +29,6 @@ from pytest_jsonmatch.report.blocks import (
 )
 
 if TYPE_CHECKING:
-    from pytest_jsonmatch.report.blocks import AnyCell
     from pytest_jsonmatch.study.agreement import AgreementStudy
 
 _STATISTICS: Final = {"kappa": "Cohen's kappa", "alpha": "Krippendorff's alpha"}
@@ -72,9 +73,10 @@ def _blocks(study: AgreementStudy) -> Iterator[ReportBlock]:
     rows.sort(key=lambda row: (2.0 if row[2] is None else row[2].value, row[0]))
     agreements, _ = estimate_columns([field.agreement for _, field, _ in rows])
     texts = zip(agreements, *estimate_columns([estimate for *_, estimate in rows]), strict=True)
-    cells: list[list[AnyCell]] = []
+    lines = []
     for (path, field, estimate), (agreement, value, ends) in zip(rows, texts, strict=True):
         tone = "bad" if estimate is not None and estimate.value < _TENTATIVE else ""
-        cells.append([path, count(field.places), agreement, TableCell(value, tone), ends])
-    columns = "field", "places", "agreement", name, INTERVAL
-    yield Table(columns, cells, f"By field, the lowest {name} first", spare={"places": 1, INTERVAL: 2})
+        lines.append(Row([path, count(field.places), agreement, TableCell(value, tone), ends]))
+    places, interval = Column("places", spare=1), Column(INTERVAL, spare=2)
+    columns = Column("field", "name"), places, Column("agreement"), Column(name), interval
+    yield Table(columns, lines, f"By field, the lowest {name} first")

@@ -21,7 +21,7 @@ from pytest_jsonmatch.golden.update import Request, digest_of, plan_updates, rea
 from pytest_jsonmatch.golden.writing import ascii_json
 from pytest_jsonmatch.reading.datafiles import is_json_file, is_lines_file
 from pytest_jsonmatch.records.columns import split_column
-from pytest_jsonmatch.report.blocks import Report, Table, TableCell, Text
+from pytest_jsonmatch.report.blocks import Column, Report, Row, Table, TableCell, Text
 from pytest_jsonmatch.study.label_errors import GoldAudit, audit_gold
 
 if TYPE_CHECKING:
@@ -88,22 +88,22 @@ def _gold_sheet(audit: GoldAudit, about: str, *, shows_all: bool) -> Report:
     """Return the report of an audit of gold records: a line for each group of places, or for each place."""
     groups = [[suspect] for suspect in audit.found] if shows_all else audit.groups
     has_estimate = audit.expected is not None
-    columns = "record", "place", "gold", "answers", "votes", *(["wrong gold"] if has_estimate else []), "who"
+    columns = [Column("record", "name"), *(Column(title, "text") for title in ("place", "gold", "answers"))]
+    columns += [Column("votes"), *([Column("wrong gold")] if has_estimate else []), Column("who", "text", 1)]
     rows = []
     for first, *others in groups:
         also = f" and {count(len(others))} more" if others else ""
         place = f"{first.field}: {first.change}" if others else first.path
         chance = "enum" if first.is_outside_schema else f"{min(first.probability * 100, 99):.0f} %"
-        rows.append(
-            (
-                TableCell(f"{first.record}{also}", "strong"),
-                place,
-                *_value_texts(first),
-                f"{len(first.systems)} to {len(first.backing)}",
-                *([chance] if has_estimate else []),
-                ", ".join(first.systems),
-            )
+        cells = (
+            TableCell(f"{first.record}{also}", "strong"),
+            place,
+            *_value_texts(first),
+            f"{len(first.systems)} to {len(first.backing)}",
+            *([chance] if has_estimate else []),
+            ", ".join(first.systems),
         )
+        rows.append(Row(cells))
     number = count(len(audit.found), "place")
     summary = f"{number} where systems agree against the gold, the strongest evidence first."
     if len(groups) < len(audit.found):
@@ -120,7 +120,7 @@ def _gold_sheet(audit: GoldAudit, about: str, *, shows_all: bool) -> Report:
         )
     if any(suspect.is_outside_schema for suspect in audit.found):
         summary += " The schema's enum does not have the gold values of the first ones."
-    table = Table(columns, rows, noun="place", text={"place", "gold", "answers", "who"}, spare={"who": 1})
+    table = Table(columns, rows, noun="place")
     return Report("jsonmatch study audit", about, [Text(summary), table, notes_table(audit.notes)])
 
 
@@ -137,15 +137,18 @@ def _value_texts(suspect: Suspect) -> tuple[str | TableCell, str | TableCell]:
 
 def _suite_sheet(audit: SuiteAudit, about: str) -> Report:
     """Return the report of an audit of a suite."""
-    columns = "field", "broken by", "pass", "let pass by", "example", "in"
+    columns = [Column("field", "name"), Column("broken by", "text"), Column("pass")]
+    columns += [Column("let pass by", "text"), Column("example", "text", 1), Column("in", "text", 2)]
     rows = [
-        (
-            TableCell(hole.field, "strong"),
-            hole.kind,
-            f"{hole.mutated - hole.noticed} of {hole.mutated}",
-            " · ".join(hole.rules),
-            hole.example,
-            hole.case,
+        Row(
+            [
+                TableCell(hole.field, "strong"),
+                hole.kind,
+                f"{hole.mutated - hole.noticed} of {hole.mutated}",
+                " · ".join(hole.rules),
+                hole.example,
+                hole.case,
+            ]
         )
         for hole in audit.holes
     ]
@@ -154,8 +157,7 @@ def _suite_sheet(audit: SuiteAudit, about: str) -> Report:
         summary = (
             f"{count(audit.mutated, 'mutation')} of right answers: {audit.noticed:.1%} of them are noticed."
         )
-    text = {"broken by", "let pass by", "example", "in"}
-    table = Table(columns, rows, "What passes", "hole", text=text, spare={"example": 1, "in": 2})
+    table = Table(columns, rows, "What passes", "hole")
     notes = [Text(f"Left out: {'; '.join(audit.notes)}.", "faint")] if audit.notes else []
     return Report("jsonmatch study audit --mutate", about, [Text(summary), table, *notes])
 

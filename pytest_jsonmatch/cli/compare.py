@@ -164,11 +164,15 @@ def _text(result: MatchResult, score: ScoreCheck, comparison: Comparison, option
         results = RunResult.of_cases((Case.single(comparison),))
         of_fields = field_blocks(results, {})
         # The message has shown the values that differ.
-        shown = (replace(block, details=()) if isinstance(block, Table) else block for block in of_fields)
+        shown = (_without_details(block) if isinstance(block, Table) else block for block in of_fields)
         shown = (block for block in shown if options.verbose or block.level != "all")
         blocks.append(joined_blocks(shown, style))
     message = _message(result, score, style.less(-MARGIN), options.verbose)
     return "\n".join([f"{message}\n", *(as_text(block, style) for block in blocks if block)])
+
+
+def _without_details(table: Table) -> Table:
+    return replace(table, rows=[row._replace(details=()) for row in table.rows])
 
 
 def _message(result: MatchResult, score: ScoreCheck, style: TerminalStyle, verbosity: int = 0) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.cli.inputs import name_of, records_of, refuse_two_stdins
@@ -20,8 +20,10 @@ from pytest_jsonmatch.cli.studies import (
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.blocks import (
     Chart,
+    Column,
     Report,
     ReportBlock,
+    Row,
     Series,
     Statistic,
     Statistics,
@@ -33,6 +35,9 @@ from pytest_jsonmatch.report.formatting import score_text, score_texts
 if TYPE_CHECKING:
     from pytest_jsonmatch.study.calibration import Bin, ReviewThreshold
     from pytest_jsonmatch.study.confidence import ConfidenceStudy, FieldConfidence
+
+_SPARE: Final = {"confidence": 1, "brier": 2, INTERVAL: 3}
+"""The columns that narrow terminals may leave out, the one with the greatest number first."""
 
 
 def run(options: Namespace) -> int:
@@ -117,9 +122,7 @@ def _threshold_sentence(limit: ReviewThreshold, max_error: float, bins: Sequence
 
 def _table(study: ConfidenceStudy) -> Table:
     """Return the table of fields, the largest lower end of the ECE first."""
-    columns = ["values", "right", "confidence", "auroc", INTERVAL, "ece", INTERVAL, "brier"]
-    if study.max_error is not None:
-        columns += [f"{study.max_error:g} from", "coverage"]
+    titles = ["values", "right", "confidence", "auroc", INTERVAL, "ece", INTERVAL, "brier"]
     fields = [(path, field) for path, field in study.fields.items() if field.values]
     fields.sort(key=lambda item: (-((item[1].ece and item[1].ece.low) or 0.0), item[0]))
     found = [field for _, field in fields]
@@ -134,10 +137,12 @@ def _table(study: ConfidenceStudy) -> Table:
     ]
     limits = [field.at_error for field in found if field.at_error is not None]
     if limits:
+        titles += [f"{study.max_error:g} from", "coverage"]
         cells += [[_threshold(limit) for limit in limits], [_percent(limit) for limit in limits]]
-    rows = [list(row) for row in zip(*cells, strict=True)]
+    columns = [Column("field", "name"), *(Column(title, spare=_SPARE.get(title)) for title in titles)]
+    rows = list(map(Row, zip(*cells, strict=True)))
     title = "Fields, largest ECE first (by the lower end of its interval)"
-    return Table(["field", *columns], rows, title, spare={"confidence": 1, INTERVAL: 3, "brier": 2})
+    return Table(columns, rows, title)
 
 
 def _threshold(limit: ReviewThreshold) -> str:

@@ -15,7 +15,7 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.records.files import list_files
 from pytest_jsonmatch.records.sources import LINES
-from pytest_jsonmatch.report.blocks import Report, Table, TableCell, Text
+from pytest_jsonmatch.report.blocks import Column, Report, Row, Table, TableCell, Text
 from pytest_jsonmatch.study.overlap import OverlapStudy, measure_overlap
 from pytest_jsonmatch.study.words import join_texts
 
@@ -32,13 +32,15 @@ def _sheet(study: OverlapStudy) -> Report:
     texts = f"{count(study.texts, 'text')} of {count(study.words, 'word')}"
     about = f"overlap of {count(study.records, 'gold record')} and {texts}"
     rows = [
-        [
-            f"{record.gold}: {record.id}",
-            TableCell("whole", "bad") if record.is_whole else "part",
-            f"{record.found} of {record.values}",
-            record.text,
-            "; ".join(record.fields),
-        ]
+        Row(
+            [
+                f"{record.gold}: {record.id}",
+                TableCell("whole", "bad") if record.is_whole else "part",
+                f"{record.found} of {record.values}",
+                record.text,
+                "; ".join(record.fields),
+            ]
+        )
         for record in study.found
     ]
     complete = sum(record.is_whole for record in study.found)
@@ -46,8 +48,9 @@ def _sheet(study: OverlapStudy) -> Report:
     if rows:
         found = f"{count(len(rows), 'record')} with distinctive values in a text, {complete} of them complete"
         summary = f"{found}: check whether they occur by chance."
-    columns = "record", "there", "values", "text", "such as"
-    table = Table(columns, rows, noun="record", text={"there", "text", "such as"})
+    texts_of = (Column(title, "text") for title in ("text", "such as"))
+    columns = Column("record", "name"), Column("there", "text"), Column("values"), *texts_of
+    table = Table(columns, rows, noun="record")
     return Report("jsonmatch study overlap", about, [Text(summary), table])
 
 

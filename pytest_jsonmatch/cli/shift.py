@@ -8,7 +8,7 @@ from pytest_jsonmatch.cli.inputs import name_of, records_of, refuse_two_stdins
 from pytest_jsonmatch.cli.rules import columns_of
 from pytest_jsonmatch.cli.studies import finish, study_gates
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.report.blocks import Report, Table, Text
+from pytest_jsonmatch.report.blocks import Column, Report, Row, Table, Text
 from pytest_jsonmatch.report.formatting import amount_text
 from pytest_jsonmatch.study.shift import MIN_VALUES, STATISTICS, FieldShift, measure_shift
 
@@ -26,9 +26,10 @@ def run(options: Namespace) -> int:
     )
     new = count(study.new, "new record" if options.cluster is None else "new cluster")
     about = f"{name_of(options.new)} against {name_of(options.old)}: {new}, {count(study.old, 'old one')}"
-    columns = "field", "what", "effect", "from old to new", "p"
+    change = Column("from old to new", "text")
+    columns = Column("field", "name"), Column("what", "text"), Column("effect"), change, Column("p")
     title = "Shifted fields, the largest effect first"
-    table = Table(columns, list(map(_row, study.shown)), title, "change", text={"what", "from old to new"})
+    table = Table(columns, list(map(_row, study.shown)), title, "change")
     fields, tests = count(len(study.by_field), "field"), count(len(study.changes), "test")
     summary = (
         f"{int(study.statistics['shifted'])} of {fields} have shifted. Without any shift, at most 5 % of "
@@ -42,10 +43,10 @@ def run(options: Namespace) -> int:
     return finish(options, study, sheet, gates, on=new)
 
 
-def _row(change: FieldShift) -> list[str]:
+def _row(change: FieldShift) -> Row:
     if change.of == "median":
         change_text = f"median {amount_text(change.before)} → {amount_text(change.after)}"
     else:
         change_text = f"{change.of} {change.before * 100:.3g} % → {change.after * 100:.3g} %"
     p_value = "< 0.001" if change.p_value < 0.001 else f"{change.p_value:.3f}"
-    return [change.path, change.kind, f"{change.effect:.2f}", change_text, p_value]
+    return Row([change.path, change.kind, f"{change.effect:.2f}", change_text, p_value])

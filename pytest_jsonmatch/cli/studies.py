@@ -16,7 +16,7 @@ from pytest_jsonmatch.engine.value.errors import find_closest
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
 from pytest_jsonmatch.gate.check import Check
 from pytest_jsonmatch.gate.expressions import Gate, parse_gate
-from pytest_jsonmatch.report.blocks import Report, Statistic, Table
+from pytest_jsonmatch.report.blocks import Column, Report, Row, Statistic, Table
 from pytest_jsonmatch.report.checks import gate_table
 from pytest_jsonmatch.report.formatting import dash, interval_texts
 from pytest_jsonmatch.report.html import html_page
@@ -101,7 +101,7 @@ def estimate_statistic(name: str, estimate: Estimate | None) -> Statistic:
 
 def notes_table(notes: Sequence[str]) -> Table:
     """Return the notes of a study as a table."""
-    return Table(["notes"], [[note] for note in notes], noun="note", max_rows=_NOTES)
+    return Table([Column("notes", "name")], [Row([note]) for note in notes], noun="note", max_rows=_NOTES)
 
 
 def show_sheet(sheet: Report, options: Namespace) -> None:

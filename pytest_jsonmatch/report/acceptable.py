@@ -20,13 +20,12 @@ from pytest_jsonmatch.engine.comparators.kinds import (
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
-from pytest_jsonmatch.report.blocks import Table, TableCell
+from pytest_jsonmatch.report.blocks import Column, Row, Table, TableCell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.engine.plan.compile import Plan
-    from pytest_jsonmatch.report.blocks import AnyCell
     from pytest_jsonmatch.results.run import RunResult
 
 _NO_SPACE: Final = {"replace": {"pattern": r"\s+", "with": ""}}
@@ -67,12 +66,13 @@ def acceptable_blocks(results: RunResult) -> Iterator[Table]:
     """Yield a table of the scores that rules would give; nothing if the values of a run are not kept."""
     accepted, mean = list(accept_kinds(results)), results.mean("score")
     if accepted and mean is not None:
-        rows: list[Sequence[AnyCell]] = [
-            [rule.kind, TableCell(f"{mean:.3f} → {rule.score:.3f}", value=rule.score), rule.rule]
+        rows = [
+            Row([rule.kind, TableCell(f"{mean:.3f} → {rule.score:.3f}", value=rule.score), rule.rule])
             for rule in accepted
         ]
         title = "if acceptable, with a rule for the fields that have the kind"
-        yield Table(("kind", "score", "rule"), rows, title, "kind", text=("rule",), level="more")
+        columns = Column("kind", "name"), Column("score"), Column("rule", "text")
+        yield Table(columns, rows, title, "kind", level="more")
 
 
 def accept_kinds(results: RunResult) -> Iterator[Accepted]:

@@ -9,7 +9,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.text import count, natural_key
-from pytest_jsonmatch.report.blocks import AnyCell, ReportBlock, Table, TableCell, Text, score_cell
+from pytest_jsonmatch.report.blocks import (
+    AnyCell,
+    Column,
+    ReportBlock,
+    Row,
+    Table,
+    TableCell,
+    Text,
+    score_cell,
+)
 from pytest_jsonmatch.report.formatting import amount_text, change_text, commit_text, dash, score_text
 from pytest_jsonmatch.report.kind_tables import kind_changes
 from pytest_jsonmatch.report.tables import grouped_cost_blocks
@@ -71,14 +80,14 @@ def systems_table(contests: Sequence[Contest], noun: str = "run") -> Table:
         rows.append(_system_row(contest.after, contest.diff.after, text))
     titles = ["mean score", "F1", "pass rate", "answered", "cost", "p95 seconds"]
     kept = [at for at in range(len(titles)) if any(row[at + 1] != dash(True) for row in rows)]
-    verdict_title = f"mean score against {first.before}"
-    header = (noun, *(titles[at] for at in kept), verdict_title)
-    cells = [[row[0], *(row[at + 1] for at in kept), row[-1]] for row in rows]
-    return Table(header, cells, f"{noun}s", noun, text={verdict_title})
+    of_verdict = Column(f"mean score against {first.before}", "text")
+    columns = [Column(noun, "name"), *(Column(titles[at]) for at in kept), of_verdict]
+    shown = [Row([row[0], *(row[at + 1] for at in kept), row[-1]]) for row in rows]
+    return Table(columns, shown, f"{noun}s", noun)
 
 
 def _system_row(name: str, results: RunResult, text: str) -> list[AnyCell]:
-    """Return the row of a run: its name, statistics, and the verdict on its change."""
+    """Return the cells of a run: its name, statistics, and the verdict on its change."""
     costs = results.totals.costs
     amounts = [costs.compute(statistic)[0] for statistic in ("cost.total", "latency.p95")]
     scores = results.mean_score, results.mean_f1, results.pass_rate
@@ -106,18 +115,17 @@ def _contest_tables(contest: Contest, max_rows: int) -> Iterator[ReportBlock]:
     diff = contest.diff
     if contest.renaming is not None:
         yield Text(f"{contest.before} had another rootdir: it is read {contest.renaming}", "open")
-    rows: list[list[AnyCell]] = [[mismatch.case, mismatch.difference] for mismatch in diff.mismatches]
+    rows = [Row([mismatch.case, mismatch.difference]) for mismatch in diff.mismatches]
     if rows:
-        yield Table(
-            ("scored differently", "then, and now"), rows, "", "case", _MAX_LISTED, text={"then, and now"}
-        )
+        columns = Column("scored differently", "name"), Column("then, and now", "text")
+        yield Table(columns, rows, "", "case", _MAX_LISTED)
         return
     yield replace(_statistic_table(contest), max_rows=max_rows // 2)
     yield replace(_case_table(contest), max_rows=max_rows)
     lists = ("new", diff.new), ("not run" if _is_incomplete(diff.after) else "vanished", diff.vanished)
     for what, ids in lists:
         title = "new cases" if what == "new" else f"cases {what}"
-        yield Table([""], [[case_id] for case_id in ids], title, "case", _MAX_LISTED)
+        yield Table([Column("", "name")], [Row([case_id]) for case_id in ids], title, "case", _MAX_LISTED)
 
 
 def _is_incomplete(results: RunResult) -> bool:
@@ -252,17 +260,23 @@ def _statistic_table(contest: Contest) -> Table:
             coverage += f" ({count(diff.before.total_records)} in {{}})"
             names.append(contest.before)
     title += f", {coverage}"
-    columns = ["statistic", contest.before, contest.after, "difference"]
-    rows: list[list[AnyCell]] = []
+    columns = [
+        Column("statistic", "name"),
+        Column(contest.before),
+        Column(contest.after),
+        Column("difference"),
+    ]
+    rows: list[Row] = []
     if run_change is None:
         means = [] if diff.score is None else [diff.score._replace(name="mean score")]
         for delta in (*means, *(delta for delta in diff.fields if delta.change)):
             texts = score_text(delta.before), score_text(delta.after)
-            rows.append([delta.name, *texts, _change_cell(delta.change)])
+            rows.append(Row([delta.name, *texts, _change_cell(delta.change)]))
         return Table(columns, rows, title, "statistic", names=names)
     if run_change.scores.interval is None:
         return Table(columns, rows)
-    columns += [f"{run_change.scores.interval.confidence * 100:.3g} % interval", "verdict"]
+    percent = f"{run_change.scores.interval.confidence * 100:.3g}"
+    columns += [Column(f"{percent} % interval", spare=1), Column("verdict", "verdict")]
     changes, notes = _list_changes(run_change), list[str]()
     for name, _, change in (next(changes), *(named for named in changes if named.change.delta)):
         tone = _TONES.get(change.kind, "")
@@ -272,13 +286,9 @@ def _statistic_table(contest: Contest) -> Table:
         if with_field is not None and {*with_field} != {run_change.scores.cases}:
             levels = [f"{level} ({count(number)})" for level, number in zip(levels, with_field)]
             notes = [_LEVELS]
-        rows.append([name, *levels, *cells])
+        rows.append(Row([name, *levels, *cells]))
     note = "; ".join([_CORRECTED, *notes] if len(rows) > 1 else [])
-    verdicts = {"verdict"}
-    spare = {columns[4]: 1}
-    return Table(
-        columns, rows, title, "statistic", names=names, text=verdicts, uncut=verdicts, spare=spare, note=note
-    )
+    return Table(columns, rows, title, "statistic", names=names, note=note)
 
 
 # -- cases that changed ------------------------------------------------------------------------------------
@@ -303,9 +313,10 @@ def _case_table(contest: Contest) -> Table:
     if contest.diff.of_totals:
         which += f", among the {count(len(contest.diff.cases), 'record')} in both files"
     title = f"cases that changed from {{}} to {{}}{which}"
-    columns = ["case", "change", "expected", contest.before, contest.after]
     names = [contest.before, contest.after]
-    return Table(columns, rows, title, "row", text={"expected", *columns[3:]}, names=names)
+    values = (Column(name, "text") for name in ("expected", *names))
+    columns = [Column("case", "name"), Column("change"), *values]
+    return Table(columns, list(map(Row, rows)), title, "row", names=names)
 
 
 def _answers(before: Case, after: Case) -> Iterator[list[AnyCell]]:

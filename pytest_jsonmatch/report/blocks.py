@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.report.formatting import score_text, tone_of
@@ -115,66 +116,103 @@ class RowDetail:
     documents: tuple[str | None, str | None] | None = None
 
 
+ColumnKind: TypeAlias = Literal["name", "node id", "number", "bar", "text", "note", "verdict", "place"]
+"""What a column holds.
+
+- "name": the names of the rows, such as paths of fields, always in the first column.
+- "node id": names that a terminal shows in a form that pytest accepts.
+- "number": right-aligned.
+- "bar": numbers from 0 to 1 for which a page draws bars.
+- "text": left-aligned, and cut where room is short.
+- "note": a text that contains no data.
+- "verdict": a text that is never cut, which Markdown and pages mark by its tone.
+- "place": a text that terminals leave out, since pytest has shown these places.
+"""
+
+
+class Column(NamedTuple):
+    """A column of a table.
+
+    Args:
+        title: the title.
+        kind: what the column holds.
+        spare: narrow terminals leave out the column with the greatest number first; None for one that stays.
+        uncut: whether its texts are never cut, such as names that are copied.
+    """
+
+    title: str
+    kind: ColumnKind = "number"
+    spare: int | None = None
+    uncut: bool = False
+
+    @property
+    def is_name(self) -> bool:
+        """Whether the column has the names of the rows."""
+        return self.kind in {"name", "node id"}
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the column holds text, not numbers."""
+        return self.kind not in {"number", "bar"}
+
+
+class Row(NamedTuple):
+    """A row of a table.
+
+    Args:
+        cells: one cell per column.
+        details: what is shown when the row is unfolded.
+        marks: the values by which a page filters rows, by the title of the filter.
+    """
+
+    cells: Sequence[AnyCell]
+    details: Sequence[RowDetail] = ()
+    marks: Mapping[str, Collection[str]] = MappingProxyType({})
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table. The first column has names, such as paths of fields.
+    """A table.
 
     Args:
-        columns: the titles of the columns, at least one. If all are empty, it is a list without header.
-        rows: the rows in the order in which they are shown, each with one cell per column.
+        columns: the columns, at least one. If no column has a title, it is a list without header.
+        rows: the rows in the order in which they are shown.
         title: the text above the table, with a `{}` for each of the names.
         noun: the noun for a row, for "… 280 more fields".
         max_rows: how many rows are shown at first.
-        text: columns that hold text, not numbers: left-aligned, and cut where room is short.
-        spare: columns that a narrow terminal may leave out, the one with the greatest number first.
-        not_in_terminal: columns that a terminal never shows, since pytest has shown these places.
-        bars: columns of numbers from 0 to 1 for which a page draws bars.
-        hidden: how many further rows were left out when the table was built.
         total: the last row, below a rule, with the statistics of all rows.
         note: a sentence on the rows, right below them.
         perfect_rows: how many rows at the end have no mistakes.
         perfect_level: the level from which rows without mistakes are shown.
-        details: the details of each row; shorter than the rows if the last ones have no details.
         details_of: a suffix of the title of the details if they do not cover everything.
-        filters: the titles of the filters, and the values of each row by which they filter.
         names: the names that the title quotes.
         brief: the sentence that replaces the table in a brief report.
-        node_ids: whether the first column has node ids, which a terminal shows in a form that pytest accepts.
-        uncut: columns whose texts are never cut, such as verdicts, or names that are copied.
         level: the level from which the table is shown.
     """
 
-    columns: Sequence[str]
-    rows: Sequence[Sequence[AnyCell]]
+    columns: Sequence[Column]
+    rows: Sequence[Row]
     title: str = ""
     noun: str = "field"
     max_rows: int = _MAX_ROWS
-    text: Collection[str] = ()
-    spare: Mapping[str, int] = field(default_factory=dict)
-    not_in_terminal: Collection[str] = ()
-    bars: Collection[str] = ()
-    hidden: int = 0
     total: Sequence[AnyCell] = ()
     note: str = ""
     perfect_rows: int = 0
     perfect_level: Level = "normal"
-    details: Sequence[Sequence[RowDetail]] = ()
     details_of: str = ""
-    filters: Mapping[str, Sequence[Collection[str]]] = field(default_factory=dict)
     names: Sequence[str] = ()
     brief: Text | None = None
-    node_ids: bool = False
-    uncut: Collection[str] = ()
     level: Level = "normal"
+
+    @property
+    def has_header(self) -> bool:
+        """Whether any column has a title."""
+        return any(column.title for column in self.columns)
 
     def titled(self, quoted: Callable[[str], str] = str) -> str:
         """Return the title with quoted names."""
         return self.title.format(*map(quoted, self.names)) if self.names else self.title
-
-    def is_text(self, column: int) -> bool:
-        """Return whether a column holds text."""
-        return not column or self.columns[column] in self.text
 
 
 # -- charts ------------------------------------------------------------------------------------------------
@@ -267,7 +305,8 @@ class Report:
 
     >>> from pytest_jsonmatch.report.terminal_style import TerminalStyle
     >>> from pytest_jsonmatch.report.terminal import report_lines
-    >>> table = Table(["field", "auroc"], [["total", "0.91"], ["date", "0.70"]])
+    >>> columns = [Column("field", "name"), Column("auroc")]
+    >>> table = Table(columns, [Row(["total", "0.91"]), Row(["date", "0.70"])])
     >>> report = Report("jsonmatch x", "80 answers", [Text("It is fine."), table])
     >>> for line in report_lines(report, TerminalStyle()):
     ...     print("".join(text for text, _ in line))

@@ -12,8 +12,10 @@ from pytest_jsonmatch.engine.value.text import count, natural_key
 from pytest_jsonmatch.gate.repeats import Repeats, check
 from pytest_jsonmatch.report.blocks import (
     AnyCell,
+    Column,
     Failure,
     Level,
+    Row,
     RowDetail,
     Statistic,
     Statistics,
@@ -32,6 +34,7 @@ from pytest_jsonmatch.results.limits import ScoreCheck, check_scores
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.gate.check import Check
+    from pytest_jsonmatch.report.blocks import ColumnKind
     from pytest_jsonmatch.results.run import RunResult
 
 _FIRST: Final = 5
@@ -197,28 +200,21 @@ def failed_table(results: RunResult, failed: Sequence[FailedCase], link: str = "
         groups.setdefault(same, []).append(failed_case)
     rows = []
     for first, *others in groups.values():
-        row = case_row(first, link, have_places=have_places)
+        name, *cells = case_cells(first, link, have_places=have_places)
         also = f" and {count(len(others))} more" if others else ""
-        rows.append([f"{row[0]}{also}", *row[1:]])
-    failed = [first for first, *_ in groups.values()]
-    return Table(
-        (noun, "score", "lowest-scoring fields", *(["at"] if have_places else [])),
-        rows,
-        failed_title(results),
-        noun,
-        text={"lowest-scoring fields", "at"},
-        spare={"lowest-scoring fields": 1},
-        not_in_terminal={"at"},
-        details=[
-            [RowDetail(failed_case.failure.note, message=failed_case.failure.message)]
-            for failed_case in failed
-        ],
-        node_ids=True,
-    )
+        detail = RowDetail(first.failure.note, message=first.failure.message)
+        rows.append(Row([f"{name}{also}", *cells], [detail]))
+    return Table(case_columns(noun, "number", have_places=have_places), rows, failed_title(results), noun)
 
 
-def case_row(failed_case: FailedCase, link: str, *, have_places: bool) -> list[AnyCell]:
-    """Return the table row of a failed case."""
+def case_columns(noun: str, kind: ColumnKind, *, have_places: bool) -> list[Column]:
+    """Return the columns of a table of cases; `kind` is that of their scores."""
+    columns = [Column(noun, "node id"), Column("score", kind), Column("lowest-scoring fields", "text", 1)]
+    return [*columns, *([Column("at", "place")] if have_places else [])]
+
+
+def case_cells(failed_case: FailedCase, link: str, *, have_places: bool) -> list[AnyCell]:
+    """Return the cells of a failed case."""
     score = failure_cell(failed_case.run, failed_case.failure.score)._replace(value=failed_case.failure.score)
     place = [_place(failed_case.failure, link)] if have_places else []
     return [_name(failed_case), score, _describe_fields(failed_case), *place]
@@ -300,17 +296,17 @@ def _repeat_statistics(repeated: Repeats) -> Statistics:
 def _repeat_table(repeated: Repeats) -> Table:
     """Return a table of the repeated cases, the lowest pass rate first."""
     cases = sorted(repeated.cases, key=lambda case: (case.pass_rate, natural_key(case.id)))
-    rows: list[list[AnyCell]] = []
+    rows = []
     for case in cases:
         scores = [run.mean("score") for run in case.runs]
         ends = dict.fromkeys(map(score_text, (min(scores), max(scores))))
         passed = f"{count(case.passed_runs)} of {count(len(case.runs))}"
-        rows.append([case.id, TableCell(passed, tone_of(case.pass_rate), case.pass_rate), " to ".join(ends)])
+        rate = TableCell(passed, tone_of(case.pass_rate), case.pass_rate)
+        rows.append(Row([case.id, rate, " to ".join(ends)]))
     return Table(
-        ("case", "passed", "scores of runs"),
+        (Column("case", "node id"), Column("passed"), Column("scores of runs")),
         rows,
         noun="case",
         perfect_rows=sum(case.passed_runs == len(case.runs) for case in cases),
         perfect_level="all",
-        node_ids=True,
     )

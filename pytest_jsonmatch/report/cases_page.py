@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.text import count, natural_key
-from pytest_jsonmatch.report.blocks import AnyCell, Chart, RowDetail, Series, Table, score_cell
+from pytest_jsonmatch.report.blocks import AnyCell, Chart, Row, RowDetail, Series, Table, score_cell
 from pytest_jsonmatch.report.case_tables import (
     FailedCase,
-    case_row,
+    case_cells,
+    case_columns,
     lowest_fields,
     named_fields,
 )
@@ -41,46 +42,35 @@ def case_table(results: RunResult, failed: Sequence[FailedCase], extra: PageExtr
     cases = [*(failed_case.case for failed_case in failed), *others][:_MAX_LISTED]
     have_places = bool(extra.sources) or any(failed_case.failure.path for failed_case in failed)
     budget = _DetailBudget(extra)
-    rows: list[list[AnyCell]] = []
-    details: list[list[RowDetail]] = []
-    for case in cases:
+    tags = [collect_tags(case) for case in cases]
+    rows = []
+    for case, of_case in zip(cases, tags, strict=True):
         failed_case = failing.get(case.id)
         if failed_case is None:
             score = case.mean("score")
             place = [extra.place(case) or dash(True)] if have_places else []
             fields = named_fields(lowest_fields(case))
-            rows.append([case.id, score_cell(score if case.has_figures else None), fields, *place])
+            cells: list[AnyCell] = [case.id, score_cell(score if case.has_figures else None), fields, *place]
         else:
-            rows.append(case_row(failed_case, link, have_places=have_places))
+            cells = case_cells(failed_case, link, have_places=have_places)
             if have_places and not failed_case.failure.path:
-                rows[-1][-1] = extra.place(case) or dash(True)
-        details.append(list(budget.details(case, "" if failed_case is None else failed_case.failure.message)))
-    filters: dict[str, list[Collection[str]]] = {}
-    if results.has_thresholds:
-        filters["status"] = [[case.verdict] for case in cases]
-    tags = [collect_tags(case) for case in cases]
-    if any(tags):
-        filters["tag"] = list(tags)
+                cells[-1] = extra.place(case) or dash(True)
+        details = list(budget.details(case, "" if failed_case is None else failed_case.failure.message))
+        status = {"status": [case.verdict]} if results.has_thresholds else {}
+        rows.append(Row(cells, details, {**status, "tag": of_case}))
     noun = results.noun
     note = ""
     if len(cases) < len(results.cases):
         total = count(len(results.cases))
         note = f"only the {count(len(cases))} {noun}s with the lowest scores are listed, of {total}"
     return Table(
-        (noun, "score", "lowest-scoring fields", *(["at"] if have_places else [])),
+        case_columns(noun, "bar", have_places=have_places),
         rows,
         _title(results, failed),
         noun,
-        text={"lowest-scoring fields", "at"},
-        spare={"lowest-scoring fields": 1},
-        not_in_terminal={"at"},
-        bars=("score",),
         note=note,
         perfect_rows=max(len(cases) - len(failed), 0),
         perfect_level="all",
-        details=details,
-        filters=filters,
-        node_ids=True,
     )
 
 

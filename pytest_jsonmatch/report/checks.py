@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.report.blocks import Table, TableCell
+from pytest_jsonmatch.report.blocks import Column, Row, Table, TableCell
 from pytest_jsonmatch.report.formatting import change_text, dash, limit_texts
 from pytest_jsonmatch.report.styled import BOLD, RED, StyledLine
 from pytest_jsonmatch.report.terminal_style import TerminalStyle
@@ -44,25 +44,24 @@ def _check_table(
     value: str,
     title: str,
 ) -> Table:
-    return Table(
-        (noun, "verdict", value, "limit", "margin", "note"),
-        [
+    rows = [
+        Row(
             [
                 check.subject,
                 _VERDICTS[check.passed],
                 *(text or dash(True) for text in check_texts(check)),
                 check.note,
             ]
-            for check in checks
-        ],
-        title,
-        noun,
-        max_rows=len(checks),
-        text={"verdict", "note"},
-        node_ids=noun == "case",
-        uncut={noun, "verdict"},
-        level="brief",
-    )
+        )
+        for check in checks
+    ]
+    columns = [
+        Column(noun, "node id" if noun == "case" else "name", uncut=True),
+        Column("verdict", "verdict"),
+        *map(Column, (value, "limit", "margin")),
+        Column("note", "note"),
+    ]
+    return Table(columns, rows, title, noun, max_rows=len(checks), level="brief")
 
 
 def failed_line(gates: Sequence[Check], repeated: Sequence[Check], style: TerminalStyle) -> StyledLine:

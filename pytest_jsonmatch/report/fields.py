@@ -11,7 +11,9 @@ from pytest_jsonmatch.engine.result.rows import format_rows
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.blocks import (
     AnyCell,
+    Column,
     Level,
+    Row,
     RowDetail,
     ShownDifference,
     Table,
@@ -133,25 +135,29 @@ def _table(
     columns = _columns(totals, [total, *fields.values()])
     known = before.keys() & fields.keys()
 
-    def row(name: AnyCell, aggregation: FieldAggregation, was: float | None = None) -> list[AnyCell]:
+    def cells(name: AnyCell, aggregation: FieldAggregation, was: float | None = None) -> list[AnyCell]:
         moved = [
             TableCell("" if was is None else score_text(was), "", was),
             _change(aggregation.mean_score, was),
         ]
         return [name, *_cells(aggregation, columns), *(moved if known else ())]
 
+    titles = (*columns, *(("before", "change") if known else ()))
+    details = {
+        path: [RowDetail(differences=show_differences(path, found))] for path, found in differences.items()
+    }
     return Table(
-        ("field", *columns, *(("before", "change") if known else ())),
-        [row(path, aggregation, before.get(path)) for path, aggregation in fields.items()],
-        max_rows=_MAX_ROWS,
-        spare=_SPARE,
-        bars=("score",),
-        total=row(TableCell(ALL_FIELDS, "strong"), total),
-        perfect_rows=sum(map(is_perfect, fields.values())),
-        details=[
-            [RowDetail(differences=show_differences(path, differences[path]))] if path in differences else []
-            for path in fields
+        [
+            Column("field", "name"),
+            *(Column(title, "bar" if title == "score" else "number", _SPARE.get(title)) for title in titles),
         ],
+        [
+            Row(cells(path, aggregation, before.get(path)), details.get(path, ()))
+            for path, aggregation in fields.items()
+        ],
+        max_rows=_MAX_ROWS,
+        total=cells(TableCell(ALL_FIELDS, "strong"), total),
+        perfect_rows=sum(map(is_perfect, fields.values())),
         note=absence_note(total),
     )
 

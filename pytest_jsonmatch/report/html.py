@@ -15,6 +15,7 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.blocks import (
     AnyCell,
     Chart,
+    Column,
     Heading,
     Report,
     ReportBlock,
@@ -238,39 +239,37 @@ def _statistic(statistic: Any) -> dict[str, Any]:
 
 
 def _table(block: Table) -> dict[str, Any]:
-    filters = block.filters if len(block.rows) > _FEW_ROWS else {}
-    options = {title: sorted({value for row in rows for value in row}) for title, rows in filters.items()}
-    options = {title: found for title, found in options.items() if len(found) > 1}
+    values: dict[str, set[str]] = {}
+    for row in block.rows if len(block.rows) > _FEW_ROWS else ():
+        for title, marks in row.marks.items():
+            values.setdefault(title, set()).update(marks)
+    options = {title: sorted(found) for title, found in values.items() if len(found) > 1}
     places = {
         (title, value): place
         for place, (title, value) in enumerate(
             (title, value) for title in options for value in options[title]
         )
     }
-    status = block.filters.get("status", ())
     rows = []
-    for at, row in enumerate(block.rows):
-        chip = next(iter(status[at]), "") if at < len(status) else ""
+    for row in block.rows:
+        chip = next(iter(row.marks.get("status", ())), "")
+        marks = [str(places[title, value]) for title in options for value in row.marks.get(title, ())]
         rows.append(
             {
-                "cells": [_cell(cell, block, column) for column, cell in enumerate(row)],
-                "marks": " ".join(
-                    str(places[title, value]) for title in options for value in filters[title][at]
-                ),
+                "cells": _cells(row.cells, block.columns),
+                "marks": " ".join(marks),
                 "chip": chip,
                 "tone": _TONES.get(chip, ""),
-                "details": [_detail(detail) for detail in block.details[at]]
-                if at < len(block.details)
-                else [],
+                "details": [_detail(detail) for detail in row.details],
             }
         )
     return {
         # A title may start with the name of a run, whose case must not change.
         "title": block.titled() if block.title.startswith("{") else _capital(block.titled()),
-        "size": count(len(block.rows) + block.hidden, block.noun),
+        "size": count(len(block.rows), block.noun),
         "columns": [
-            (clip_middle(title, _MAX_TEXT if block.is_text(at) else _MAX_TITLE), _kind(block, at))
-            for at, title in enumerate(block.columns)
+            (clip_middle(column.title, _MAX_TEXT if column.is_text else _MAX_TITLE), _kind(column))
+            for column in block.columns
         ],
         "rows": rows,
         "max_rows": block.max_rows,
@@ -279,12 +278,12 @@ def _table(block: Table) -> dict[str, Any]:
         "filters": [
             (title, [(places[title, value], value) for value in found]) for title, found in options.items()
         ],
-        "total": [_cell(cell, block, column) for column, cell in enumerate(block.total)],
+        "total": _cells(block.total, block.columns) if block.total else [],
         "note": block.note,
         "below": [],
         "below_of": block.details_of,
         "left_out": "",
-        "can_open": any(block.details),
+        "can_open": any(row.details for row in block.rows),
         "can_sort": len(rows) > 1,
     }
 
@@ -305,9 +304,12 @@ def _without_script(data: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _cell(content: AnyCell, block: Table, column: int) -> dict[str, Any]:
+def _cells(cells: Sequence[AnyCell], columns: Sequence[Column]) -> list[dict[str, Any]]:
+    return [_cell(cell, _kind(column)) for cell, column in zip(cells, columns, strict=True)]
+
+
+def _cell(content: AnyCell, kind: str) -> dict[str, Any]:
     cell = content if isinstance(content, TableCell) else TableCell(content)
-    kind = _kind(block, column)
     return {
         "text": clip(cell.text, _MAX_TEXT),
         "tone": cell.tone,
@@ -318,12 +320,9 @@ def _cell(content: AnyCell, block: Table, column: int) -> dict[str, Any]:
     }
 
 
-def _kind(block: Table, column: int) -> str:
+def _kind(column: Column) -> str:
     """Return how the cells of a column are drawn."""
-    title = block.columns[column]
-    if title == "verdict" or title in block.bars:
-        return "verdict" if title == "verdict" else "bar"
-    return "text" if block.is_text(column) else "number"
+    return "text" if column.is_text and column.kind != "verdict" else column.kind
 
 
 def _detail(detail: RowDetail) -> dict[str, Any]:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.comparators.kinds import FAMILIES
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.report.blocks import Table, TableCell
+from pytest_jsonmatch.report.blocks import Column, Row, Table, TableCell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.gate.headlines import Contest
-    from pytest_jsonmatch.report.blocks import AnyCell, ReportBlock
+    from pytest_jsonmatch.report.blocks import ReportBlock
     from pytest_jsonmatch.results.kindtotals import FieldKind, RunKind
     from pytest_jsonmatch.results.run import RunResult
 
@@ -25,9 +25,14 @@ _VERBS: Final = {
     "case or accents": " differ",
 }
 """The verbs of kinds that are no sentence without one."""
-_COLUMNS: Final = ("kind", "n", "cases", "cost", "share", "fields")
-_SPARE: Final = {"cases": 1, "n": 2}
-"""The columns that narrow terminals may leave out, the one with the greatest number first."""
+_COLUMNS: Final = (
+    Column("kind", "name"),
+    Column("n", spare=2),
+    Column("cases", spare=1),
+    Column("cost"),
+    Column("share"),
+    Column("fields", "text"),
+)
 
 
 def kind_blocks(results: RunResult) -> Iterator[ReportBlock]:
@@ -37,9 +42,7 @@ def kind_blocks(results: RunResult) -> Iterator[ReportBlock]:
     if not kinds:
         return
     shown, rest = list(kinds.items())[:MAX_KINDS], list(kinds.values())[MAX_KINDS:]
-    rows: list[Sequence[TableCell]] = [
-        _row(name, kind.n, kind.cases, kind.cost, loss, fields_text(kind.fields)) for name, kind in shown
-    ]
+    rows = [_row(name, kind.n, kind.cases, kind.cost, loss, fields_text(kind.fields)) for name, kind in shown]
     if rest:
         costs = sum(kind.cost for kind in rest)
         rows.append(
@@ -52,9 +55,7 @@ def kind_blocks(results: RunResult) -> Iterator[ReportBlock]:
         "kinds of differences by cost, their part of 1 - mean score",
         "kind",
         max_rows=len(rows),
-        text=("fields",),
-        spare=_SPARE,
-        total=total,
+        total=total.cells,
         note=families_text(kinds),
         level="more",
     )
@@ -81,44 +82,48 @@ def kind_changes(contests: Sequence[Contest]) -> Iterator[Table]:
     shown, rest = changed[:MAX_KINDS], len(ranked) - len(changed[:MAX_KINDS])
     note = f"{count(rest, 'other kind')} changed by less" if rest else ""
     if len(contests) > 1:
-        rows: list[Sequence[AnyCell]] = [
-            [name, *(TableCell(cost_text(cost), value=cost) for cost in costs[name])] for name in shown
+        rows = [
+            Row([name, *(TableCell(cost_text(cost), value=cost) for cost in costs[name])]) for name in shown
         ]
         title = "kinds of differences by cost, their part of 1 - mean score"
-        yield Table(("kind", *names), rows, title, "kind", note=note, level="more")
+        columns = [Column("kind", "name"), *map(Column, names)]
+        yield Table(columns, rows, title, "kind", note=note, level="more")
         return
     rows = [_change_row(name, runs[0], runs[1], costs[name]) for name in shown]
-    columns = ("kind", "n", "cost", "change", "fields")
+    columns = [*map(Column, ("cost", "change")), Column("fields", "text")]
+    columns = [Column("kind", "name"), Column("n", spare=1), *columns]
     title = "kinds of differences, {} → {}"
-    yield Table(
-        columns, rows, title, "kind", text=("fields",), spare={"n": 1}, names=names, note=note, level="more"
-    )
+    yield Table(columns, rows, title, "kind", names=names, note=note, level="more")
 
 
 def _change_row(
     name: str, before: Mapping[str, RunKind], after: Mapping[str, RunKind], costs: Sequence[float]
-) -> list[AnyCell]:
+) -> Row:
     change = costs[1] - costs[0]
     numbers = [run[name].n if name in run else 0 for run in (before, after)]
     fields = (after if change > 0 else before)[name].fields
-    return [
-        name,
-        " → ".join(map(count, numbers)),
-        " → ".join(map(cost_text, costs)),
-        TableCell(f"{change:+.3f}", "bad" if change > 0 else "good", change),
-        fields_text(fields),
-    ]
+    return Row(
+        [
+            name,
+            " → ".join(map(count, numbers)),
+            " → ".join(map(cost_text, costs)),
+            TableCell(f"{change:+.3f}", "bad" if change > 0 else "good", change),
+            fields_text(fields),
+        ]
+    )
 
 
-def _row(name: str, n: int, cases: int | None, cost: float, loss: float, fields: str = "") -> list[TableCell]:
-    return [
-        TableCell(name),
-        TableCell(count(n), value=n),
-        TableCell("" if cases is None else count(cases), value=cases),
-        TableCell(cost_text(cost), value=cost),
-        TableCell(share_text(cost, loss), value=cost),
-        TableCell(fields),
-    ]
+def _row(name: str, n: int, cases: int | None, cost: float, loss: float, fields: str = "") -> Row:
+    return Row(
+        [
+            name,
+            TableCell(count(n), value=n),
+            TableCell("" if cases is None else count(cases), value=cases),
+            TableCell(cost_text(cost), value=cost),
+            TableCell(share_text(cost, loss), value=cost),
+            fields,
+        ]
+    )
 
 
 def sole_kind(result: MatchResult) -> str:

@@ -15,9 +15,11 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.blocks import (
     AnyCell,
     Chart,
+    Column,
     Heading,
     Report,
     ReportBlock,
+    Row,
     Statistics,
     Table,
     TableCell,
@@ -40,6 +42,7 @@ _SIGNS: Final = {"good": "✅ {}", "bad": "❌ **{}**", "open": "➖ {}"}
 _MESSAGES: Final = 50
 _MESSAGE_LINES: Final = 40
 _WIDTH: Final = 120
+_NAME_WIDTH: Final = 80
 _PLAIN: Final = re.compile(r"(?:[A-Za-z0-9 ,;()%+–-]|\.(?=\d|$)|:(?= |$))+")
 
 
@@ -192,9 +195,11 @@ def _rows(block: Table, max_rows: int) -> Iterator[str]:
     perfect_rows = block.rows[len(rows) :] if block.perfect_level != "all" else ()
     if not rows and not perfect_rows:
         return
-    if not any(block.columns):
+    if not block.has_header:
         yield from [f"{_capital(_titled(block))}:", ""]
-        yield from (f"- {' '.join(code(str(table_cell)) for table_cell in row)}" for row in rows[:max_rows])
+        yield from (
+            f"- {' '.join(code(str(table_cell)) for table_cell in row.cells)}" for row in rows[:max_rows]
+        )
         yield ""
         if len(rows) > max_rows:
             yield from _cut(count(len(rows) - max_rows))
@@ -202,12 +207,11 @@ def _rows(block: Table, max_rows: int) -> Iterator[str]:
     if block.title:
         yield from [f"### {_capital(_titled(block))}", ""]
 
-    def cells(row: Sequence[AnyCell]) -> list[str]:
-        return [_cell(table_cell, block, at) for at, table_cell in enumerate(row)]
+    def cells(row: Row) -> list[str]:
+        return [_cell(*pair) for pair in zip(row.cells, block.columns, strict=True)]
 
-    columns = enumerate(block.columns)
-    header = [_prose(title) + ("" if block.is_text(at) else ":") for at, title in columns]
-    total = cells(block.total) if block.total else None
+    header = [_prose(column.title) + ("" if column.is_text else ":") for column in block.columns]
+    total = cells(Row(block.total)) if block.total else None
     yield from _listed(header, rows, cells, max_rows, block.noun, total=total)
     yield from [_prose(block.note, code), ""] if block.note else []
     if perfect_rows:
@@ -215,11 +219,11 @@ def _rows(block: Table, max_rows: int) -> Iterator[str]:
         if len(perfect_rows) > max_rows:
             summary += f", {count(len(perfect_rows) - max_rows)} of them not shown"
         yield from _folded(summary, _table(header, map(cells, perfect_rows[:max_rows])))
-    for row, details in zip(rows[: min(max_rows, _MESSAGES)], block.details):
-        for detail in details:
+    for row in rows[: min(max_rows, _MESSAGES)]:
+        for detail in row.details:
             if detail.message:
                 # A summary is HTML, in which Markdown is not rendered.
-                name = f"<code>{escape(clip_middle(_text(row[0]), _WIDTH))}</code>"
+                name = f"<code>{escape(clip_middle(_text(row.cells[0]), _WIDTH))}</code>"
                 yield from _folded(name, _fenced(message_lines(detail.message, _MESSAGE_LINES)))
 
 
@@ -235,15 +239,15 @@ def _text(table_cell: AnyCell) -> str:
     return table_cell.text if isinstance(table_cell, TableCell) else table_cell
 
 
-def _cell(table_cell: AnyCell, block: Table, column: int) -> str:
+def _cell(table_cell: AnyCell, column: Column) -> str:
     text, tone = _text(table_cell).lstrip(), table_cell.tone if isinstance(table_cell, TableCell) else ""
-    if block.columns[column] == "verdict":  # never data
+    if column.kind == "verdict":  # never data
         return _SIGNS.get(tone, "{}").format(text)
-    if not column and tone == "strong":
+    if column.is_name and tone == "strong":
         return f"**{text}**"
-    if not block.is_text(column) or not text or block.columns[column] == "note":
+    if not column.is_text or not text or column.kind == "note":
         return _prose(text)
-    shown = cell(text) if column or not text else cell(text, 80)
+    shown = cell(text, _NAME_WIDTH if column.is_name else _WIDTH)
     return f"[{shown}]({table_cell.link})" if isinstance(table_cell, TableCell) and table_cell.link else shown
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.value.errors import did_you_mean
 from pytest_jsonmatch.engine.value.text import count
-from pytest_jsonmatch.report.blocks import AnyCell, ReportBlock, Table, TableCell, Text, score_cell
+from pytest_jsonmatch.report.blocks import Column, ReportBlock, Row, Table, TableCell, Text, score_cell
 from pytest_jsonmatch.report.fields import ALL_FIELDS
 from pytest_jsonmatch.report.formatting import amount_text, dash
 from pytest_jsonmatch.results.answer import STATISTICS as SPENT
@@ -44,19 +44,22 @@ def tag_blocks(results: RunResult, name: str, *, fields: bool = True) -> Iterato
         yield Text(text, "open")
         return
     noun = results.noun
-    rows: list[list[AnyCell]] = [
-        [
-            value or '""',
-            count(part.total_records),
-            *map(score_cell, (*map(part.mean, SCORES), part.pass_rate)),
-        ]
+    rows = [
+        Row(
+            [
+                value or '""',
+                count(part.total_records),
+                *map(score_cell, (*map(part.mean, SCORES), part.pass_rate)),
+            ]
+        )
         for value, part in parts.items()
     ]
     rest = without_tag(results, name)
     note = f"{count(rest, noun)} without this tag" if rest else ""
     title = f"by {{}}, mean over {noun}s"
-    columns = (name, f"{noun}s", *_TITLES)
-    yield Table(columns, rows, title, "value", names=[name], spare=_SPARE, note=note)
+    scores = (Column(score, spare=_SPARE.get(score)) for score in _TITLES)
+    columns = [Column(name, "name"), Column(f"{noun}s"), *scores]
+    yield Table(columns, rows, title, "value", names=[name], note=note)
     if fields:
         yield from _field_blocks(name, parts)
 
@@ -79,8 +82,8 @@ def _field_blocks(name: str, groups: Mapping[str, RunResult]) -> Iterator[Report
             )
         )
         yield Table(
-            ("field", *titles),
-            [[path, *map(score_cell, values)] for path, values in rows],
+            [Column("field", "name"), *(Column(title, spare=at) for at, title in enumerate(titles))],
+            [Row([path, *map(score_cell, values)]) for path, values in rows],
             "score of fields by {}" + (" ({})" if len(metrics) > 1 else ""),
             names=[name, metric][: 1 + (len(metrics) > 1)],
             max_rows=_MAX_ROWS,
@@ -88,7 +91,6 @@ def _field_blocks(name: str, groups: Mapping[str, RunResult]) -> Iterator[Report
                 TableCell(ALL_FIELDS, "strong"),
                 *(score_cell(part.over().rate("score")) for part in totals),
             ],
-            spare={title: at for at, title in enumerate(titles)},
         )
 
 
@@ -116,14 +118,13 @@ def grouped_cost_blocks(groups: Mapping[str, CostTotals], noun: str) -> Iterator
         for title, statistic in _COST_TITLES.items()
     ]
     columns = [(title, cells) for title, cells in columns if set(cells) != {dash(True)}]
-    rows: list[list[AnyCell]] = [
-        [name, count(costs.answers), score_cell(costs.mean_score), *(cells[at] for _, cells in columns)]
+    rows = [
+        Row([name, count(costs.answers), score_cell(costs.mean_score), *(cells[at] for _, cells in columns)])
         for at, (name, costs) in enumerate(groups.items())
     ]
-    titles = [title for title, _ in columns]
-    spare = {title: at for at, title in enumerate(titles)}
-    header = (noun, "answers", "mean score", *titles)
-    yield Table(header, rows, f"answers by {noun}, means and totals", noun, spare=spare)
+    amounts = (Column(title, spare=at) for at, (title, _) in enumerate(columns))
+    header = [Column(noun, "name"), Column("answers"), Column("mean score"), *amounts]
+    yield Table(header, rows, f"answers by {noun}, means and totals", noun)
 
 
 def _cost_cell(statistic: str, costs: CostTotals) -> str:

@@ -10,9 +10,11 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.blocks import (
     AnyCell,
     Chart,
+    Column,
     Heading,
     Report,
     ReportBlock,
+    Row,
     ShownDifference,
     Statistics,
     Table,
@@ -161,39 +163,36 @@ def _table_lines(block: Table, style: TerminalStyle, *, shows_all: bool) -> list
     if not rows:
         return []
     shown = rows[: None if style.mode == "all" else block.max_rows]
-    has_header = any(block.columns)
-    places = [(at, title) for at, title in enumerate(block.columns) if title not in block.not_in_terminal]
-    texts = {at: 1.0 if at else 0.5 for at, _ in places if block.is_text(at)}
-    header = [(style.middle(title, style.width if at in texts else _MAX_TITLE), BOLD) for at, title in places]
+    has_header = block.has_header
+    columns = [column for column in block.columns if column.kind != "place"]
+    header = [
+        (style.middle(column.title, style.width if column.is_text else _MAX_TITLE), BOLD)
+        for column in columns
+    ]
     cells: list[StyledLine] = [header] if has_header else []
-    for row in (*shown, block.total):
-        if row:
-            of_row = _cells(row, block, style)
-            cells.append([of_row[at] for at, _ in places])
-    titles = dict(enumerate(title for _, title in places))
+    cells += [_cells(row.cells, block.columns, style) for row in shown]
+    cells += [_cells(block.total, block.columns, style)] if block.total else []
     layout = Layout(
         cells,
         style,
-        texts={at: 1.0 if at else 0.5 for at, (place, _) in enumerate(places) if place in texts},
-        uncut=[at for at, title in titles.items() if title in block.uncut],
+        texts={at: 0.5 if column.is_name else 1.0 for at, column in enumerate(columns) if column.is_text},
+        uncut=[at for at, column in enumerate(columns) if column.uncut or column.kind == "verdict"],
         has_header=has_header,
         indent="" if has_header else "  ",
     )
-    spare = [at for at, title in titles.items() if title in block.spare]
+    spare = {at: column.spare for at, column in enumerate(columns) if column.spare is not None}
     needed = layout.full_width
-    left_out = layout.leave_out(sorted(spare, key=lambda at: -block.spare[titles[at]]))
-    lines = layout.lines(node_ids=block.node_ids)
-    if titles[0] in block.uncut:
-        lines = layout.uncut_lines()
+    left_out = layout.leave_out(sorted(spare, key=lambda at: -spare[at]))
+    lines = layout.uncut_lines() if columns[0].uncut else layout.lines(node_ids=columns[0].kind == "node id")
     rule: StyledLine = [(("─" if style.unicode else "-") * max(map(line_width, lines)), DIM)]
     below = [rule, lines.pop()] if block.total else []
-    hidden = block.hidden + len(rows) - len(shown)
+    hidden = len(rows) - len(shown)
     more = [style.more(count(hidden, f"more {block.noun}"))] if hidden else []
     title = block.titled()
     title += ":" if title and not has_header else ""
     below += _text_lines(block.note, style, PLAIN)
     if left_out:
-        names = ", ".join(style.middle(titles[at], _MAX_TITLE) for at in left_out)
+        names = ", ".join(style.middle(columns[at].title, _MAX_TITLE) for at in left_out)
         text = f"{style.mark} {count(len(left_out), 'more column')}: {names} ({needed} columns wide)"
         below += style.folded(text, 2, DIM, indent="  ")
     return [
@@ -205,16 +204,19 @@ def _table_lines(block: Table, style: TerminalStyle, *, shows_all: bool) -> list
     ]
 
 
-def _cells(row: Sequence[AnyCell], block: Table, style: TerminalStyle) -> StyledLine:
-    cells = [_cell(cell, style) for cell in row]
-    if block.node_ids:
-        first = row[0] if isinstance(row[0], str) else row[0].text
-        cells[0] = style.printable(style.node_id(first)), cells[0][1]
-    return cells
+def _cells(cells: Sequence[AnyCell], columns: Sequence[Column], style: TerminalStyle) -> StyledLine:
+    """Return the cells of a row in the columns that a terminal shows."""
+    return [
+        _cell(cell, column, style)
+        for cell, column in zip(cells, columns, strict=True)
+        if column.kind != "place"
+    ]
 
 
-def _cell(cell: AnyCell, style: TerminalStyle) -> tuple[str, dict[str, bool]]:
+def _cell(cell: AnyCell, column: Column, style: TerminalStyle) -> tuple[str, dict[str, bool]]:
     known = cell if isinstance(cell, TableCell) else TableCell(cell)
+    if column.kind == "node id":
+        return style.printable(style.node_id(known.text)), TONES[known.tone]
     is_dash = known.text == score_text(None)
     return style.score(None) if is_dash else style.printable(known.text), TONES[known.tone]
 
@@ -225,15 +227,15 @@ def _cell(cell: AnyCell, style: TerminalStyle) -> tuple[str, dict[str, bool]]:
 def _differences(block: Table, style: TerminalStyle, *, shows_all: bool) -> list[StyledLine]:
     """Return the most frequent differences in the first row that has any, or in several rows."""
     # A page lists the differences of each case; in a terminal, the failure message shows them.
-    details = () if block.perfect_level == "all" else block.details
-    with_any = [found for parts in details for detail in parts if (found := detail.differences)]
+    rows = () if block.perfect_level == "all" else block.rows
+    with_any = [found for row in rows for detail in row.details if (found := detail.differences)]
     number = None if style.mode == "all" else _MAX_DIFFERING if shows_all else 1
     found = [difference for several in with_any[:number] for difference in several[:_DIFFERENCES]]
     if not found:
         return []
     paths = [style.middle(difference.path, style.width // 3) for difference in found]
     room = max(style.width - max(map(display_width, paths)) - _GAPS, _MIN_WIDTH)
-    rows: list[StyledLine] = [
+    lines: list[StyledLine] = [
         [
             ("" if path == above else path, PLAIN),
             (style.printable(difference_text(difference, style, room)), PLAIN),
@@ -241,7 +243,7 @@ def _differences(block: Table, style: TerminalStyle, *, shows_all: bool) -> list
         for above, path, difference in zip(["", *paths], paths, found, strict=False)
     ]
     title = f"differences, expected {style.arrow} actual{block.details_of}:"
-    lines = Layout(rows, style, texts={0: 0.5, 1: 1.0}, indent="  ").lines()
+    lines = Layout(lines, style, texts={0: 0.5, 1: 1.0}, indent="  ").lines()
     hidden = len(with_any[number:]) if number else 0
     more = [style.more(count(hidden, f"more {block.noun}"))] if hidden else []
     return [[], *_text_lines(title, style, BOLD), *lines, *more]
@@ -280,11 +282,11 @@ def chart_table(chart: Chart) -> Table:
     points = [(x, y) for x, y in first if y is not None]
     places = [place_text(x) for x, _ in points]
     decimals = max((len(text.partition(".")[2]) for text in places), default=0)
-    rows: list[list[AnyCell]] = [
-        [f"{x:.{decimals}f}" if decimals else text, score_text(y, digits)]
+    rows = [
+        Row([f"{x:.{decimals}f}" if decimals else text, score_text(y, digits)])
         for text, (x, y) in zip(places, points, strict=True)
     ]
-    return Table((chart.x, chart.y), rows, chart.title, "point", _MAX_POINTS)
+    return Table((Column(chart.x, "name"), Column(chart.y)), rows, chart.title, "point", _MAX_POINTS)
 
 
 def highest(chart: Chart) -> float:

@@ -16,7 +16,7 @@ from pytest_jsonmatch import Comparison, FieldAggregation, RunResult, compare_js
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
 from pytest_jsonmatch.gate.headlines import contest
-from pytest_jsonmatch.report.blocks import AnyCell, Report, Table
+from pytest_jsonmatch.report.blocks import Column, Report, Row, Table
 from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.cases_page import CaseText, PageExtra
 from pytest_jsonmatch.report.html import html_page
@@ -359,16 +359,17 @@ def test_nothing_is_wider_than_the_window(browser: Browser, width: int) -> None:
 @pytest.mark.parametrize("width", [1200, 1100, 420])
 def test_no_column_is_cut_off(browser: Browser, width: int) -> None:
     numbers = ["n", "match", "mismatch", "missing", "extra", "precision", "recall", "F1", "before", "change"]
-    fields: list[list[AnyCell]] = [
-        [path, *["1,234"] * 9, "-0.001"] for path in ("items[].id", "vendor.address." + "long" * 20)
+    fields = [
+        Row([path, *["1,234"] * 9, "-0.001"]) for path in ("items[].id", "vendor.address." + "long" * 20)
     ]
-    texts = "place", "gold", "answers", "who"
+    texts = [Column(title, "text") for title in ("place", "gold", "answers", "who")]
+    audited = [Column("record", "name"), *texts[:3], Column("votes"), Column("wrong gold"), texts[3]]
     value = '{"sku": "SKU-002", "name": "paint brush", "qty": 6, "price": 12.41, "note": null}'
-    audit: list[list[AnyCell]] = [["inv30", "vendor.address.zip", '"07540"', value, "3 to 0", "99 %", "a, b"]]
+    audit = Row(["inv30", "vendor.address.zip", '"07540"', value, "3 to 0", "99 %", "a, b"])
     blocks = [
-        Table(["field", *numbers], fields),
-        Table(["record", *texts[:3], "votes", "wrong gold", texts[3]], audit, text=texts),
-        Table(["case", "text"], [["  items[0]", "word " * 200]], text={"text"}),
+        Table([Column("field", "name"), *map(Column, numbers)], fields),
+        Table(audited, [audit]),
+        Table([Column("case", "name"), Column("text", "text")], [Row(["  items[0]", "word " * 200])]),
     ]
     browser.open(html_page(Report("", "", blocks)), width=width)
     wide = (

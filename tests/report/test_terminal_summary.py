@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pytest_jsonmatch import Comparison, FieldAggregation, RunResult
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
-from pytest_jsonmatch.report.blocks import RowDetail, ShownDifference, Table
+from pytest_jsonmatch.report.blocks import Column, Row, RowDetail, ShownDifference, Table
 from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.report.styled import line_text, line_width
 from pytest_jsonmatch.report.terminal import block_lines, blocks_lines
@@ -260,7 +260,7 @@ def test_a_long_node_id_loses_its_file_before_its_case():
         ["tests/receipts/docs.golden.yaml::corner shop (run 2 of 4) and 1 more", "0.00"],
         ["a.py::b", "0.5"],
     ]
-    block = Table(["case", "score"], rows, node_ids=True)
+    block = Table([Column("case", "node id"), Column("score")], list(map(Row, rows)))
     assert [line_text(line) for line in block_lines(block, TerminalStyle(width=60))][1:] == [
         "…ocs.golden.yaml::corner shop (run 2 of 4) and 1 more   0.00",
         "a.py::b                                                  0.5",
@@ -271,7 +271,8 @@ def test_a_long_node_id_loses_its_file_before_its_case():
 
 def test_fields_whose_differences_are_not_shown_are_counted():
     difference = [RowDetail(differences=[ShownDifference("a", "mismatch", "1", "2")])]
-    block = Table(["field"], [["a"], ["b"], ["c"], ["d"]], details=[difference, difference, [], difference])
+    rows = [Row(["a"], difference), Row(["b"], difference), Row(["c"]), Row(["d"], difference)]
+    block = Table([Column("field", "name")], rows)
     lines = [line_text(line) for line in block_lines(block, TerminalStyle())]
     assert lines[-3:] == ["differences, expected → actual:", "  a  1 → 2", "  … 2 more fields (-v)"]
     assert "more" not in str(block_lines(block, TerminalStyle(mode="all")))

@@ -447,7 +447,7 @@ def seen(run: RunResult) -> dict[str, Any]:
     """All that must be the same, whichever way a run was made."""
     totals = run.totals
     tables = [
-        block for block in build(run).blocks if isinstance(block, Table) and block.columns[0] == "field"
+        block for block in build(run).blocks if isinstance(block, Table) and block.columns[0].title == "field"
     ]
     return {
         "counts": {name: totals.counts[name] for name in COUNTS},
@@ -457,7 +457,10 @@ def seen(run: RunResult) -> dict[str, Any]:
         "by_tag": {tag: close(part.mean("score") or 0.0) for tag, part in run.totals_by_tag.items()},
         "gates": {gate: check_gate(parse_gate(gate), run).passed for gate in GATES},
         "tables": [
-            [[getattr(cell, "text", cell) for cell in row] for row in (*table.rows, table.total)]
+            [
+                [getattr(cell, "text", cell) for cell in row]
+                for row in (*(row.cells for row in table.rows), table.total)
+            ]
             for table in tables
         ],
     }
