@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_jsonmatch import compare_json
-from pytest_jsonmatch.comparing.suggest import Trial, suggest_changes, with_change
+from pytest_jsonmatch.comparing.suggest import Trial, suggest_changes
 
 HEAD = "if this difference is acceptable, the case would pass with"
 
@@ -91,12 +91,17 @@ expected: { items: [{ n: 1, v: cd }, { n: 2, v: ab }], t: x, w: 100 }
     pytester.runpytest().assert_outcomes(passed=1)
 
 
-def test_a_rule_that_is_there_stays():
-    options = {"fields": {"v": {"weight": 3, "compare": "exact"}}, "nulls": "value"}
-    changed = with_change(options, {"fields": {"v": {"transform": ["casefold"]}, "w": {"compare": "date"}}})
-    fields = {"v": {"weight": 3, "compare": "exact", "transform": ["casefold"]}, "w": {"compare": "date"}}
-    assert changed == {"fields": fields, "nulls": "value"}
-    assert options["fields"] == {"v": {"weight": 3, "compare": "exact"}}
+def test_a_rule_that_is_there_stays(pytester, golden):
+    """A rule is tried with those that are there: without the weight of `v`, or with `u`, the score would stay too low."""
+    golden("""\
+threshold: 0.7
+fields: { v: { weight: 3, compare: exact }, u: { skip: true } }
+actual: { v: ACME, w: 1, u: 1 }
+expected: { v: Acme, w: 2, u: 2 }
+""")
+    outcome = pytester.runpytest("--jsonmatch-summary=none")
+    outcome.assert_outcomes(failed=1)
+    assert said(outcome) == ["fields: {v: {compare: exact, transform: [casefold]}}"]
 
 
 def test_what_is_not_valid_would_not_pass(pytester, golden):
