@@ -40,7 +40,7 @@ from pytest_jsonmatch.gate.paired import PairedTest, paired_test
 from pytest_jsonmatch.gate.samples import Row, pair_cases
 from pytest_jsonmatch.golden.loader import load_cases  # noqa: F401 - many tests import it from here
 from pytest_jsonmatch.reading.errors import GoldenFileError  # noqa: F401 - many tests import it from here
-from pytest_jsonmatch.report.build import build
+from pytest_jsonmatch.report.build import ReportRequest, build
 from pytest_jsonmatch.report.cases_page import PageExtra
 from pytest_jsonmatch.report.details import details_of
 from pytest_jsonmatch.report.html import html_page
@@ -364,7 +364,7 @@ def page_of(answers: Mapping[str, tuple[object, object]], **more: Any) -> str:
     """The page of such a run; `more` may also be arguments of `build`."""
     asked = {name: more.pop(name) for name in ("limit", "metric", "options") if name in more}
     results, extra = run_of(answers, **asked)
-    return html_page(build(results, page=extra, **more))
+    return html_page(build(results, ReportRequest(page=extra, **more)))
 
 
 def sign_flip(deltas: Iterable[float]) -> PairedTest:

@@ -135,7 +135,7 @@ def _compare(contents: Sequence[bytes], options: Namespace, judge: Bench) -> tup
 
 def _render(form: str, result: MatchResult, comparison: Comparison, title: str) -> str | bytes:
     """Return the HTML page ("html"), or the JSON document ("json"): a result file with all values."""
-    from pytest_jsonmatch.report.build import build
+    from pytest_jsonmatch.report.build import ReportRequest, build
     from pytest_jsonmatch.report.cases_page import PageExtra
     from pytest_jsonmatch.report.details import details_of
     from pytest_jsonmatch.results.file import to_document
@@ -145,7 +145,7 @@ def _render(form: str, result: MatchResult, comparison: Comparison, title: str) 
     results = with_origin(RunResult.of_cases((Case.single(comparison),), collected=1), Path.cwd())
     if form == "html":
         details = {(comparison.nodeid, comparison.id): details_of(result)}
-        return render_run(form, results, build(results, title, page=PageExtra(details)))
+        return render_run(form, results, build(results, ReportRequest(title, page=PageExtra(details))))
     content = to_document(results)
     content["cases"][0]["runs"][0]["comparisons"][0] |= {
         "field_results": [item.to_dict() for item in result.field_results],

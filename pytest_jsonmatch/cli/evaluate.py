@@ -25,7 +25,7 @@ from pytest_jsonmatch.gate.gates import check_gates
 from pytest_jsonmatch.records.columns import find_column, iter_members, select, split_column
 from pytest_jsonmatch.report.absent_hint import suggest_absent
 from pytest_jsonmatch.report.blocks import Text
-from pytest_jsonmatch.report.build import build
+from pytest_jsonmatch.report.build import ReportRequest, build
 from pytest_jsonmatch.report.cases_page import PageExtra
 from pytest_jsonmatch.report.corpora import details_of_records
 from pytest_jsonmatch.report.formatting import score_text
@@ -64,14 +64,16 @@ def run(options: Namespace) -> int:
     unscored = len(run.unmatched_actual)
     report = build(
         results,
-        f"{name_of(options.actual)} against {name_of(options.expected)}",
-        gates=checks,
-        by=tuple(dict(options.by)),
-        notes=[*floor, *_hint_at_absent(run), *_notes(run, options, None if options.verbose else _SHOWN)],
-        also=[f"{count(unscored, 'answer')} not scored"] if unscored else [],
-        page=None if options.html is None else PageExtra(details_of_records(run)),
-        has_intervals=_is_kept(options),
-        names_errors=False,
+        ReportRequest(
+            f"{name_of(options.actual)} against {name_of(options.expected)}",
+            gates=checks,
+            by=tuple(dict(options.by)),
+            notes=[*floor, *_hint_at_absent(run), *_notes(run, options, None if options.verbose else _SHOWN)],
+            also=[f"{count(unscored, 'answer')} not scored"] if unscored else [],
+            page=None if options.html is None else PageExtra(details_of_records(run)),
+            has_intervals=_is_kept(options),
+            names_errors=False,
+        ),
     )
     write_files(options, results, report)
     style = make_style(options)

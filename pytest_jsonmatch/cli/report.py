@@ -14,7 +14,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mea
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
 from pytest_jsonmatch.report.blocks import Text
-from pytest_jsonmatch.report.build import build
+from pytest_jsonmatch.report.build import ReportRequest, build
 from pytest_jsonmatch.report.cases_page import PageExtra
 from pytest_jsonmatch.report.terminal import report_lines
 from pytest_jsonmatch.results.file import read_results
@@ -39,12 +39,16 @@ def run(options: Namespace) -> int:
         notes.append(Text(f"gates are not judged: the run was interrupted ({names})", "bad", level="brief"))
     report = build(
         results,
-        options.results[0].name if len(options.results) == 1 else count(len(options.results), "result file"),
-        gates=checks,
-        by=options.by,
-        notes=notes,
-        page=PageExtra() if options.html is not None else None,
-        has_intervals=True,
+        ReportRequest(
+            options.results[0].name
+            if len(options.results) == 1
+            else count(len(options.results), "result file"),
+            gates=checks,
+            by=options.by,
+            notes=notes,
+            page=PageExtra() if options.html is not None else None,
+            has_intervals=True,
+        ),
     )
     write_files(options, results, report)
     style = make_style(options)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.text import count, join_names
 from pytest_jsonmatch.gate.repeats import repeats
@@ -58,29 +58,12 @@ TITLES_OF: Final = {name: "F1" if name == "f1" else name for name in SCORES}
 """The titles of statistics by their names."""
 
 
-def build(
-    results: RunResult,
-    title: str = "jsonmatch",
-    *,
-    gates: Sequence[Check] = (),
-    baselines: Mapping[str, Contest | None] = MappingProxyType({}),
-    earlier: BaselineDiff | None = None,
-    confidence: float = 0.95,
-    has_intervals: bool = False,
-    by: Sequence[str] = (),
-    locate_failure: LocateFailure | None = None,
-    page: PageExtra | None = None,
-    others_failed: int = 0,
-    left_out: Sequence[tuple[str, int]] = (),
-    notes: Sequence[str | Text] = (),
-    also: Sequence[str] = (),
-    link: str = "",
-    names_errors: bool = True,
-) -> Report:
-    """Return the report of a run.
+@final
+@dataclass(frozen=True, slots=True)
+class ReportRequest:
+    """What the report of a run shows.
 
     Args:
-        results: the run.
         title: the title of the report.
         gates: the gates and other checks of the run.
         baselines: by name, the comparison with each baseline; None if there is no such run yet.
@@ -97,7 +80,28 @@ def build(
         link: the base of links to lines, to which a file and `#L12` are appended; empty without links.
         names_errors: whether notes name the first errors and warnings; the caller may list them all.
     """
-    failed = failed_cases(results, locate_failure)
+
+    title: str = "jsonmatch"
+    gates: Sequence[Check] = ()
+    baselines: Mapping[str, Contest | None] = MappingProxyType({})
+    earlier: BaselineDiff | None = None
+    confidence: float = 0.95
+    has_intervals: bool = False
+    by: Sequence[str] = ()
+    locate_failure: LocateFailure | None = None
+    page: PageExtra | None = None
+    others_failed: int = 0
+    left_out: Sequence[tuple[str, int]] = ()
+    notes: Sequence[str | Text] = ()
+    also: Sequence[str] = ()
+    link: str = ""
+    names_errors: bool = True
+
+
+def build(results: RunResult, request: ReportRequest = ReportRequest()) -> Report:
+    """Return the report of a run."""
+    gates = request.gates
+    failed = failed_cases(results, request.locate_failure)
     repeated = repeats(results.cases)
     pending = [check for check in repeated_checks(results) if check.passed is not True]
     pending.sort(key=lambda check: check.passed is None)
@@ -105,37 +109,36 @@ def build(
     refused = any(check.passed is False for check in (*gates, *pending))
     fails = refused or bool(failed and results.has_thresholds and not results.has_only_gates)
     verdict, headline = _verdict(results, is_judged=is_judged, fails=fails)
-    statistics = statistics_blocks(results, confidence, has_intervals=has_intervals)
+    statistics = statistics_blocks(results, request.confidence, has_intervals=request.has_intervals)
     has_intervals = any(statistic.interval for block in statistics for statistic in block.statistics)
     reasons = [
-        *_reasons(results, gates, failed, others_failed=others_failed),
-        *(Text(f"not counted: {count(number)} {reason}") for reason, number in left_out),
-        *map(Text, also),
-        *_baseline_reasons(baselines),
+        *_reasons(results, request, failed),
+        *(Text(f"not counted: {count(number)} {reason}") for reason, number in request.left_out),
+        *map(Text, request.also),
+        *_baseline_reasons(request.baselines),
     ]
-    contests = [contest for contest in baselines.values() if contest is not None]
-    if contests:
-        earlier = contests[0].diff
+    contests = [contest for contest in request.baselines.values() if contest is not None]
+    earlier = contests[0].diff if contests else request.earlier
     blocks: list[ReportBlock] = [
         gate_table(gates, extent(results)),
         repeated_table(pending),
-        *_case_blocks(results, failed, page, link),
+        _case_table(results, failed, request),
         *field_blocks(results, _scores_before(earlier)),
         *kind_blocks(results),
         *acceptable_blocks(results),
-        *_comparison_blocks(results, contests, by, confidence),
+        *_comparison_blocks(results, contests, request),
         *repeat_blocks(repeated),
         *statistics,
-        *(Text(note, "open", level="brief") for note in _notes(results, names_errors=names_errors)),
-        *(note if isinstance(note, Text) else Text(note, "open") for note in notes),
+        *(Text(note, "open", level="brief") for note in _notes(results, names_errors=request.names_errors)),
+        *(note if isinstance(note, Text) else Text(note, "open") for note in request.notes),
         *([Text(JUDGED, "open", level="brief")] if results.judged and (has_intervals or gates) else []),
-        *([] if page is None else _charts(results)),
+        *([] if request.page is None else _charts(results)),
     ]
     origin = results.created.replace("T", " "), commit_text(results.commit)
     is_clean = not fails and not failed and not pending
     are_perfect = all(map(is_perfect, results.all_fields.values())) and not repeated.is_mixed
     return Report(
-        title,
+        request.title,
         extent(results),
         blocks,
         verdict,
@@ -164,7 +167,8 @@ def build_comparison(
 
     first, is_one = contests[0], len(contests) == 1
     name, results = (first.after, first.diff.after) if is_one else (first.before, first.diff.before)
-    run = build(results, has_intervals=True, page=page, earlier=first.diff if is_one else None)
+    earlier = first.diff if is_one else None
+    run = build(results, ReportRequest(has_intervals=True, page=page, earlier=earlier))
     about = [run.headline, *(reason.text for reason in run.reasons)]
     about += results.created[:10], commit_text(results.commit)
     failed = any(check.passed is False for check in gates)
@@ -195,15 +199,12 @@ def build_comparison(
     )
 
 
-def _case_blocks(
-    results: RunResult, failed: Sequence[FailedCase], page: PageExtra | None, link: str
-) -> Iterator[Table]:
-    if page is None:
-        yield failed_table(results, failed, link)
-    else:
-        from pytest_jsonmatch.report.cases_page import case_table
+def _case_table(results: RunResult, failed: Sequence[FailedCase], request: ReportRequest) -> Table:
+    if request.page is None:
+        return failed_table(results, failed, request.link)
+    from pytest_jsonmatch.report.cases_page import case_table
 
-        yield case_table(results, failed, page, link)
+    return case_table(results, failed, request.page, request.link)
 
 
 def _charts(results: RunResult) -> Iterator[Chart]:
@@ -237,15 +238,9 @@ def _verdict(results: RunResult, *, is_judged: bool, fails: bool) -> tuple[str, 
     return "undecided", "passed so far"
 
 
-def _reasons(
-    results: RunResult,
-    gates: Sequence[Check],
-    failed: Sequence[FailedCase],
-    *,
-    others_failed: int,
-) -> Iterator[Text]:
+def _reasons(results: RunResult, request: ReportRequest, failed: Sequence[FailedCase]) -> Iterator[Text]:
     """Yield the reasons for the verdict; those against the run have the tone "bad"."""
-    yield from _gate_reasons(gates)
+    yield from _gate_reasons(request.gates)
     cases = count(results.total_records, results.noun)
     if not results.has_thresholds and results.total_records:
         yield Text(f"{count(results.total_perfect)} of {cases} with score 1")
@@ -265,8 +260,8 @@ def _reasons(
     ]
     if unscored := len(before):
         yield Text(f"{count(unscored)} before comparing, which counts as 0")
-    if others_failed:
-        yield Text(f"{count(others_failed, 'test')} that compared nothing failed too")
+    if request.others_failed:
+        yield Text(f"{count(request.others_failed, 'test')} that compared nothing failed too")
 
 
 def _gate_reasons(gates: Sequence[Check]) -> Iterator[Text]:
@@ -301,10 +296,7 @@ def _scores_before(diff: BaselineDiff | None) -> dict[tuple[str, str], float | N
 
 
 def _comparison_blocks(
-    results: RunResult,
-    contests: Sequence[Contest],
-    by: Sequence[str],
-    confidence: float,
+    results: RunResult, contests: Sequence[Contest], request: ReportRequest
 ) -> Iterator[ReportBlock]:
     """Yield comparisons with baselines and between parts of this run, and tables by tag and by model."""
     from pytest_jsonmatch.report.baseline_report import contest_blocks
@@ -313,8 +305,8 @@ def _comparison_blocks(
     if contests:
         yield Heading("Against the baselines" if len(contests) > 1 else "Against the baseline", "all")
         yield from (_as_brief(block, also=True) for block in contest_blocks(contests))
-    fixture_values = find_variants(results)
-    parts = _contests(results, fixture_values, by, confidence)
+    by, fixture_values = request.by, find_variants(results)
+    parts = _contests(results, fixture_values, by, request.confidence)
     for noun, several in parts.items():
         if several:
             yield Heading("Which is better", "all")

@@ -7,7 +7,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from pytest_jsonmatch.report.build import build
+from pytest_jsonmatch.report.build import ReportRequest, build
 from pytest_jsonmatch.report.cases_page import PageExtra
 from pytest_jsonmatch.report.details import details_of
 from pytest_jsonmatch.results.origin import with_origin
@@ -34,7 +34,7 @@ def write_page(run: RunResult, path: Path) -> None:
 
     results = with_origin(run, Path.cwd())
     extra = PageExtra(details_of_records(run))
-    page = html_page(build(results, run.metric or "jsonmatch", page=extra, has_intervals=True))
+    page = html_page(build(results, ReportRequest(run.metric or "jsonmatch", page=extra, has_intervals=True)))
     write_file(path, page.encode("utf-8", "backslashreplace"))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_jsonmatch.golden.files import OWN, is_golden
 from pytest_jsonmatch.reading.datafiles import display_name
 from pytest_jsonmatch.report.blocks import Report, Table
-from pytest_jsonmatch.report.build import build
+from pytest_jsonmatch.report.build import ReportRequest, build
 from pytest_jsonmatch.report.styled import PLAIN, RED, YELLOW, StyledLine, guarded
 from pytest_jsonmatch.report.terminal import blocks_lines, brief_blocks, joined_blocks
 from pytest_jsonmatch.report.terminal_style import TerminalStyle
@@ -97,7 +97,7 @@ def _lines(
 def _report(session: Session, cases: Sequence[Case]) -> Report:
     settings = session.settings
     results = RunResult.of_cases(tuple(cases), has_only_gates=session.has_only_gates)
-    return build(results, by=settings.by, confidence=settings.confidence)
+    return build(results, ReportRequest(by=settings.by, confidence=settings.confidence))
 
 
 def _notes(session: Session) -> Iterator[StyledLine]:

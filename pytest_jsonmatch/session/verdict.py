@@ -213,7 +213,7 @@ def _report(session: Session, results: RunResult) -> Report:
     from pytest_jsonmatch.gate.headlines import contest
     from pytest_jsonmatch.gate.verdict import DropGate
     from pytest_jsonmatch.report.baseline_report import THIS
-    from pytest_jsonmatch.report.build import build
+    from pytest_jsonmatch.report.build import ReportRequest, build
     from pytest_jsonmatch.report.case_tables import repeated_checks
     from pytest_jsonmatch.session import ci
 
@@ -238,18 +238,20 @@ def _report(session: Session, results: RunResult) -> Report:
         page = PageExtra(outcomes.details(), outcomes.sources())
     return build(
         results,
-        f"jsonmatch report of {rootdir.name}" if rootdir.name else "jsonmatch",
-        gates=session.verdict.gates,
-        baselines=contests,
-        confidence=settings.confidence,
-        has_intervals=settings.asks_of_run or settings.reports,
-        by=settings.by,
-        locate_failure=ci.failure_locator(session),
-        page=page,
-        others_failed=outcomes.failed_otherwise,
-        # A test that failed before comparing is a case that counts as 0.
-        left_out=[item for item in outcomes.left_out.items() if item[0] != FAILED_BEFORE],
-        link=ci.link(),
+        ReportRequest(
+            f"jsonmatch report of {rootdir.name}" if rootdir.name else "jsonmatch",
+            gates=session.verdict.gates,
+            baselines=contests,
+            confidence=settings.confidence,
+            has_intervals=settings.asks_of_run or settings.reports,
+            by=settings.by,
+            locate_failure=ci.failure_locator(session),
+            page=page,
+            others_failed=outcomes.failed_otherwise,
+            # A test that failed before comparing is a case that counts as 0.
+            left_out=[item for item in outcomes.left_out.items() if item[0] != FAILED_BEFORE],
+            link=ci.link(),
+        ),
     )
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pytest_jsonmatch import RunResult
 from pytest_jsonmatch.gate.check import Check
 from pytest_jsonmatch.gate.repeats import check, flip_rate, pass_all, pass_at, repeats
-from pytest_jsonmatch.report.build import build
+from pytest_jsonmatch.report.build import ReportRequest, build
 from pytest_jsonmatch.report.case_tables import repeated_checks
 from pytest_jsonmatch.results.comparison import Case, CaseRun
 from tests.conftest import case_of
@@ -62,9 +62,13 @@ def test_one_check_that_fails_fails_the_run():
         case(passed=passed, least=0.6, name=name) for name, passed in (("fine", 3), ("failed", 2))
     )
     undecided = case(passed=1, reported=1, least=0.6, name="undecided")
-    assert build(RunResult.of_cases((fine,)), gates=(good, bad)).verdict == "failed"
-    assert build(RunResult.of_cases((fine, undecided, failed)), gates=(good,)).verdict == "failed"
-    report = build(RunResult.of_cases((fine, undecided)), gates=(good, replace(bad, passed=None)))
+    assert build(RunResult.of_cases((fine,)), ReportRequest(gates=(good, bad))).verdict == "failed"
+    assert (
+        build(RunResult.of_cases((fine, undecided, failed)), ReportRequest(gates=(good,))).verdict == "failed"
+    )
+    report = build(
+        RunResult.of_cases((fine, undecided)), ReportRequest(gates=(good, replace(bad, passed=None)))
+    )
     assert (report.verdict, report.is_clean) == ("passed", False)
     checks = repeated_checks(RunResult.of_cases((fine, undecided, failed)))
     assert [(each.subject, each.passed) for each in checks] == [

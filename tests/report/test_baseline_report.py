@@ -11,7 +11,7 @@ from pytest_jsonmatch.gate.headlines import contest
 from pytest_jsonmatch.gate.verdict import DropGate
 from pytest_jsonmatch.report.baseline_report import THIS, contest_blocks, verdict
 from pytest_jsonmatch.report.blocks import Text
-from pytest_jsonmatch.report.build import build
+from pytest_jsonmatch.report.build import ReportRequest, build
 from pytest_jsonmatch.report.html import html_page
 from pytest_jsonmatch.report.markdown import markdown
 from pytest_jsonmatch.report.styled import line_text
@@ -293,7 +293,7 @@ def test_values_that_cases_do_not_share_are_no_candidates():
 
 def test_a_run_against_its_baseline_is_called_this_run():
     made = contest(("main", mixed(20, 0)), (THIS, mixed(20, 12)))
-    report = build(made.diff.after, baselines={"main": made})
+    report = build(made.diff.after, ReportRequest(baselines={"main": made}))
     assert "this run is significantly worse in mean score (-0.200)" in markdown(report, 10**6)
     assert '<p class="sentence bad">this run is significantly worse' in html_page(report)
 

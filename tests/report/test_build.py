@@ -15,7 +15,7 @@ from pytest_jsonmatch.gate.gates import check_gate
 from pytest_jsonmatch.gate.headlines import contest
 from pytest_jsonmatch.report.baseline_report import contest_blocks
 from pytest_jsonmatch.report.blocks import Statistics
-from pytest_jsonmatch.report.build import build
+from pytest_jsonmatch.report.build import ReportRequest, build
 from pytest_jsonmatch.report.cases_page import PageExtra
 from pytest_jsonmatch.report.formatting import score_text
 from pytest_jsonmatch.report.html import html_page
@@ -137,7 +137,7 @@ def of_page(report):
 def test_a_name_with_a_scope_has_one_value_wherever_it_is_shown():
     answers = (GOLD, WRONG, {**GOLD, "total": 13}, {"shop": "x"}, GOLD)
     results = run(*(case(f"t.py::{at}", answer) for at, answer in enumerate(answers)))
-    report = build(results, has_intervals=True)
+    report = build(results, ReportRequest(has_intervals=True))
     known = {}
     for found in (of_terminal(report), of_markdown(report), of_page(report)):
         assert {scope for scope, _ in found} >= {"mean over cases", "all fields", "field shop", "field total"}
@@ -171,7 +171,7 @@ def test_all_figures_of_a_run_have_the_same_number_of_decimals():
 
 def test_a_record_without_a_threshold_has_no_verdict():
     corpus = compare_corpus([{"a": 1}, {"a": 2}], [{"a": 1}, {"a": 1}], keep="all")
-    report = build(corpus, page=PageExtra())
+    report = build(corpus, ReportRequest(page=PageExtra()))
     assert (report.verdict, report.headline) == ("", "mean score 0.50")
     assert not re.search(r">(passed|failed)<", html_page(report))
 
@@ -186,7 +186,7 @@ def test_equal_scores_are_sorted_by_the_numbers_in_names():
         assert [name for line in lines if (name := line.partition(" ")[0]) in names] == sorted(
             names, key=lambda name: (name.startswith("t"), int(re.sub(r"\D", "", name)))
         )
-        page = html_page(build(run, page=PageExtra()))
+        page = html_page(build(run, ReportRequest(page=PageExtra())))
         assert page.index(">t[9]<") < page.index(">t[10]<")
 
 
@@ -194,12 +194,12 @@ def test_a_failed_score_is_never_shown_as_its_limit():
     sides = {"actual": {"t": "a" * 947}, "expected": {"t": "a" * 1000}}
     results = run(case("t.py::a", **sides, metric="json_similarity", limit=0.95))
     gates = [check_gate(parse_gate("score >= 0.95"), results)]
-    report = build(results, gates=gates)
+    report = build(results, ReportRequest(gates=gates))
     drawn = [line_text(line) for line in blocks_lines(report, TerminalStyle())]
     assert "t.py::a  0.947 < 0.95  t 0.95" in drawn
     assert "| `t.py::a` | `0.947 < 0.95` | `t 0.95` |" in markdown(report, 10**6)
     html = html_page(report)
-    assert "</svg> 0.947 &lt; 0.95</td>" in html_page(build(results, page=PageExtra()))
+    assert "</svg> 0.947 &lt; 0.95</td>" in html_page(build(results, ReportRequest(page=PageExtra())))
     assert re.findall(r'<td class="number "[^>]*>([^<]*)</td>', html)[:2] == ["0.947", "0.95"]
 
 
@@ -258,7 +258,7 @@ def test_a_refusal_spells_the_difference_out():
 @pytest.mark.parametrize("unicode", [True, False])
 def test_figures_with_their_intervals(unicode):
     results = many(40, wrong=range(20))
-    report = build(results, has_intervals=True)
+    report = build(results, ReportRequest(has_intervals=True))
     means, leaves = (
         [line_text(line) for line in block_lines(each, TerminalStyle(unicode=unicode))]
         for each in statistics_of(report)
@@ -275,7 +275,7 @@ def test_figures_with_their_intervals(unicode):
 
 
 def shown(*cases, width=80, **more):
-    report = build(run(*cases), **more)
+    report = build(run(*cases), ReportRequest(**more))
     start = next(
         at for at, block in enumerate(report.blocks) if getattr(block, "title", "").startswith("fields of")
     )

@@ -16,7 +16,7 @@ from pytest_jsonmatch import ConfigurationError, RunResult, compare_json
 from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
 from pytest_jsonmatch.gate.headlines import contest
-from pytest_jsonmatch.report.build import build
+from pytest_jsonmatch.report.build import ReportRequest, build
 from pytest_jsonmatch.report.cases_page import PageExtra
 from pytest_jsonmatch.report.details import MAX_LEAVES, detail_from, details_of
 from pytest_jsonmatch.report.html import blocks_html, html_page
@@ -47,7 +47,9 @@ def test_verdict_failing_cases_fields_and_statistics_in_this_order() -> None:
     gates = [check_gate(parse_gate(text), results) for text in ("score >= 0.5", "pass_rate >= 0.75")]
     against: dict[str, Any] = {"baselines": {"main": contest(("main", before), ("this run", results))}}
     text = text_of(
-        html_page(build(results, "receipts", gates=gates, page=extra, has_intervals=True, **against))
+        html_page(
+            build(results, ReportRequest("receipts", gates=gates, page=extra, has_intervals=True, **against))
+        )
     )
     places = [
         text.index(said)
@@ -75,7 +77,9 @@ def test_the_metric_stands_apart_from_the_fields() -> None:
         )
         for answer in (4, 3)
     )
-    text = text_of(html_page(build(after, baselines={"main": contest(("main", before), ("now", after))})))
+    text = text_of(
+        html_page(build(after, ReportRequest(baselines={"main": contest(("main", before), ("now", after))})))
+    )
     for metric, score in zip(metrics, ("0.00", "0.75")):
         assert re.search(rf"by {metric}\b.*? n 1 0 1 0 (?:0 )?{score} 1.00 -", text)
 
@@ -89,14 +93,14 @@ def test_the_metric_stands_apart_from_the_fields() -> None:
 )
 def test_a_banner_has_the_verdict(gate: str, kind: str, reasons: str) -> None:
     results, _ = run_of({"b": ({"n": "completted"}, {"n": "completed"})}, limit=0.5)
-    html = html_page(build(results, gates=[check_gate(parse_gate(gate), results)]))
+    html = html_page(build(results, ReportRequest(gates=[check_gate(parse_gate(gate), results)])))
     word = {"good": "passed", "bad": "failed"}[kind]
     assert f'<section class="banner {kind}" role="status"><strong>{word}</strong> {reasons}' in html
 
 
 def test_without_a_threshold_there_is_no_verdict() -> None:
     case = case_of("a", {"n": 1}, expected={"n": 2}, threshold={}, passed=True)
-    html = html_page(build(RunResult.of_cases((case,)), page=PageExtra()))
+    html = html_page(build(RunResult.of_cases((case,)), ReportRequest(page=PageExtra())))
     assert '<section class="banner " role="status"><strong>mean score 0.50</strong>' in html
     assert 'class="chip' not in html.partition("<template>")[0]
 
@@ -132,7 +136,9 @@ def test_policy_names_the_script_and_nothing_else() -> None:
 
 
 def test_nothing_was_compared() -> None:
-    html = html_page(build(RunResult.of_cases(narrowed=("-k",), collected=3), page=PageExtra()))
+    html = html_page(
+        build(RunResult.of_cases(narrowed=("-k",), collected=3), ReportRequest(page=PageExtra()))
+    )
     assert "nothing was compared" in html
     assert "0 of 3 cases (-k)" in html
 
@@ -186,7 +192,7 @@ def test_whole_documents_are_bounded() -> None:
 def test_a_comparison_may_have_no_documents() -> None:
     results, extra = run_of({"a": ({"n": 1}, {"n": 2})})
     details = {key: text.partition("\n")[0] for key, text in extra.details.items()}
-    html = html_page(build(results, page=PageExtra(details)))
+    html = html_page(build(results, ReportRequest(page=PageExtra(details))))
     assert ("1 → 2" in text_of(html) or "2 → 1" in text_of(html), "Whole documents" in html) == (True, False)
 
 

@@ -17,7 +17,7 @@ from pytest_jsonmatch.gate.expressions import parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
 from pytest_jsonmatch.gate.headlines import contest
 from pytest_jsonmatch.report.blocks import Column, Report, Row, Table
-from pytest_jsonmatch.report.build import build
+from pytest_jsonmatch.report.build import ReportRequest, build
 from pytest_jsonmatch.report.cases_page import CaseText, PageExtra
 from pytest_jsonmatch.report.html import html_page
 from pytest_jsonmatch.results.comparison import Case, CaseRun
@@ -156,7 +156,7 @@ def page(**more: Any) -> str:
     ]
     results = results.with_cases(cases)
     gates = [check_gate(parse_gate(text), results) for text in ("score >= 0.5", "pass_rate == 1")]
-    return html_page(build(results, gates=gates, page=extra, has_intervals=True, **more))
+    return html_page(build(results, ReportRequest(gates=gates, page=extra, has_intervals=True, **more)))
 
 
 def many(number: int) -> str:
@@ -175,7 +175,7 @@ def many(number: int) -> str:
         )
         cases.append(Case(name, (CaseRun(1, score >= 0.9, (compared,)),)))
         details[name, f"{name}#1"] = '{"leaves": [["a", "mismatch", "1", "2"]]}\n["1", "2"]'
-    return html_page(build(RunResult.of_cases(tuple(cases)), page=PageExtra(details)))
+    return html_page(build(RunResult.of_cases(tuple(cases)), ReportRequest(page=PageExtra(details))))
 
 
 ROWS = "table:has(th button):nth-of-type(1)"
@@ -306,7 +306,7 @@ def test_runs_and_cases_that_failed_before_comparing(browser: Browser) -> None:
         Case("g.yaml::fails", (CaseRun(1, False, error="failed before comparing"),)),
         Case("g.yaml::often", (CaseRun(1, True, (compared,)), CaseRun(2, False, (compared,))), 3, 0.6),
     )
-    browser.open(html_page(build(RunResult.of_cases(found), page=PageExtra())))
+    browser.open(html_page(build(RunResult.of_cases(found), ReportRequest(page=PageExtra()))))
     assert browser.texts("table.opens tr.row .chip") == ["failed", "undecided"]
     browser.click("table.opens tr.row:nth-child(2) .toggle")
     assert browser.texts(".part-title") == ["run 1 of 3: passed", "run 2 of 3: failed"]
@@ -402,7 +402,9 @@ def test_hostile_data_stays_text(browser: Browser) -> None:
     extra = replace(extra, sources={case.id: source for case in results.cases})
     made = contest((HOSTILE, before), ("this run", results))
     html = html_page(
-        build(results, HOSTILE, notes=[HOSTILE], baselines={HOSTILE: made}, by=["t"], page=extra)
+        build(
+            results, ReportRequest(HOSTILE, notes=[HOSTILE], baselines={HOSTILE: made}, by=["t"], page=extra)
+        )
     )
     browser.open(html, height=2000)
     for node in browser.driver.find_elements(By.CSS_SELECTOR, ".toggle"):
@@ -427,7 +429,7 @@ def test_nothing_runs_wherever_it_stands(browser: Browser, where: str, hostile: 
     results, extra = run_of({values["id"]: ({values["key"]: values["value"]}, {values["key"]: 1})})
     (case,) = results.cases
     results = results.with_cases([replace(case, tags={"t": values["tag"]})])
-    browser.open(html_page(build(results, page=extra, by=["t"])))
+    browser.open(html_page(build(results, ReportRequest(page=extra, by=["t"]))))
     for node in browser.driver.find_elements(By.CSS_SELECTOR, ".toggle"):
         browser.do("arguments[0].click()", node)
     assert browser.run("return document.querySelectorAll('img, main script, svg[onload]').length") == 0

@@ -10,7 +10,7 @@ from pytest_jsonmatch import RunResult
 from pytest_jsonmatch.gate.check import Check
 from pytest_jsonmatch.gate.headlines import contest
 from pytest_jsonmatch.report.blocks import Report
-from pytest_jsonmatch.report.build import build
+from pytest_jsonmatch.report.build import ReportRequest, build
 from pytest_jsonmatch.report.ci import MAX_ERRORS, workflow_commands
 from pytest_jsonmatch.report.markdown import cell, code, markdown
 from pytest_jsonmatch.results.comparison import Case
@@ -33,7 +33,10 @@ def report(*cases: tuple[Case, str], gates: tuple[Check, ...] = (), **more: obje
     results = RunResult.of_cases(tuple(each for each, _ in cases))
     messages = {each.id: message for each, message in cases}
     return build(
-        results, gates=gates, locate_failure=lambda each, _: ("a.golden.yaml", 3, messages[each.id]), **more
+        results,
+        ReportRequest(
+            gates=gates, locate_failure=lambda each, _: ("a.golden.yaml", 3, messages[each.id]), **more
+        ),
     )
 
 
