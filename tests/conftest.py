@@ -17,7 +17,6 @@ import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
-from importlib.metadata import Distribution, distributions
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -50,7 +49,7 @@ from pytest_jsonmatch.results.statistics import Interval
 # Tests import their helpers as `tests.NAME`; `pytest` as a command does not find them by itself. The folder comes last,
 # so that an installed package is tested as it is installed.
 sys.path.append(str(Path(__file__).parents[1]))
-from tests import forked
+from tests import forked, lookups
 from tests.laws import share  # noqa: F401 - many tests import it from here
 
 # A run of pytester in this process forgets every module that was imported in it: the next run would get some of our
@@ -64,6 +63,7 @@ for module in pkgutil.walk_packages(pytest_jsonmatch.__path__, "pytest_jsonmatch
         import_module(module.name)
 # What is imported stays: a tenth of the time of small runs of pytester went into looking for garbage in it.
 gc.freeze()
+lookups.keep_lookups()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -149,19 +149,10 @@ def named_plugins_only(request: pytest.FixtureRequest, monkeypatch: pytest.Monke
         pytester = request.getfixturevalue("pytester")  # which clears the variable PYTEST_ADDOPTS
         monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
         monkeypatch.setenv("PYTEST_ADDOPTS", "-p jsonmatch")
-        monkeypatch.setattr(importlib.metadata, "distributions", with_entry_points)
+        monkeypatch.setattr(importlib.metadata, "distributions", lookups.with_entry_points)
         if "every_plugin" not in request.fixturenames:
             monkeypatch.setattr(pytester, "popen", functools.partial(forked.popen, pytester.popen))
             forked.fork_workers(monkeypatch)
-
-
-@functools.cache
-def with_entry_points() -> list[Distribution]:
-    """The installed packages that have entry points: each run of `pytester` in this process reads all of them."""
-    found = [each for each in distributions() if each.entry_points]
-    for each in found:
-        each.read_text = functools.cache(each.read_text)  # type: ignore[method-assign]
-    return found
 
 
 @pytest.fixture

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.lookups import keep_lookups
+
 MODULE = """
 import importlib
 import sys
@@ -56,3 +58,4 @@ def warm_up() -> None:
 
 
 warm_up()
+keep_lookups()
