@@ -84,6 +84,8 @@ def _is_of_model(record: Any, column: object) -> bool:
             if read_spent(value) is not None:
                 return True
         value = find_column(value, column)
+    if isinstance(value, Answer):
+        return True
     if not isinstance(value, TEXT) or b"{" not in _as_bytes(value):
         return False
     with suppress(JsonMatchError):

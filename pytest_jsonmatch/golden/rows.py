@@ -398,9 +398,25 @@ class TableRow:
             self._set_setting(key, members)
             return
         value = self._value(key, members)
+        if key == "actual":
+            self.given[key] = self._as_answer(value, members)
+            return
         # An input may be a Python object without a JSON form, such as an image.
-        side: Side = "actual" if key == "actual" else "expected"
-        self.given[key] = value if key == "input" else self._as_json(value, side)
+        self.given[key] = value if key == "input" else self._as_json(value, "expected")
+
+    def _as_answer(self, value: object, members: Mapping[str, JsonValue]) -> object:
+        """Return an answer with its own cost and latency, or with those next to it in its row."""
+        from pytest_jsonmatch.records.answers import read_spent
+        from pytest_jsonmatch.results.answer import Answer, make_answer
+
+        if isinstance(value, Answer):
+            return value
+        answer = self._as_json(value, "actual")
+        try:
+            spent = read_spent(members)
+        except JsonMatchError as error:
+            raise self.error(str(error)) from None
+        return answer if spent is None else make_answer(answer, spent)
 
     def _set_answer(self, answers: AnswerFile, members: Mapping[str, JsonValue]) -> None:
         """Set the answer of a second file, or the reason why there is none."""

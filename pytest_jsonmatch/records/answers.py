@@ -13,7 +13,7 @@ from pytest_jsonmatch.records.columns import ColumnError, find_column, get_colum
 from pytest_jsonmatch.records.csvrows import CsvRow
 from pytest_jsonmatch.records.pairing import read_gold
 from pytest_jsonmatch.records.sources import RecordSource
-from pytest_jsonmatch.results.answer import SPENT_NAMES, Spent, make_answer
+from pytest_jsonmatch.results.answer import SPENT_NAMES, Answer, Spent, make_answer
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
@@ -68,6 +68,8 @@ def select_answer(
     if not isinstance(answer, TEXT):
         plain = answer if type(answer) is dict else to_json_value(answer, side="actual")
         answer = reading.select_actual(plain, schema)
+    if isinstance(answer, Answer):
+        answer, spent = answer.value, answer.spent
     return answer, warnings, spent
 
 

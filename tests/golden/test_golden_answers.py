@@ -84,6 +84,33 @@ def test_cost_and_latency_stand_next_to_the_answer(cases):
     assert error_of(lambda: found["b"].actual).startswith("gold.jsonl:2:1: seconds must be a number")
 
 
+def test_cost_and_latency_stand_next_to_an_answer_in_its_row(cases):
+    rows = [
+        {"no": 7, "out": {"total": 1}, "gold": {"total": 1}, "spent": {"seconds": 2}},
+        {"no": 8, "out": {"total": 1}, "gold": {"total": 1}, "spent": 3},
+        {"no": 9, "out": {"total": 1}, "gold": {"total": 1}, "spent": {"seconds": -1}},
+    ]
+    found = cases("file: rows.jsonl, id: no, expected: gold, actual: out", rows_jsonl=rows)
+    assert (found["7"].actual.value, found["7"].actual.spent.seconds) == ({"total": 1}, 2)
+    assert found["8"].actual == {"total": 1}
+    assert error_of(lambda: found["9"].actual).startswith("rows.jsonl:3:1: seconds must be a number")
+
+
+def test_rows_of_a_function_have_answers_with_cost_and_latency(pytester, golden, write):
+    golden('cases_from: { rows: "data:rows", expected: gold, actual: out }\n')
+    write(
+        "data.py",
+        "from pytest_jsonmatch import Answer\n\n"
+        "def rows():\n"
+        "    yield {'out': Answer('So: {\"a\": 1}', seconds=2), 'gold': {'a': 1}}\n"
+        "    yield {'out': Answer({'a': 2}, seconds=4), 'gold': {'a': 2}}\n",
+    )
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    result = pytester.runpytest("--jsonmatch-gate", "latency.mean == 3")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["latency.mean == 3 *passed*"])
+
+
 WRONG = r"""
 actual: {file: a.txt, id: no} => 1:50: `cases_from`: the `file` of `actual` must name a .jsonl, .csv, .tsv or .json file
 actual: {file: a.jsonl} => 1:41: `cases_from`: `cases_from` has an `id` and `actual` has none; give both, or none to pair rows by position

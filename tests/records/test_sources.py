@@ -299,6 +299,24 @@ def test_answers_with_cost_and_latency(id):
     assert (passed, note) == (True, "from 16 of 24 answers")
 
 
+@pytest.mark.parametrize("form", ["list", "function", "frame"])
+def test_a_column_of_answers_with_cost_and_latency(form):
+    from pytest_jsonmatch import Answer
+
+    gold = [{"no": n, "right": {"n": n}} for n in range(2)]
+    answers = [
+        {"no": 1, "out": Answer('So: {"n": 1}', seconds=3.0)},
+        {"no": 0, "out": Answer({"n": 0}, seconds=1.0)},
+    ]
+    given: Any = answers
+    if form == "function":
+        given = lambda: iter(answers)  # noqa: E731
+    elif form == "frame":
+        given = pytest.importorskip("pandas").DataFrame(answers)
+    run = compare_corpus(given, gold, id="no", actual="out", expected="right", keep="all")
+    assert (run.mean_score, latencies(run), run.parse_rate) == (1.0, [1.0, 3.0], 1.0)
+
+
 def cost_table(run: RunResult) -> list[list[str]]:
     """The rows of the table of costs, below its head."""
     lines = report_of(run)
