@@ -237,10 +237,16 @@ def case_schema() -> dict[str, Any]:
     return schema
 
 
-def names_known(option: str, rule: object) -> list[str]:
-    """The names that the error for an unknown comparator or transform lists."""
+def built_in_comparators() -> list[str]:
+    """The names that editors offer: those of the package, and not what some test has registered."""
+    names: list[str] = case_schema()["$defs"]["comparator_name"]["examples"]
+    return names
+
+
+def option_names() -> list[str]:
+    """The options of `compare_json`, which the error for an unknown one lists."""
     with pytest.raises(ConfigurationError) as caught:
-        compare_json(1, 1, **{option: rule})
+        compare_json(1, 1, unknown=1)
     return str(caught.value).partition("known: ")[2].split(", ")
 
 

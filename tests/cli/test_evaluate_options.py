@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from pytest_jsonmatch.cli import progress
-from tests.conftest import names_known
+from tests.conftest import option_names
 
 GOLD = [
     {"doc": {"no": n, "source": "mail" if n % 2 else "scan"}, "gold": {"calls": [{"name": "a", "n": n}]}}
@@ -73,7 +73,7 @@ def test_globs(folder, command):
 
 @pytest.mark.parametrize("line", ["compare", "evaluate"])
 def test_every_option_of_a_metric_is_one_of_the_command(command, line):
-    options = [f"--{name.replace('_', '-')}" for name in names_known("unknown", 1)]
+    options = [f"--{name.replace('_', '-')}" for name in option_names()]
     shown = command(f"{line} --help").out
     assert len(options) > 20
     assert [name for name in options if f"\n  {name}" not in shown and name != "--validate"] == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.conftest import names_known
+from tests.conftest import built_in_comparators
 
 VARIANTS = {
     "exact": {},
@@ -45,7 +45,7 @@ OTHERS = {"regex", "cosine", "semantic"}
 SYMMETRIC = VARIANTS.keys() - {
     *("numeric rel", "numeric both", "relative", "oneof", "amount rel", "contains", "partial_ratio"),
 }
-KNOWN = names_known("compare", {"string": "?"})
+KNOWN = built_in_comparators()
 VARIANTS |= {name: {} for name in KNOWN if name not in OTHERS | {key.split()[0] for key in VARIANTS}}
 REFLEXIVE = [key for key in VARIANTS if key != "oneof"]
 """Those that give two equal values 1."""
