@@ -66,7 +66,7 @@ def test_cases_of_one_document_are_not_independent(gates, kind, size):
             found = ratio_interval(rows)
             covers[is_named] += found.low <= mean <= found.high
     assert wrong[True] <= at_most(0.05, 150) < wrong[False]
-    assert covers[True] >= at_least(0.95, 150) > covers[False]
+    assert covers[True] >= max(at_least(0.95, 150), covers[False] + 1)
 
 
 @pytest.mark.parametrize(
