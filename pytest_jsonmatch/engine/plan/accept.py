@@ -100,6 +100,9 @@ class Accept(Frozen):
         return Accept(alternatives, tuple(predicates), self.optional or other.optional)
 
 
+NO_ACCEPT: Final = Accept()
+
+
 def format_value(value: JsonValue) -> str:
     """Return the text of a value in a reason.
 

@@ -17,7 +17,7 @@ from pytest_jsonmatch.engine.plan.options import (
     read_comparators,
 )
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
-from pytest_jsonmatch.engine.plan.valuerules import make_thresholds, make_value_rules
+from pytest_jsonmatch.engine.plan.valuerules import NO_WORDS, RuleWords, make_thresholds, make_value_rules
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
@@ -34,12 +34,14 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.paths import Pattern, Segment
 
 
-def bind_words(words: Mapping[str, Any], registry: Registry, where: str) -> dict[str, Any]:
-    """Return a checked rule of `fields` or of a schema, with its comparators and transforms bound.
+def bind_words(words: Mapping[str, Any], registry: Registry, where: str) -> RuleWords:
+    """Return the words of a checked rule of `fields` or of a schema, bound.
 
     Raises:
         ConfigurationError: a comparator, transform or parameter is unknown; the message begins with `where`.
     """
+    if not words:
+        return NO_WORDS
     rule = dict(words)
     if "compare" in rule:
         rule["compare"] = bind_comparator(rule["compare"], registry, f"{where}compare")
@@ -50,12 +52,11 @@ def bind_words(words: Mapping[str, Any], registry: Registry, where: str) -> dict
     if "align" in rule:
         rule["align"] = read_alignment(f"{where}align", rule["align"])
     if "leaf_threshold" in rule or "match_threshold" in rule:
-        # One word, so that the stronger of two matching rules decides on both thresholds.
         given = [rule.pop(word, None) for word in ("leaf_threshold", "match_threshold")]
         rule["thresholds"] = make_thresholds(*given)
     if "accept" in rule:
         rule["accept"] = read_accept(f"{where}accept", rule["accept"])
-    return rule
+    return RuleWords(**rule)
 
 
 @final
@@ -63,7 +64,7 @@ class FieldRule(NamedTuple):
     """The rule of a pattern, and how much of the pattern the path to a place has matched."""
 
     pattern: Pattern
-    words: Mapping[str, Any]
+    words: RuleWords
     positions: frozenset[int]
     """The open positions of the pattern."""
     matched_above: bool = False
@@ -79,13 +80,13 @@ def make_field_rules(options: Options, registry: Registry) -> OpenRules:
 
     Of two patterns that match, the one with more literal segments wins, then the later one.
     """
-    written: list[tuple[str, dict[str, Any]]] = [(text, {"skip": True}) for text in options.skip]
+    written = [(text, RuleWords(skip=True)) for text in options.skip]
     written += [
         (text, bind_words(words, registry, f"fields[{text!r}].")) for text, words in options.fields.items()
     ]
     # The option `accept` adds to what a rule of `fields` accepts.
     written += [
-        (text, {"also": read_accept(f"accept[{text!r}]", accepted)})
+        (text, RuleWords(also=read_accept(f"accept[{text!r}]", accepted)))
         for text, accepted in options.accept.items()
     ]
     patterns = [(parse_pattern(text), words) for text, words in written]
@@ -116,18 +117,18 @@ def get_kind(value: JsonValue) -> ValueKind:
     return "scalar"
 
 
-def find_strongest_rules(open_rules: OpenRules, kind: ValueKind | None) -> dict[str, Any]:
+def find_strongest_words(open_rules: OpenRules, kind: ValueKind | None) -> RuleWords:
     """Return the words of the rules that match at a place; for each word, the strongest rule wins."""
     excluded_by_kind = {"scalar": frozenset[str](), "empty": _LEAF_WORDS - {"skip"}}.get(
         kind or "full", _LEAF_WORDS
     )
-    words: dict[str, Any] = {}
+    words = NO_WORDS
     for rule in open_rules:
         if rule.pattern.accepts(rule.positions):
             excluded = excluded_by_kind if rule.pattern.is_for_leaves else frozenset[str]()
             # A weight applies to everything below a container, where the pattern matches again.
             excluded |= {"weight"} if rule.matched_above and rule.pattern.is_for_leaves else frozenset()
-            words |= {word: value for word, value in rule.words.items() if word not in excluded}
+            words = words.stronger(rule.words.without(excluded))
     return words
 
 
@@ -136,7 +137,7 @@ def rules_vary_by_kind(open_rules: OpenRules) -> bool:
     return any(
         rule.pattern.is_for_leaves
         and rule.pattern.accepts(rule.positions)
-        and not _LEAF_WORDS.isdisjoint(rule.words)
+        and not _LEAF_WORDS.isdisjoint(rule.words.given)
         for rule in open_rules
     )
 
@@ -163,20 +164,23 @@ class PlanBase:
         self.types: TypeTable = self._get_table(options.compare)
         self.default_types: TypeTable = self.types
         self.open_rules: OpenRules = make_field_rules(options, registry)
-        self.by_schema: dict[SchemaNode, Mapping[str, Any]] = {IGNORED: IGNORED.rules}
-        """The rules of the schema's places by the words of field rules, and their comparators by type."""
+        self.by_schema: dict[SchemaNode | None, RuleWords] = {
+            None: NO_WORDS,
+            IGNORED: RuleWords(**IGNORED.rules),
+        }
+        """The words of the schema's places, with their comparators by type."""
         for place in _iter_schema_nodes(self.schema):
             # A schema's comparators by type take precedence over the metric's, and the call's over both.
             compare = merge_comparators(
                 merge_comparators(preset.compare, place.type_default), read_comparators(given)
             )
             words = bind_words(place.rules, registry, "x-eval-")
-            self.by_schema[place] = {**self._make_tables(place, compare), **words}
+            self.by_schema[place] = self._make_tables(place, compare).stronger(words)
         rules = [*(rule.words for rule in self.open_rules), *self.by_schema.values()]
-        self.weighted: bool = any(words.get("weight", 1.0) != 1.0 for words in rules)
-        self.reads_texts: bool = any(words.get("reads_text", False) for words in rules)
+        self.weighted: bool = any(words.weight not in {None, 1.0} for words in rules)
+        self.reads_texts: bool = any(words.reads_text for words in rules)
         """Whether a rule reads texts inside documents as JSON."""
-        bound = [words["compare"] for words in rules if "compare" in words]
+        bound = [words.compare for words in rules if words.compare is not None]
         bound.extend(entry for table in self._tables.values() for entry in table.bound.values())
         self.has_batch: bool = any(entry.comparator.batch is not None for entry in bound)
         """Whether a field may have a batch comparator."""
@@ -188,7 +192,7 @@ class PlanBase:
     def get_value_rules(
         self,
         schema: SchemaNode | None,
-        strongest: Mapping[str, Any],
+        strongest: RuleWords,
         above: ValueRules | None,
         *,
         checked: bool,
@@ -202,10 +206,10 @@ class PlanBase:
             checked: whether the walk has to check the values there.
         """
         # The values of words are kept alive by this plan's rules, so their ids are unique.
-        key = schema, above, checked, *((word, id(value)) for word, value in strongest.items())
+        key = schema, above, checked, *((word, id(value)) for word, value in strongest.given.items())
         value_rules = self._value_rules.get(key)
         if value_rules is None:
-            words = {**({} if schema is None else self.by_schema[schema]), **strongest}
+            words = self.by_schema[schema].stronger(strongest)
             value_rules = make_value_rules(
                 words, above or self, self.options.arrays, absent=self.absent, checked=checked
             )
@@ -217,12 +221,13 @@ class PlanBase:
             raise TypeError("this plan cannot be pickled; pickle its options instead")
         return self.recipe, ()
 
-    def _make_tables(self, place: SchemaNode, compare: dict[str, Spec]) -> dict[str, TypeTable]:
+    def _make_tables(self, place: SchemaNode, compare: dict[str, Spec]) -> RuleWords:
         """Return the table for a place and below it, and the table for the place alone, if they exist."""
-        tables = {"default_types": self._get_table(compare)} if place.type_default else {}
+        default_types = self._get_table(compare) if place.type_default else None
+        types: TypeTable | None = None
         declared = place.types & {"integer", "number"}
         if place.enum is not None:
-            tables["types"] = self._get_table(dict.fromkeys(COMPARED_TYPES, "binary"), ())
+            types = self._get_table(dict.fromkeys(COMPARED_TYPES, "binary"), ())
         elif len(declared) == 1:
             # A single declared type decides, not whether a value happens to have a fraction.
             integer = compare.pop("integer", None)
@@ -231,8 +236,8 @@ class PlanBase:
             cross_types = set(self.options.cross_types) - {"integer", "number"}
             if declared <= set(self.options.cross_types):
                 cross_types |= {"integer", "number"}
-            tables["types"] = self._get_table(compare, sorted(cross_types))
-        return tables
+            types = self._get_table(compare, sorted(cross_types))
+        return RuleWords(default_types=default_types, types=types)
 
     def _get_table(
         self, compare: Mapping[str, Spec], cross_types: Collection[str] | None = None

@@ -9,10 +9,11 @@ from pytest_jsonmatch.engine.plan.fieldrules import (
     IGNORED,
     KINDS,
     advance,
-    find_strongest_rules,
+    find_strongest_words,
     get_kind,
     rules_vary_by_kind,
 )
+from pytest_jsonmatch.engine.plan.valuerules import RuleWords
 from pytest_jsonmatch.engine.value.convert import MISSING, Matcher
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
@@ -129,9 +130,9 @@ class PlanNode:
         """Whether the rules here depend on the kind of a value."""
         self.varies: bool = self.varies_by_kind or bool(spec.schema is not None and spec.schema.branches)
         """Whether the rules depend on the value: `choose` returns the node for a value."""
-        strongest = find_strongest_rules(self.open_rules, spec.kind)
+        strongest = find_strongest_words(self.open_rules, spec.kind)
         if self.varies_by_kind:
-            strongest = {word: strongest[word] for word in ("weight",) if word in strongest}
+            strongest = RuleWords(weight=strongest.weight)
         above = None if parent is None else parent.rules
         checked = self.varies or spec.unlisted
         self.rules: ValueRules = plan.get_value_rules(spec.schema, strongest, above, checked=checked)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Protocol, final
 
 from pytest_jsonmatch.engine.comparators.transforms import UserFunction, map_scalars
-from pytest_jsonmatch.engine.plan.accept import Acceptance
+from pytest_jsonmatch.engine.plan.accept import NO_ACCEPT, Acceptance
 from pytest_jsonmatch.engine.value.convert import MISSING, Matcher
 from pytest_jsonmatch.support.frozen import Frozen, replace
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from pytest_jsonmatch.engine.comparators.base import BoundComparator, CompiledTransform
     from pytest_jsonmatch.engine.plan.absent import AbsentValues
@@ -86,6 +86,79 @@ def make_thresholds(leaf_threshold: float | None, match_threshold: float | None)
         return NO_THRESHOLDS
     lowest = max(threshold - _ROUNDING, threshold / 2) if threshold < 1.0 else 1.0
     return Thresholds(lowest) if match_threshold is None else Thresholds(lowest, lowest)
+
+
+@final
+class RuleWords:
+    """The words of a rule of `fields` or of a schema, bound; None for a word that is not given."""
+
+    __slots__ = (
+        "accept",
+        "align",
+        "also",
+        "compare",
+        "default_types",
+        "given",
+        "reads_text",
+        "skip",
+        "thresholds",
+        "transform",
+        "types",
+        "weight",
+    )
+
+    def __init__(
+        self,
+        *,
+        compare: BoundComparator | None = None,
+        types: TypeTable | None = None,
+        default_types: TypeTable | None = None,
+        transform: Transforms | None = None,
+        reads_text: bool | None = None,
+        thresholds: Thresholds | None = None,
+        weight: float | None = None,
+        align: Alignment | None = None,
+        skip: bool | None = None,
+        accept: Accept | None = None,
+        also: Accept | None = None,
+    ) -> None:
+        self.compare: Final = compare
+        self.types: Final = types
+        """The comparators by type for this place."""
+        self.default_types: Final = default_types
+        """The comparators by type for this place and those below."""
+        self.transform: Final = transform
+        """The transforms of scalars, without `parse_json`."""
+        self.reads_text: Final = reads_text
+        """Whether texts are JSON, by the transform `parse_json`."""
+        self.thresholds: Final = thresholds
+        """Both thresholds of leaf scores, so that the stronger of two rules decides on both."""
+        self.weight: Final = weight
+        self.align: Final = align
+        self.skip: Final = skip
+        self.accept: Final = accept
+        self.also: Final = also
+        """What the option `accept` adds to `accept`."""
+        values = {name: getattr(self, name) for name in self.__slots__ if name != "given"}
+        self.given: Final[Mapping[str, Any]] = {
+            name: value for name, value in values.items() if value is not None
+        }
+        """The words that are given, by name."""
+
+    def stronger(self, other: RuleWords) -> RuleWords:
+        """Return the words of two rules; of a word that both give, that of `other`, the stronger one."""
+        if not self.given or not other.given:
+            return other if other.given else self
+        return RuleWords(**{**self.given, **other.given})
+
+    def without(self, names: Collection[str]) -> RuleWords:
+        """Return these words without some of them."""
+        if not any(name in self.given for name in names):
+            return self
+        return RuleWords(**{name: value for name, value in self.given.items() if name not in names})
+
+
+NO_WORDS: Final = RuleWords()
 
 
 @final
@@ -189,7 +262,7 @@ class ValueRules:
 
 
 def make_value_rules(
-    words: Mapping[str, Any],
+    words: RuleWords,
     above: InheritedRules,
     align: Alignment,
     *,
@@ -206,10 +279,10 @@ def make_value_rules(
         checked: whether the walk has to check the values, because the rules depend on them or because no
             value may be here.
     """
-    default_types = words.get("default_types", above.default_types)
-    types = words.get("types", default_types)
-    transforms: Transforms = words.get("transform", above.transforms)
-    named_comparator: BoundComparator | None = words.get("compare")
+    default_types = words.default_types or above.default_types
+    types = words.types or default_types
+    transforms = above.transforms if words.transform is None else words.transform
+    named_comparator = words.compare
     transform = _make_transform(transforms, may_make_containers=named_comparator is not None)
     explicit = (
         named_comparator.after_transforms(_make_safe(transform))
@@ -217,14 +290,13 @@ def make_value_rules(
         else named_comparator
     )
     compare = explicit or types
-    skip = words.get("skip", False)
+    skip = words.skip is True
     is_safe = not (skip or checked or any(isinstance(function, UserFunction) for function in transforms))
     is_fast = is_safe and compare.is_fast
     reflexive = types.reflexive if named_comparator is None else named_comparator.comparator.reflexive
     number_comparator = named_comparator or types.bound["integer"]
-    thresholds: Thresholds = words.get("thresholds", above.thresholds)
+    thresholds = words.thresholds or above.thresholds
     score = thresholds.wrap(compare.score) if is_fast else compare.score
-    accepts: list[Accept] = [words[word] for word in ("accept", "also") if word in words]
     rules = ValueRules(
         default_types=default_types,
         types=types,
@@ -232,19 +304,19 @@ def make_value_rules(
         transform=transform,
         explicit_comparator=explicit,
         thresholds=thresholds,
-        weight=float(words.get("weight", 1.0)),
-        align=words.get("align", align),
+        weight=1.0 if words.weight is None else float(words.weight),
+        align=words.align or align,
         skip=skip,
-        reads_text=words.get("reads_text", False),
+        reads_text=words.reads_text is True,
         absent=absent,
         strict_numbers=number_comparator.params.get("strict_number_type") is True,
         equal_means_match=is_safe and reflexive,
         fast_score=_compose(transform, transforms, score) if is_fast else None,
         accept=None,
     )
-    if not accepts:
+    if words.accept is None and words.also is None:
         return rules
-    accept = accepts[0].merge(accepts[1]) if len(accepts) > 1 else accepts[0]
+    accept = (words.accept or NO_ACCEPT).merge(words.also or NO_ACCEPT)
     values = [rules.try_transform(alternative.value) for alternative in accept.alternatives]
     acceptance = Acceptance(accept, values, score, fast=is_fast, compares_containers=explicit is not None)
     fast_score = _compose(transform, transforms, acceptance.score) if is_fast and accept.is_fast else None
