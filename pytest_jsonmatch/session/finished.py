@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
-from pytest_jsonmatch.comparing.running import FAILED_BEFORE, WORKER_CRASHED, Repetition
+from pytest_jsonmatch.comparing.running import WORKER_CRASHED, Repetition
 from pytest_jsonmatch.golden.files import is_golden
 from pytest_jsonmatch.session.outcome import decide_run
 from pytest_jsonmatch.session.payload import TestPayload, payload_of
@@ -220,15 +220,18 @@ class FinishedTests:
 
     @property
     def left_out(self) -> dict[str, int]:
-        """The number of tests that the table does not show, by reason."""
+        """The number of tests that do not count, by reason."""
         tests = self._tests.values()
         counts = {
             "expected to fail": sum(test.xfail for test in tests),
             "skipped": sum(test.skipped and not test.xfail for test in tests),
-            # A gate counts these as 0.
-            FAILED_BEFORE: sum(test.failed_before for test in self._counted()),
         }
         return {reason: count for reason, count in counts.items() if count}
+
+    @property
+    def failed_before(self) -> int:
+        """The number of tests that failed before comparing: each counts 0 in means, and has no leaves."""
+        return sum(test.failed_before for test in self._counted())
 
     def has_golden(self) -> bool:
         """Return whether any golden case has reported."""

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pytest_jsonmatch.comparing.running import FAILED_BEFORE
 from pytest_jsonmatch.golden.files import OWN, is_golden
 from pytest_jsonmatch.reading.datafiles import display_name
 from pytest_jsonmatch.report.blocks import Report, Table
@@ -63,6 +64,8 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
     if comparisons and session.finished.left_out:
         counts = ", ".join(f"{number} {reason}" for reason, number in session.finished.left_out.items())
         terminalreporter.write_line(f"not counted above: {counts}")
+    if comparisons and (number := session.finished.failed_before):
+        terminalreporter.write_line(f"{number} {FAILED_BEFORE}: 0 in means over cases, in no field")
     if comparisons:
         config.hook.pytest_jsonmatch_summary(results=comparisons, terminalreporter=terminalreporter)
     if session.has_only_gates and not verdict.gates:

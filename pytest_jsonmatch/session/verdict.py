@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_jsonmatch.comparing.running import FAILED_BEFORE, plain_nodeid
+from pytest_jsonmatch.comparing.running import plain_nodeid
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.session.options import ci_variable, usage_errors
 from pytest_jsonmatch.session.rules import list_unmatched, warn_about_rules
@@ -249,7 +249,7 @@ def _report(session: Session, results: RunResult) -> Report:
             page=page,
             others_failed=outcomes.failed_otherwise,
             # A test that failed before comparing is a case that counts as 0.
-            left_out=[item for item in outcomes.left_out.items() if item[0] != FAILED_BEFORE],
+            left_out=[*outcomes.left_out.items()],
             link=ci.link(),
         ),
     )

@@ -295,3 +295,13 @@ def test_an_answer_that_cannot_be_read_scores_0(pytester, recorded, workers):
     found = [(name.removeprefix("test_it.py::"), score) for name, score in recorded()]
     assert found == [("test_fine#1", 1.0), ("test_of_another_type#1", 0.0), ("test_truncated#1", 0.0)]
     outcome.stdout.re_match_lines([r"a +3 +1 +0 +2 +0.33.*", r"b +1 +0 +0 +1 +0.00.*"], consecutive=True)
+
+
+def test_a_test_that_failed_before_comparing_counts_0_and_the_summary_says_so(pytester):
+    cases = "cases:\n  - { expected: 1, actual: 1 }\n  - { expected: 1, actual_file: none.json }\n"
+    (pytester.path / "a.golden.yaml").write_text(cases)
+    outcome = pytester.runpytest()
+    outcome.stdout.fnmatch_lines(
+        ["mean over cases: score 0.50*", "1 failed before comparing: 0 in means over cases, in no field"]
+    )
+    outcome.stdout.no_fnmatch_line("not counted above*")
