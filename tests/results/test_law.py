@@ -37,9 +37,10 @@ from pytest_jsonmatch.report.blocks import Table
 from pytest_jsonmatch.report.build import build
 from pytest_jsonmatch.results.comparison import Case, CaseRun
 from pytest_jsonmatch.results.file import from_text, to_text
-from tests.conftest import XDIST, main, with_entry_points
+from tests.conftest import XDIST, main
 from tests.fuzz.suites import new_suite, run_pytest
 from tests.laws import law
+from tests.lookups import with_entry_points
 
 METRICS = ("field_match", "field_match_normalized", "json_similarity", "pairwise_f1", "leaf_f1")
 SEEDS = st.integers(0, 2**32)
