@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.comparing.running import Repetition
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.tags import Tags
     from pytest_jsonmatch.semantic.judging import JudgeUsage
 
-_UNCUT_MESSAGES: Final = ("AssertionError", "pytest_jsonmatch.")
-"""The start of messages that are kept complete: of failed assertions, and of our own errors."""
+_UNCUT_MESSAGES: Final = re.compile(r"AssertionError|pytest_jsonmatch\.|(\S+:)?\d+(:\d+)?: ")
+"""The start of messages that are kept complete: failed assertions, our own errors, errors at a line."""
 
 
 @final
@@ -157,7 +158,7 @@ class TestPayload:
         test_location = path, (line or 0) + 1
         if location is not None and (self.crash is None or self.crash.line == 0):
             message = str(location.message)
-            is_uncut = not is_producers and message.startswith(_UNCUT_MESSAGES)
+            is_uncut = not is_producers and _UNCUT_MESSAGES.match(message) is not None
             message = hide_secrets(message) if is_uncut else first_line(message)
             self.crash = Crash(str(location.path), location.lineno, message, test_location)
         elif self.crash is None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.tags import Tags
     from pytest_jsonmatch.session.options import Settings
 
+_ASSERTION: Final = "AssertionError: "
 _XPASS: Final = "[XPASS(strict)] "
 """The start of the text for a test that passes although `xfail(strict=True)` expects a failure."""
 _SCORES: Final = ("score", "precision", "recall", "f1")
@@ -240,11 +241,8 @@ class CurrentTest:
             of_run: the new data about the run; None if there is none.
             error: the exception that the phase raised.
         """
-        crash = getattr(report.longrepr, "reprcrash", None)
-        if crash is not None and getattr(self.item.parent, "compares", False):
-            # For the short test summary: the node id before it has the path already.
-            where = rf"^(\w+: )?\S*{re.escape(self.item.path.name)}:(?=\d+(:\d+)?: )"
-            crash.message = re.sub(where, r"\1", crash.message)
+        if getattr(self.item.parent, "compares", False):
+            _show_as_error(report, self.item.path.name, is_error=not self._under)
         if self._scores:
             means = (fsum(column) / len(column) for column in zip(*self._scores))
             report.user_properties += [(f"jsonmatch_{name}", mean) for name, mean in zip(_SCORES, means)]
@@ -310,6 +308,30 @@ class CurrentTest:
         from pytest_jsonmatch.results.tags import value_text
 
         return _text(value_text(self.tags[self._settings.cluster]))
+
+
+def _show_as_error(report: pytest.TestReport, name: str, *, is_error: bool) -> None:
+    """Show an error at a line of a golden file as the error of a file: without the type of an exception.
+
+    In the short test summary, the node id before the message has the path of the file already.
+
+    Args:
+        report: the report of a phase of a golden case.
+        name: the name of the golden file.
+        is_error: whether no comparison failed.
+    """
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if crash is None:
+        return
+    place = rf"(?:\S*{re.escape(name)}|\S+):(?=\d+(?::\d+)?: )"
+    if is_error and re.match(_ASSERTION + place, crash.message):
+        crash.message = crash.message.removeprefix(_ASSERTION)
+        for entry in getattr(getattr(report.longrepr, "reprtraceback", None), "reprentries", ())[-1:]:
+            entry.lines = [re.sub(rf"^(E\s+){_ASSERTION}", r"\1", line) for line in entry.lines]
+            location = getattr(entry, "reprfileloc", None)
+            if location is not None and location.message == _ASSERTION[:-2]:
+                location.message = "error"
+    crash.message = re.sub(rf"^(\w+: )?\S*{re.escape(name)}:(?=\d+(?::\d+)?: )", r"\1", crash.message)
 
 
 def _find_xpass_reason(report: pytest.TestReport) -> str | None:

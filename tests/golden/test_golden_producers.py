@@ -64,8 +64,8 @@ def test_a_producer_that_cannot_be_imported(pytester, write, producer, message):
     outcome.assert_outcomes(errors=1)
     outcome.stdout.fnmatch_lines(f"""\
         >   producer: {producer}
-        E   AssertionError: x.golden.yaml:2:1: the producer '{producer}' can't be imported: {message}
-        x.golden.yaml:2: AssertionError""")
+        E   x.golden.yaml:2:1: the producer '{producer}' can't be imported: {message}
+        x.golden.yaml:2: error""")
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_producer_that_is_none_or_has_no_input(pytester, write, case, message)
     pytester.syspathinsert()
     outcome = pytester.runpytest()
     outcome.assert_outcomes(errors=1)
-    outcome.stdout.fnmatch_lines(f"E   AssertionError: x.golden.yaml:{message}")
+    outcome.stdout.fnmatch_lines(f"E   x.golden.yaml:{message}")
 
 
 def test_what_a_producer_raises_is_shown_where_it_was_raised(pytester, write):
@@ -156,9 +156,7 @@ def test_a_fixture_never_replaces_a_producer_silently(pytester, write, arguments
     run.assert_outcomes(passed=1 if is_error else 2, errors=int(is_error))
     if is_error:
         told = "the producer 'conftest:answer' would never be called: the fixture jsonmatch_actual at conftest.py:3"
-        run.stdout.fnmatch_lines(
-            f"E   AssertionError: x.golden.yaml:2:*: {told} answers instead; remove one *"
-        )
+        run.stdout.fnmatch_lines(f"E   x.golden.yaml:2:*: {told} answers instead; remove one *")
 
 
 def test_what_can_be_known_is_checked_before_the_first_producer_is_called(pytester, write, golden):
@@ -201,7 +199,7 @@ def test_without_any_answer(pytester, write):
     outcome.assert_outcomes(errors=1)
     outcome.stdout.fnmatch_lines("""\
         >   title: isn't answered
-        E   AssertionError: x.golden.yaml:1:1: the case 'x' has nothing to compare: give it `actual`, *""")
+        E   x.golden.yaml:1:1: the case 'x' has nothing to compare: give it `actual`, *""")
 
 
 def test_the_hook_answers_last(pytester, write):
@@ -337,7 +335,7 @@ def test_the_short_summary_does_not_repeat_the_file(pytester, golden):
     outcome.stdout.fnmatch_lines(
         [
             "E*a.golden.yaml:3:11: actual_file 'no.txt' can't be read: *",
-            "ERROR a.golden.yaml::a - AssertionError: 2:35: unknown metric 'nonsense'*",
-            "ERROR a.golden.yaml::b - AssertionError: 3:11: actual_file 'no.txt' can't be *",
+            "ERROR a.golden.yaml::a - 2:35: unknown metric 'nonsense'*",
+            "ERROR a.golden.yaml::b - 3:11: actual_file 'no.txt' can't be *",
         ]
     )

@@ -74,9 +74,9 @@ def test_a_wrong_configuration_is_an_error_told_once_per_file(pytester):
     result = pytester.runpytest("--jsonmatch-gate=score >= 0.9")
     result.assert_outcomes(passed=1, errors=3, skipped=1)
     result.stdout.fnmatch_lines("""\
-        E   AssertionError: a.golden.yaml:1:1: unknown metric 'no_such'; known: *
-        E   AssertionError: a.golden.yaml:1:1: the same error as in the case 'one'
-        E   AssertionError: a.golden.yaml:7:*: schema*none.json' does not exist*
+        E   a.golden.yaml:1:1: unknown metric 'no_such'; known: *
+        E   a.golden.yaml:1:1: the same error as in the case 'one'
+        E   a.golden.yaml:7:*: schema*none.json' does not exist*
         gates, on 4 cases
         score >= 0.9 *failed * 0.25 *""")
 
