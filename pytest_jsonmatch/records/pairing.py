@@ -427,9 +427,11 @@ def find_similar_ids(expected: Sequence[_Id], actual: Sequence[_Id]) -> str | No
     if not similar:
         return None
     differ = "differs" if len(similar) == 1 else "differ"
+    # Two Unicode forms of a text look alike.
+    one, other = map(ascii if type(similar[0][0]) is type(similar[0][1]) else repr, similar[0])
     return (
-        f"{count(len(similar), 'id')} {differ} only in type or Unicode form, such as {similar[0][0]!r} and "
-        f"{similar[0][1]!r}: write ids alike on both sides"
+        f"{count(len(similar), 'id')} {differ} only in type or Unicode form, such as {one} and {other}: "
+        "write ids alike on both sides"
     )
 
 
