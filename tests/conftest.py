@@ -15,7 +15,6 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -45,6 +44,7 @@ from pytest_jsonmatch.report.details import details_of
 from pytest_jsonmatch.report.html import html_page
 from pytest_jsonmatch.results.comparison import Case, CaseRun
 from pytest_jsonmatch.results.statistics import Interval
+from pytest_jsonmatch.support.frozen import replace
 
 # Tests import their helpers as `tests.NAME`; `pytest` as a command does not find them by itself. The folder comes last,
 # so that an installed package is tested as it is installed.

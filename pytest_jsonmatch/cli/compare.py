@@ -7,7 +7,6 @@ import sys
 import warnings
 from argparse import Namespace
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,6 +48,7 @@ from pytest_jsonmatch.report.terminal_style import TerminalStyle
 from pytest_jsonmatch.results.comparison import Case, Comparison
 from pytest_jsonmatch.results.limits import ScoreCheck
 from pytest_jsonmatch.results.run import RunResult
+from pytest_jsonmatch.support.frozen import replace
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue

@@ -7,7 +7,6 @@ from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -34,6 +33,7 @@ from pytest_jsonmatch.report.terminal import report_lines
 from pytest_jsonmatch.results.origin import with_origin
 from pytest_jsonmatch.results.record import NO_ANSWER
 from pytest_jsonmatch.results.run import RunResult
+from pytest_jsonmatch.support.frozen import replace
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

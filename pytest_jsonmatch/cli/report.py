@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_jsonmatch.cli.arguments import FAILURE, SUCCESS, CommandError
@@ -19,6 +18,7 @@ from pytest_jsonmatch.report.cases_page import PageExtra
 from pytest_jsonmatch.report.terminal import report_lines
 from pytest_jsonmatch.results.file import read_results
 from pytest_jsonmatch.results.run import INTERRUPTED
+from pytest_jsonmatch.support.frozen import replace
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from argparse import Namespace
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
@@ -22,6 +22,7 @@ from pytest_jsonmatch.report.formatting import dash, interval_texts
 from pytest_jsonmatch.report.html import html_page
 from pytest_jsonmatch.report.terminal import report_lines
 from pytest_jsonmatch.support.atomic import write_file
+from pytest_jsonmatch.support.frozen import replace
 
 INTERVAL: Final = "95 % interval"
 _NOTES: Final = 5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from concurrent.futures import BrokenExecutor, wait
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from operator import attrgetter
@@ -20,6 +20,7 @@ from pytest_jsonmatch.records.pairing import RecordPairing, open_pairing, split_
 from pytest_jsonmatch.records.sources import FileOffset, RecordSource
 from pytest_jsonmatch.results.record import MAX_ERRORS, RunError
 from pytest_jsonmatch.results.run import RunResult
+from pytest_jsonmatch.support.frozen import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

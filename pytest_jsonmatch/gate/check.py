@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import final
+from typing import Final, final
+
+from pytest_jsonmatch.support.frozen import Frozen
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Frozen):
     """A statistic of a run or a case with its limit.
 
     Args:
@@ -21,13 +21,25 @@ class Check:
         operator: the operator between value and limit.
     """
 
-    subject: str
-    statistic: str
-    value: float | None
-    limit: float
-    passed: bool | None
-    note: str = ""
-    operator: str = ">="
+    __slots__ = ("limit", "note", "operator", "passed", "statistic", "subject", "value")
+
+    def __init__(
+        self,
+        subject: str,
+        statistic: str,
+        value: float | None,
+        limit: float,
+        passed: bool | None,
+        note: str = "",
+        operator: str = ">=",
+    ) -> None:
+        self.subject: Final = subject
+        self.statistic: Final = statistic
+        self.value: Final = value
+        self.limit: Final = limit
+        self.passed: Final = passed
+        self.note: Final = note
+        self.operator: Final = operator
 
     @property
     def is_drop(self) -> bool:

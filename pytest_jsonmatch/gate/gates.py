@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import partial
 from math import fsum
@@ -27,6 +26,7 @@ from pytest_jsonmatch.gate.statistics import rows_of
 from pytest_jsonmatch.results.answer import STATISTICS as COST_AND_LATENCY
 from pytest_jsonmatch.results.parts import describe_missing_tag, find_variants
 from pytest_jsonmatch.results.statistics import OF_CASES, STATUSES, kind_terms, leaf_terms, row_terms
+from pytest_jsonmatch.support.frozen import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence

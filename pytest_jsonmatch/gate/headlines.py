@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from math import fsum
 from typing import TYPE_CHECKING, Final, NamedTuple, final
@@ -17,6 +17,7 @@ from pytest_jsonmatch.results.parts import select_variant
 from pytest_jsonmatch.results.renaming import find_renaming
 from pytest_jsonmatch.results.run import MICRO
 from pytest_jsonmatch.results.statistics import OF_CASES, leaf_terms
+from pytest_jsonmatch.support.frozen import replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

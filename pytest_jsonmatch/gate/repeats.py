@@ -6,14 +6,14 @@ often does not weigh more.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import comb
 from statistics import fmean
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Final, final
 
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.check import Check
 from pytest_jsonmatch.results.comparison import Case, CaseRun
+from pytest_jsonmatch.support.frozen import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -71,11 +71,16 @@ def _example(runs: str) -> Case:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Repeats:
+class Repeats(Frozen):
     """The statistics of all repeated cases of a session."""
 
-    cases: tuple[Case, ...]
+    __slots__ = ("cases",)
+
+    def __init__(
+        self,
+        cases: tuple[Case, ...],
+    ) -> None:
+        self.cases: Final = cases
 
     @property
     def k(self) -> int:

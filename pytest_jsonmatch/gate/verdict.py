@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.text import count
@@ -11,6 +11,7 @@ from pytest_jsonmatch.gate.intervals import cases_to_rule_out, influences
 from pytest_jsonmatch.gate.paired import PairedTest, holm, paired_test
 from pytest_jsonmatch.gate.samples import pair_cases
 from pytest_jsonmatch.results.statistics import Interval
+from pytest_jsonmatch.support.frozen import replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_jsonmatch.comparing.assertions import (
@@ -14,6 +13,7 @@ from pytest_jsonmatch.comparing.assertions import (
     refuse_to_judge,
 )
 from pytest_jsonmatch.engine.value.errors import ComparatorError, JsonMatchError
+from pytest_jsonmatch.support.frozen import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
@@ -22,6 +22,7 @@ from pytest_jsonmatch.report.styled import BOLD, GREEN, PLAIN, RED
 from pytest_jsonmatch.report.terminal_style import TerminalStyle
 from pytest_jsonmatch.report.valuetext import short_texts
 from pytest_jsonmatch.support.atomic import read_file
+from pytest_jsonmatch.support.frozen import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

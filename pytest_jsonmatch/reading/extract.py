@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
@@ -12,6 +12,7 @@ from pytest_jsonmatch.engine.value.equality import json_equal
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonExtractionError, JsonParseError
 from pytest_jsonmatch.engine.value.text import add_article, count, shorten
 from pytest_jsonmatch.reading import landmarks, strict
+from pytest_jsonmatch.support.frozen import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice, zip_longest
 from operator import attrgetter
 from pathlib import PurePosixPath
@@ -40,6 +40,7 @@ from pytest_jsonmatch.records.columns import (
 from pytest_jsonmatch.records.csvrows import CsvRow
 from pytest_jsonmatch.records.sources import RecordSource, as_gold_text
 from pytest_jsonmatch.results.answer import Answer, Spent
+from pytest_jsonmatch.support.frozen import replace
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.plan.schemanode import SchemaNode

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.text import count, natural_key
@@ -23,6 +22,7 @@ from pytest_jsonmatch.report.formatting import amount_text, change_text, commit_
 from pytest_jsonmatch.report.kind_tables import kind_changes
 from pytest_jsonmatch.report.tables import grouped_cost_blocks
 from pytest_jsonmatch.results.comparison import MAX_KEPT, iter_comparisons, mean_of
+from pytest_jsonmatch.support.frozen import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.report.formatting import score_text, tone_of
+from pytest_jsonmatch.support.frozen import Frozen
 
 Level: TypeAlias = Literal["brief", "normal", "more", "all"]
 """The amount of a report that is shown: a line or two, what needs attention, what a command shows and a test
@@ -93,8 +93,7 @@ class ShownDifference(NamedTuple):
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class RowDetail:
+class RowDetail(Frozen):
     """The details of a table row, which are shown when it is unfolded.
 
     Args:
@@ -107,13 +106,25 @@ class RowDetail:
         documents: expected and actual as JSON text; None for a missing side.
     """
 
-    title: str = ""
-    differences: Sequence[ShownDifference] = ()
-    more: int = 0
-    message: str = ""
-    texts: Sequence[tuple[str, str]] = ()
-    notes: Sequence[str] = ()
-    documents: tuple[str | None, str | None] | None = None
+    __slots__ = ("differences", "documents", "message", "more", "notes", "texts", "title")
+
+    def __init__(
+        self,
+        title: str = "",
+        differences: Sequence[ShownDifference] = (),
+        more: int = 0,
+        message: str = "",
+        texts: Sequence[tuple[str, str]] = (),
+        notes: Sequence[str] = (),
+        documents: tuple[str | None, str | None] | None = None,
+    ) -> None:
+        self.title: Final = title
+        self.differences: Final = differences
+        self.more: Final = more
+        self.message: Final = message
+        self.texts: Final = texts
+        self.notes: Final = notes
+        self.documents: Final = documents
 
 
 ColumnKind: TypeAlias = Literal["name", "node id", "number", "bar", "text", "note", "verdict", "place"]
@@ -171,8 +182,7 @@ class Row(NamedTuple):
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Frozen):
     """A table.
 
     Args:
@@ -191,19 +201,51 @@ class Table:
         level: the level from which the table is shown.
     """
 
-    columns: Sequence[Column]
-    rows: Sequence[Row]
-    title: str = ""
-    noun: str = "field"
-    max_rows: int = _MAX_ROWS
-    total: Sequence[AnyCell] = ()
-    note: str = ""
-    perfect_rows: int = 0
-    perfect_level: Level = "normal"
-    details_of: str = ""
-    names: Sequence[str] = ()
-    brief: Text | None = None
-    level: Level = "normal"
+    __slots__ = (
+        "brief",
+        "columns",
+        "details_of",
+        "level",
+        "max_rows",
+        "names",
+        "note",
+        "noun",
+        "perfect_level",
+        "perfect_rows",
+        "rows",
+        "title",
+        "total",
+    )
+
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        rows: Sequence[Row],
+        title: str = "",
+        noun: str = "field",
+        max_rows: int = _MAX_ROWS,
+        total: Sequence[AnyCell] = (),
+        note: str = "",
+        perfect_rows: int = 0,
+        perfect_level: Level = "normal",
+        details_of: str = "",
+        names: Sequence[str] = (),
+        brief: Text | None = None,
+        level: Level = "normal",
+    ) -> None:
+        self.columns: Final = columns
+        self.rows: Final = rows
+        self.title: Final = title
+        self.noun: Final = noun
+        self.max_rows: Final = max_rows
+        self.total: Final = total
+        self.note: Final = note
+        self.perfect_rows: Final = perfect_rows
+        self.perfect_level: Final = perfect_level
+        self.details_of: Final = details_of
+        self.names: Final = names
+        self.brief: Final = brief
+        self.level: Final = level
 
     @property
     def has_header(self) -> bool:
@@ -233,8 +275,7 @@ class Series(NamedTuple):
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Chart:
+class Chart(Frozen):
     """A chart.
 
     Args:
@@ -248,14 +289,27 @@ class Chart:
         level: the level from which the chart is shown.
     """
 
-    title: str
-    x: str
-    y: str
-    series: Sequence[Series]
-    kind: Literal["lines", "bars", "heat"] = "lines"
-    names: Sequence[str] = ()
-    marks: Sequence[tuple[float, str]] = ()
-    level: Level = "normal"
+    __slots__ = ("kind", "level", "marks", "names", "series", "title", "x", "y")
+
+    def __init__(
+        self,
+        title: str,
+        x: str,
+        y: str,
+        series: Sequence[Series],
+        kind: Literal["lines", "bars", "heat"] = "lines",
+        names: Sequence[str] = (),
+        marks: Sequence[tuple[float, str]] = (),
+        level: Level = "normal",
+    ) -> None:
+        self.title: Final = title
+        self.x: Final = x
+        self.y: Final = y
+        self.series: Final = series
+        self.kind: Final = kind
+        self.names: Final = names
+        self.marks: Final = marks
+        self.level: Final = level
 
 
 # -- reports -----------------------------------------------------------------------------------------------
@@ -264,8 +318,7 @@ ReportBlock: TypeAlias = "Heading | Text | Statistics | Table | Chart"
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Frozen):
     """A case that failed, with the location and the message of the failure.
 
     Args:
@@ -277,17 +330,27 @@ class Failure:
         note: which run is shown, such as "run 2 of 3"; empty for a case that runs once.
     """
 
-    case: str
-    score: float
-    path: str = ""
-    line: int = 1
-    message: str = ""
-    note: str = ""
+    __slots__ = ("case", "line", "message", "note", "path", "score")
+
+    def __init__(
+        self,
+        case: str,
+        score: float,
+        path: str = "",
+        line: int = 1,
+        message: str = "",
+        note: str = "",
+    ) -> None:
+        self.case: Final = case
+        self.score: Final = score
+        self.path: Final = path
+        self.line: Final = line
+        self.message: Final = message
+        self.note: Final = note
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Frozen):
     """A report of a run or a study: blocks in the order verdict, failed cases, fields, statistics.
 
     Args:
@@ -319,14 +382,42 @@ class Report:
     date    0.70
     """
 
-    title: str
-    about: str
-    blocks: Sequence[ReportBlock]
-    verdict: str = ""
-    headline: str = ""
-    reasons: Sequence[Text] = ()
-    failures: Sequence[Failure] = ()
-    is_clean: bool = True
-    is_perfect: bool = False
-    origin: str = ""
-    made_by: str = ""
+    __slots__ = (
+        "about",
+        "blocks",
+        "failures",
+        "headline",
+        "is_clean",
+        "is_perfect",
+        "made_by",
+        "origin",
+        "reasons",
+        "title",
+        "verdict",
+    )
+
+    def __init__(
+        self,
+        title: str,
+        about: str,
+        blocks: Sequence[ReportBlock],
+        verdict: str = "",
+        headline: str = "",
+        reasons: Sequence[Text] = (),
+        failures: Sequence[Failure] = (),
+        is_clean: bool = True,
+        is_perfect: bool = False,
+        origin: str = "",
+        made_by: str = "",
+    ) -> None:
+        self.title: Final = title
+        self.about: Final = about
+        self.blocks: Final = blocks
+        self.verdict: Final = verdict
+        self.headline: Final = headline
+        self.reasons: Final = reasons
+        self.failures: Final = failures
+        self.is_clean: Final = is_clean
+        self.is_perfect: Final = is_perfect
+        self.origin: Final = origin
+        self.made_by: Final = made_by

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
@@ -39,6 +38,7 @@ from pytest_jsonmatch.report.kind_tables import kind_blocks
 from pytest_jsonmatch.results.limits import SCORES
 from pytest_jsonmatch.results.parts import find_variants
 from pytest_jsonmatch.results.run import MICRO, RunResult
+from pytest_jsonmatch.support.frozen import Frozen, replace
 from pytest_jsonmatch.support.version import __version__
 
 if TYPE_CHECKING:
@@ -59,8 +59,7 @@ TITLES_OF: Final = {name: "F1" if name == "f1" else name for name in SCORES}
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class ReportRequest:
+class ReportRequest(Frozen):
     """What the report of a run shows.
 
     Args:
@@ -81,24 +80,63 @@ class ReportRequest:
         names_errors: whether notes name the first errors and warnings; the caller may list them all.
     """
 
-    title: str = "jsonmatch"
-    gates: Sequence[Check] = ()
-    baselines: Mapping[str, Contest | None] = MappingProxyType({})
-    earlier: BaselineDiff | None = None
-    confidence: float = 0.95
-    has_intervals: bool = False
-    by: Sequence[str] = ()
-    locate_failure: LocateFailure | None = None
-    page: PageExtra | None = None
-    others_failed: int = 0
-    left_out: Sequence[tuple[str, int]] = ()
-    notes: Sequence[str | Text] = ()
-    also: Sequence[str] = ()
-    link: str = ""
-    names_errors: bool = True
+    __slots__ = (
+        "also",
+        "baselines",
+        "by",
+        "confidence",
+        "earlier",
+        "gates",
+        "has_intervals",
+        "left_out",
+        "link",
+        "locate_failure",
+        "names_errors",
+        "notes",
+        "others_failed",
+        "page",
+        "title",
+    )
+
+    def __init__(
+        self,
+        title: str = "jsonmatch",
+        gates: Sequence[Check] = (),
+        baselines: Mapping[str, Contest | None] = MappingProxyType({}),
+        earlier: BaselineDiff | None = None,
+        confidence: float = 0.95,
+        has_intervals: bool = False,
+        by: Sequence[str] = (),
+        locate_failure: LocateFailure | None = None,
+        page: PageExtra | None = None,
+        others_failed: int = 0,
+        left_out: Sequence[tuple[str, int]] = (),
+        notes: Sequence[str | Text] = (),
+        also: Sequence[str] = (),
+        link: str = "",
+        names_errors: bool = True,
+    ) -> None:
+        self.title: Final = title
+        self.gates: Final = gates
+        self.baselines: Final = baselines
+        self.earlier: Final = earlier
+        self.confidence: Final = confidence
+        self.has_intervals: Final = has_intervals
+        self.by: Final = by
+        self.locate_failure: Final = locate_failure
+        self.page: Final = page
+        self.others_failed: Final = others_failed
+        self.left_out: Final = left_out
+        self.notes: Final = notes
+        self.also: Final = also
+        self.link: Final = link
+        self.names_errors: Final = names_errors
 
 
-def build(results: RunResult, request: ReportRequest = ReportRequest()) -> Report:
+_DEFAULT: Final = ReportRequest()
+
+
+def build(results: RunResult, request: ReportRequest = _DEFAULT) -> Report:
     """Return the report of a run."""
     gates = request.gates
     failed = failed_cases(results, request.locate_failure)

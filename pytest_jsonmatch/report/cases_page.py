@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
@@ -20,6 +20,7 @@ from pytest_jsonmatch.report.details import detail_from
 from pytest_jsonmatch.report.fields import show_differences
 from pytest_jsonmatch.report.formatting import dash, score_text
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison, collect_tags
+from pytest_jsonmatch.support.frozen import replace
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.results.run import RunResult

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from sys import maxsize
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, get_args
 
@@ -30,6 +29,7 @@ from pytest_jsonmatch.report.styled import (
 )
 from pytest_jsonmatch.report.terminal_style import TerminalStyle
 from pytest_jsonmatch.report.valuetext import Space, has_marks, value_lines
+from pytest_jsonmatch.support.frozen import replace
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.result.match import MatchResult

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.result.aggregation import COUNTS, SHARES, FieldAggregation
@@ -23,6 +22,7 @@ from pytest_jsonmatch.report.blocks import (
 )
 from pytest_jsonmatch.report.formatting import STATUS_WORDS, score_text, tone_of
 from pytest_jsonmatch.results.comparison import Case, Difference, group_by_metric, merge_differences
+from pytest_jsonmatch.support.frozen import replace
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.results.run import RunResult

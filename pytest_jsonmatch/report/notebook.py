@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +17,7 @@ from pytest_jsonmatch.report.terminal import joined_blocks
 from pytest_jsonmatch.report.terminal_style import TerminalStyle
 from pytest_jsonmatch.results.comparison import Case, Comparison
 from pytest_jsonmatch.results.run import RunResult
+from pytest_jsonmatch.support.frozen import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 from pytest_jsonmatch.engine.value.text import count
@@ -26,6 +25,7 @@ from pytest_jsonmatch.report.formatting import score_text
 from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, TONES, StyledLine, line_width
 from pytest_jsonmatch.report.terminal_style import Layout, TerminalStyle
 from pytest_jsonmatch.results.comparison import Difference
+from pytest_jsonmatch.support.frozen import replace
 
 _SMALL: Final = 0.2
 """Charts whose scale ends at or below this show one more decimal."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final, TypeVar, final
 
 from pytest_jsonmatch.engine.value.text import count
@@ -18,6 +17,7 @@ from pytest_jsonmatch.report.escape import (
 )
 from pytest_jsonmatch.report.formatting import score_text
 from pytest_jsonmatch.report.styled import BOLD, DIM, PLAIN, Markup, StyledLine
+from pytest_jsonmatch.support.frozen import Frozen, replace
 
 T = TypeVar("T")
 
@@ -41,8 +41,7 @@ _LAYOUTS: Final = (
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class TerminalStyle:
+class TerminalStyle(Frozen):
     """The style and the amount of text for a terminal.
 
     Args:
@@ -55,12 +54,23 @@ class TerminalStyle:
         node_id: returns a node id in the form that pytest accepts in the folder in which it was started.
     """
 
-    color: bool = False
-    unicode: bool = True
-    width: int = 80
-    mode: str = "auto"
-    hint: str = "-v"
-    node_id: Callable[[str], str] = str
+    __slots__ = ("color", "hint", "mode", "node_id", "unicode", "width")
+
+    def __init__(
+        self,
+        color: bool = False,
+        unicode: bool = True,
+        width: int = 80,
+        mode: str = "auto",
+        hint: str = "-v",
+        node_id: Callable[[str], str] = str,
+    ) -> None:
+        self.color: Final = color
+        self.unicode: Final = unicode
+        self.width: Final = width
+        self.mode: Final = mode
+        self.hint: Final = hint
+        self.node_id: Final = node_id
 
     @property
     def mark(self) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import replace
 from typing import Final, NamedTuple
 
 from pytest_jsonmatch.engine.value.convert import MISSING, JsonValue
@@ -12,6 +11,7 @@ from pytest_jsonmatch.report.escape import display_width
 from pytest_jsonmatch.report.styled import DIM, GREEN, PLAIN, RED, StyledLine, line_width
 from pytest_jsonmatch.report.terminal_style import TerminalStyle
 from pytest_jsonmatch.report.textdiff import DiffSpan, spans
+from pytest_jsonmatch.support.frozen import replace
 
 _LABELS: Final = ("expected ", "actual   ")
 _MARKS: Final = {"-": ("[-", "-]", RED), "+": ("{+", "+}", GREEN)}

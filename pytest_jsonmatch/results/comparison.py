@@ -6,7 +6,6 @@ per case, then over cases.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import comb, fsum
 from os.path import commonprefix
@@ -21,6 +20,7 @@ from pytest_jsonmatch.results.kindtotals import average_kinds
 from pytest_jsonmatch.results.limits import SCORES, reaches
 from pytest_jsonmatch.results.tags import tag_texts
 from pytest_jsonmatch.results.totals import Totals
+from pytest_jsonmatch.support.frozen import Frozen, replace
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -159,12 +159,13 @@ def most_frequent(differences: Iterable[Difference], limit: int) -> tuple[Differ
     return tuple(order[:limit])
 
 
+_EMPTY: Final[Mapping[str, Any]] = {}
+
 # -- comparisons ------------------------------------------------------------------------------------------
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Frozen):
     """One comparison of a run, as reports and gates read it.
 
     >>> from pytest_jsonmatch import compare_json
@@ -175,53 +176,115 @@ class Comparison:
     (1.0, {'match': 1})
     """
 
-    id: str
-    """`NODEID#1`, or the name given."""
-    nodeid: str
-    metric: str
-    signature: str
-    score: float
-    precision: float
-    recall: float
-    f1: float
-    passed: bool
-    threshold: Mapping[str, Any] = field(default_factory=dict)
-    """The limits, such as `{"score": 1.0}`; `fields` maps path patterns to limits."""
-    fields: Mapping[str, FieldAggregation] = field(default_factory=dict)
-    """Aggregates by schema path."""
-    rows: Mapping[str, RowCounts] = field(default_factory=dict)
-    """Counts of rows by the schema path of their array."""
-    differences: Mapping[str, tuple[Difference, ...]] = field(default_factory=dict)
-    """The most frequent differences, by schema path."""
-    kinds: Mapping[str, KindCounts] = field(default_factory=dict)
-    """The counts and costs of each kind of difference."""
-    counts: Mapping[str, int] = field(default_factory=dict)
-    """The number of results by status."""
-    errors: tuple[str, ...] = ()
-    """The errors of comparators."""
-    warnings: tuple[str, ...] = ()
-    params: tuple[str, ...] = ()
-    """The parametrized fixtures of the test; their values are tags of the case."""
-    unreadable: str = ""
-    """Why the answer can't be compared, so that it counts as entirely wrong; empty if it can be."""
-    parsed: bool | None = None
-    """Whether an answer given as text contains JSON; None if the answer is a value."""
-    validity: str = ""
-    """`valid`, `invalid` or `not validated` by its schema; empty if it was not checked."""
-    violations: tuple[str, ...] = ()
-    """The errors of the answer against its schema."""
-    spent: Spent | None = None
-    """The time, tokens and cost of the answer; None if unknown, or kept with an earlier comparison."""
-    tags: Tags = field(default_factory=dict)
-    """The tags of the comparison, in addition to those of its case."""
-    has_figures: bool = True
-    """Whether there are scores. If batch errors left nothing to count, the scores here are 0."""
-    counts_extra: bool = True
-    """Whether extra leaves lower the scores."""
-    floor: float | None = None
-    """The score of an empty answer, such as `{}`; None if it was not computed."""
-    detail: str = ""
-    """The text of `details_of` for a page; not kept in result files."""
+    __slots__ = (
+        "counts",
+        "counts_extra",
+        "detail",
+        "differences",
+        "errors",
+        "f1",
+        "fields",
+        "floor",
+        "has_figures",
+        "id",
+        "kinds",
+        "metric",
+        "nodeid",
+        "params",
+        "parsed",
+        "passed",
+        "precision",
+        "recall",
+        "rows",
+        "score",
+        "signature",
+        "spent",
+        "tags",
+        "threshold",
+        "unreadable",
+        "validity",
+        "violations",
+        "warnings",
+    )
+
+    def __init__(
+        self,
+        id: str,
+        nodeid: str,
+        metric: str,
+        signature: str,
+        score: float,
+        precision: float,
+        recall: float,
+        f1: float,
+        passed: bool,
+        threshold: Mapping[str, Any] = _EMPTY,
+        fields: Mapping[str, FieldAggregation] = _EMPTY,
+        rows: Mapping[str, RowCounts] = _EMPTY,
+        differences: Mapping[str, tuple[Difference, ...]] = _EMPTY,
+        kinds: Mapping[str, KindCounts] = _EMPTY,
+        counts: Mapping[str, int] = _EMPTY,
+        errors: tuple[str, ...] = (),
+        warnings: tuple[str, ...] = (),
+        params: tuple[str, ...] = (),
+        unreadable: str = "",
+        parsed: bool | None = None,
+        validity: str = "",
+        violations: tuple[str, ...] = (),
+        spent: Spent | None = None,
+        tags: Tags = _EMPTY,
+        has_figures: bool = True,
+        counts_extra: bool = True,
+        floor: float | None = None,
+        detail: str = "",
+    ) -> None:
+        self.id: Final = id
+        """`NODEID#1`, or the name given."""
+        self.nodeid: Final = nodeid
+        self.metric: Final = metric
+        self.signature: Final = signature
+        self.score: Final = score
+        self.precision: Final = precision
+        self.recall: Final = recall
+        self.f1: Final = f1
+        self.passed: Final = passed
+        self.threshold: Final = threshold
+        """The limits, such as `{"score": 1.0}`; `fields` maps path patterns to limits."""
+        self.fields: Final = fields
+        """Aggregates by schema path."""
+        self.rows: Final = rows
+        """Counts of rows by the schema path of their array."""
+        self.differences: Final = differences
+        """The most frequent differences, by schema path."""
+        self.kinds: Final = kinds
+        """The counts and costs of each kind of difference."""
+        self.counts: Final = counts
+        """The number of results by status."""
+        self.errors: Final = errors
+        """The errors of comparators."""
+        self.warnings: Final = warnings
+        self.params: Final = params
+        """The parametrized fixtures of the test; their values are tags of the case."""
+        self.unreadable: Final = unreadable
+        """Why the answer can't be compared, so that it counts as entirely wrong; empty if it can be."""
+        self.parsed: Final = parsed
+        """Whether an answer given as text contains JSON; None if the answer is a value."""
+        self.validity: Final = validity
+        """`valid`, `invalid` or `not validated` by its schema; empty if it was not checked."""
+        self.violations: Final = violations
+        """The errors of the answer against its schema."""
+        self.spent: Final = spent
+        """The time, tokens and cost of the answer; None if unknown, or kept with an earlier comparison."""
+        self.tags: Final = tags
+        """The tags of the comparison, in addition to those of its case."""
+        self.has_figures: Final = has_figures
+        """Whether there are scores. If batch errors left nothing to count, the scores here are 0."""
+        self.counts_extra: Final = counts_extra
+        """Whether extra leaves lower the scores."""
+        self.floor: Final = floor
+        """The score of an empty answer, such as `{}`; None if it was not computed."""
+        self.detail: Final = detail
+        """The text of `details_of` for a page; not kept in result files."""
 
     @classmethod
     def of(
@@ -279,8 +342,7 @@ CaseVerdict: TypeAlias = Literal["passed", "failed", "undecided"]
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class CaseRun:
+class CaseRun(Frozen):
     """One run of a case.
 
     Args:
@@ -293,11 +355,21 @@ class CaseRun:
             for another reason.
     """
 
-    number: int
-    passed: bool
-    comparisons: tuple[Comparison, ...] = ()
-    error: str = ""
-    unanswered: str = ""
+    __slots__ = ("comparisons", "error", "number", "passed", "unanswered")
+
+    def __init__(
+        self,
+        number: int,
+        passed: bool,
+        comparisons: tuple[Comparison, ...] = (),
+        error: str = "",
+        unanswered: str = "",
+    ) -> None:
+        self.number: Final = number
+        self.passed: Final = passed
+        self.comparisons: Final = comparisons
+        self.error: Final = error
+        self.unanswered: Final = unanswered
 
     @property
     def errors(self) -> list[str]:
@@ -352,8 +424,7 @@ class CaseRun:
 
 
 @final
-@dataclass(frozen=True)
-class Case:
+class Case(Frozen):
     """One case: a test that compares, or a golden case with all of its runs.
 
     Args:
@@ -368,12 +439,23 @@ class Case:
     'undecided'
     """
 
-    id: str
-    runs: tuple[CaseRun, ...]
-    of: int = 1
-    min_pass_rate: float | None = None
-    cluster: str = ""
-    tags: Tags = field(default_factory=dict)
+    __slots__ = ("__dict__", "cluster", "id", "min_pass_rate", "of", "runs", "tags")
+
+    def __init__(
+        self,
+        id: str,
+        runs: tuple[CaseRun, ...],
+        of: int = 1,
+        min_pass_rate: float | None = None,
+        cluster: str = "",
+        tags: Tags = _EMPTY,
+    ) -> None:
+        self.id: Final = id
+        self.runs: Final = runs
+        self.of: Final = of
+        self.min_pass_rate: Final = min_pass_rate
+        self.cluster: Final = cluster
+        self.tags: Final = tags
 
     @classmethod
     def single(cls, comparison: Comparison, **more: Any) -> Case:

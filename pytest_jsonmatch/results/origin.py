@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
-from dataclasses import replace
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Final
 
+from pytest_jsonmatch.support.frozen import replace
 from pytest_jsonmatch.support.version import __version__
 
 if TYPE_CHECKING:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_jsonmatch.engine.value.errors import did_you_mean
 from pytest_jsonmatch.results.comparison import collect_tags, iter_comparisons
 from pytest_jsonmatch.results.tags import value_text
+from pytest_jsonmatch.support.frozen import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

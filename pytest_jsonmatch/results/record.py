@@ -7,6 +7,7 @@ from heapq import nsmallest
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.result.aggregation import format_score
+from pytest_jsonmatch.support.frozen import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -25,20 +26,28 @@ MAX_WORST: Final = 10
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class RunError:
+class RunError(Frozen):
     """A warning, or an error in a record that did not stop the run.
 
     >>> str(RunError("r7", "total", "ours", "raised KeyError: 'x'"))
     "record 'r7', total: comparator 'ours' raised KeyError: 'x'"
     """
 
-    record_id: str | int
-    """The record's id; for an answer without an id, its position, such as "actual[3]"."""
-    path: str | None
-    """The path of the field; None for an error or warning about the whole record."""
-    comparator: str | None
-    reason: str
+    __slots__ = ("comparator", "path", "reason", "record_id")
+
+    def __init__(
+        self,
+        record_id: str | int,
+        path: str | None,
+        comparator: str | None,
+        reason: str,
+    ) -> None:
+        self.record_id: Final = record_id
+        """The record's id; for an answer without an id, its position, such as "actual[3]"."""
+        self.path: Final = path
+        """The path of the field; None for an error or warning about the whole record."""
+        self.comparator: Final = comparator
+        self.reason: Final = reason
 
     def __str__(self) -> str:
         where = f"record {self.record_id!r}" + (f", {self.path}" if self.path is not None else "")

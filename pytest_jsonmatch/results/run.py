@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
@@ -34,6 +34,7 @@ from pytest_jsonmatch.results.limits import SCORES
 from pytest_jsonmatch.results.record import MAX_ERRORS, NO_ANSWER, RunError, lowest_scoring
 from pytest_jsonmatch.results.tags import tag_texts
 from pytest_jsonmatch.results.totals import Totals
+from pytest_jsonmatch.support.frozen import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -15,6 +14,7 @@ from pytest_jsonmatch.session.rules import list_unmatched, warn_about_rules
 from pytest_jsonmatch.session.running_test import is_meant_to_compare
 from pytest_jsonmatch.session.session import Baseline
 from pytest_jsonmatch.support.atomic import refuse_to_replace
+from pytest_jsonmatch.support.frozen import replace
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pytest_jsonmatch.engine.value.convert import MISSING
@@ -12,6 +11,7 @@ from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.records.columns import ColumnError, find_cluster, find_column, remove_column
 from pytest_jsonmatch.records.pairing import make_gold_error, read_gold
 from pytest_jsonmatch.records.sources import RecordSource
+from pytest_jsonmatch.support.frozen import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

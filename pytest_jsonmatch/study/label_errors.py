@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from math import fsum, log2, log10
 from operator import eq
@@ -20,6 +20,7 @@ from pytest_jsonmatch.study.answers import RecordComparer, pair_answers, split_c
 from pytest_jsonmatch.study.places import find_disagreements, format_cached, format_schema_path, iter_nodes
 from pytest_jsonmatch.study.words import describe_study
 from pytest_jsonmatch.support import defaults
+from pytest_jsonmatch.support.frozen import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

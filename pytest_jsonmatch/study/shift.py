@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from math import fsum
 from random import Random
@@ -21,6 +21,7 @@ from pytest_jsonmatch.records.pairing import Reading
 from pytest_jsonmatch.study.gold_records import read_records
 from pytest_jsonmatch.study.places import format_cached
 from pytest_jsonmatch.study.words import describe_study
+from pytest_jsonmatch.support.frozen import replace
 
 if TYPE_CHECKING:
     from pytest_jsonmatch.records.columns import ColumnSelection

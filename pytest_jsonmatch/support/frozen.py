@@ -70,6 +70,6 @@ def to_dict(value: object) -> dict[str, Any]:
     return {name: getattr(value, name) for name in list_fields(type(value))}
 
 
-def replace(value: T, **changes: Any) -> T:
+def replace(value: T, /, **changes: Any) -> T:
     """Return a copy of a value with other values of some fields."""
     return type(value)(**to_dict(value) | changes)

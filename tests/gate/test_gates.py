@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from pytest_jsonmatch import RunResult
 from pytest_jsonmatch.gate.expressions import GateError, parse_gate
 from pytest_jsonmatch.gate.gates import check_gate
 from pytest_jsonmatch.results.comparison import Case, CaseRun
+from pytest_jsonmatch.support.frozen import replace
 from tests.conftest import case_of, corpus_of
 
 GOLD = {"a": 1, "b": {"c": "x", "d": "y"}}

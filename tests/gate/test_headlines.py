@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 
 import pytest
 
@@ -12,6 +11,7 @@ from pytest_jsonmatch.gate.baseline import Delta, Mismatch, compare_runs
 from pytest_jsonmatch.gate.headlines import change_of_runs, contest, contests_of, headlines
 from pytest_jsonmatch.gate.verdict import DropGate
 from pytest_jsonmatch.results.comparison import Case, CaseRun
+from pytest_jsonmatch.support.frozen import replace
 from tests.conftest import case_of, corpus_of, mean_interval
 
 GOLD = {"a": 1, "b": "x"}

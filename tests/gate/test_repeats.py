@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import combinations
 from math import isclose
 
@@ -15,6 +14,7 @@ from pytest_jsonmatch.gate.repeats import check, flip_rate, pass_all, pass_at, r
 from pytest_jsonmatch.report.build import ReportRequest, build
 from pytest_jsonmatch.report.case_tables import repeated_checks
 from pytest_jsonmatch.results.comparison import Case, CaseRun
+from pytest_jsonmatch.support.frozen import replace
 from tests.conftest import case_of
 from tests.laws import law
 

@@ -97,6 +97,19 @@ def test_a_first_comparison_creates_few_slow_classes():
     assert 0 < kinds["tuple"] <= 29, found
 
 
+def test_a_run_with_a_first_comparison_creates_few_slow_classes(pytester):
+    pytester.makepyfile(FIELD_MATCH)
+    pytester.makeconftest(f"""{SLOW_CLASSES}
+    def pytest_unconfigure():
+        print("slow:", *list_slow_classes())
+    """)
+    outcome = pytester.run(sys.executable, "-m", "pytest")
+    found = next(line for line in outcome.outlines if line.startswith("slow:")).split()[1:]
+    kinds = Counter(name.partition(":")[0] for name in found)
+    assert 0 < kinds["dataclass"] <= 3, found
+    assert 0 < kinds["tuple"] <= 60, found
+
+
 def test_field_match_needs_no_heavy_import(pytester):
     pytester.makepyfile(FIELD_MATCH)
     assert imported(pytester, *HEAVY, "pytest_jsonmatch.engine") == ["pytest_jsonmatch.engine"]

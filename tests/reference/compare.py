@@ -19,12 +19,12 @@ import functools
 import json
 import random
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pytest_jsonmatch import MatchResult, compare_json
 from pytest_jsonmatch.schema import reset_type_defaults, set_type_default
+from pytest_jsonmatch.support.frozen import replace
 from tests.conftest import load_cases
 from tests.reference.generate import Case, case
 from tests.reference.reference import DirtyEquals, Plan, RefusedError, reference_score, shuffled_sides

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -24,6 +23,7 @@ from pytest_jsonmatch.report.styled import line_text, line_width
 from pytest_jsonmatch.report.terminal import block_lines, blocks_lines, joined_blocks
 from pytest_jsonmatch.report.terminal_style import TerminalStyle
 from pytest_jsonmatch.results.file import to_text
+from pytest_jsonmatch.support.frozen import replace
 from tests.conftest import case_of, main
 
 GOLD = {"shop": "Corner Bakery", "total": 12.5, "items": [{"n": "bun", "p": 1}, {"n": "rye", "p": 2}]}

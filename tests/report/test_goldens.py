@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_jsonmatch import RunResult, compare_corpus
+from pytest_jsonmatch.support.frozen import replace
 from tests.conftest import broken_case, case_of, main
 
 if TYPE_CHECKING:

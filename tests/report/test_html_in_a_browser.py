@@ -6,7 +6,6 @@ import json
 import random
 import shutil
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from pytest_jsonmatch.report.build import ReportRequest, build
 from pytest_jsonmatch.report.cases_page import CaseText, PageExtra
 from pytest_jsonmatch.report.html import html_page
 from pytest_jsonmatch.results.comparison import Case, CaseRun
+from pytest_jsonmatch.support.frozen import replace
 from tests.conftest import main, page_of, run_of
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")

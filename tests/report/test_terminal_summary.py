@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import replace
 
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from pytest_jsonmatch.report.styled import line_text, line_width
 from pytest_jsonmatch.report.terminal import block_lines, blocks_lines
 from pytest_jsonmatch.report.terminal_style import TerminalStyle
 from pytest_jsonmatch.results.comparison import Case
+from pytest_jsonmatch.support.frozen import replace
 from tests.conftest import compared as kept
 from tests.laws import law
 
