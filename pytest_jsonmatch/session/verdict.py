@@ -236,23 +236,21 @@ def _report(session: Session, results: RunResult) -> Report:
         from pytest_jsonmatch.report.cases_page import PageExtra
 
         page = PageExtra(outcomes.details(), outcomes.sources())
-    return build(
-        results,
-        ReportRequest(
-            f"jsonmatch report of {rootdir.name}" if rootdir.name else "jsonmatch",
-            gates=session.verdict.gates,
-            baselines=contests,
-            confidence=settings.confidence,
-            has_intervals=settings.asks_of_run or settings.reports,
-            by=settings.by,
-            locate_failure=ci.failure_locator(session),
-            page=page,
-            others_failed=outcomes.failed_otherwise,
-            # A test that failed before comparing is a case that counts as 0.
-            left_out=[*outcomes.left_out.items()],
-            link=ci.link(),
-        ),
+    request = ReportRequest(
+        f"jsonmatch report of {rootdir.name}" if rootdir.name else "jsonmatch",
+        gates=session.verdict.gates,
+        baselines=contests,
+        confidence=settings.confidence,
+        has_intervals=settings.asks_of_run or settings.reports,
+        by=settings.by,
+        locate_failure=ci.failure_locator(session),
+        page=page,
+        others_failed=outcomes.failed_otherwise,
+        # A test that failed before comparing is a case that counts as 0.
+        left_out=[*outcomes.left_out.items()],
+        link=ci.link(),
     )
+    return build(results, request)
 
 
 def _judge_checks(
