@@ -28,7 +28,6 @@ def test_that_workers_can_start():
         for name in ("dsession", "remote", "scheduler", "workermanage"):
             importlib.import_module(f"xdist.{name}")
 """
-MODULES = {"xdist": "xdist", "rerunfailures": "pytest_rerunfailures"}
 CASES = "cases: [{id: a, actual: {a: 1}, expected: {a: 1}}]\n"
 
 
@@ -41,10 +40,9 @@ def warm_up() -> None:
         Path("test_warm.py").write_text(MODULE, encoding="utf-8")
         Path("warm.golden.yaml").write_text(CASES, encoding="utf-8")
         files = ("--jsonmatch-json=r.json", "--jsonmatch-record=a.jsonl")
-        # (What is imported as a plugin has its assertions rewritten, as it has in each run that asks for it.)
-        others = [name for name in ("xdist", "rerunfailures") if find_spec(MODULES[name])]
-        plugins = [part for name in ("jsonmatch", *others, "no:cacheprovider") for part in ("-p", name)]
-        pytest.main([*plugins, "--rootdir=.", *files])
+        # (As a plugin, so that its assertions are rewritten, as they are in each run with workers.)
+        workers = ("-p", "xdist") if find_spec("xdist") else ()
+        pytest.main(["-p", "jsonmatch", *workers, "-p", "no:cacheprovider", "--rootdir=.", *files])
         Path("warm.json").write_text("[1]", encoding="utf-8")
         # (Imported after pytest has begun to rewrite assertions in the package.)
         import_module("pytest_jsonmatch.cli.main").main(["compare", "warm.json", "warm.json"])

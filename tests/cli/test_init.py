@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 
 import pytest
 
 FILES = [f"evals/{name}" for name in ("conftest.py", "receipts.py", "receipts.golden.yaml", "pytest.ini")]
 
 
-def test_what_it_writes_passes_and_fails_as_its_comments_say(folder, command):
+def test_what_it_writes_passes_and_fails_as_its_comments_say(folder, command, pytester):
     ran = command("init")
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.splitlines() == [
@@ -20,32 +18,21 @@ def test_what_it_writes_passes_and_fails_as_its_comments_say(folder, command):
         "Two cases pass and one fails: pytest evals",
     ]
     told = dict(re.findall(r"- id: (\w+) # (passes|fails)", (folder / FILES[2]).read_text()))
-    suite = subprocess.run(
-        [sys.executable, "-m", "pytest", "evals", "-rA", "-p", "no:cacheprovider"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    suite = pytester.runpytest("evals", "-rA", "-p", "no:cacheprovider").stdout.str()
     outcomes = {
         case: {"PASSED": "passes", "FAILED": "fails"}[outcome]
-        for outcome, case in re.findall(r"^(PASSED|FAILED) \S+::(\w+)", suite.stdout, re.MULTILINE)
+        for outcome, case in re.findall(r"^(PASSED|FAILED) \S+::(\w+)", suite, re.MULTILINE)
     }
-    assert outcomes == told == {"bakery": "passes", "bookshop": "passes", "teahouse": "fails"}, suite.stdout
-    assert re.search('currency  .*"GBP" (→|->) "EUR"', suite.stdout)
+    assert outcomes == told == {"bakery": "passes", "bookshop": "passes", "teahouse": "fails"}, suite
+    assert re.search('currency  .*"GBP" (→|->) "EUR"', suite)
 
 
-def test_it_runs_beside_other_conftest_files(folder, command):
+def test_it_runs_beside_other_conftest_files(folder, command, pytester):
     command("init")
     for name in ("conftest.py", "last/conftest.py", "last/test_it.py"):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text("def test_it(): pass\n")
-    suite = subprocess.run(
-        [sys.executable, "-m", "pytest", ".", "-p", "no:cacheprovider"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert "1 failed, 3 passed" in suite.stdout
+    pytester.runpytest(".", "-p", "no:cacheprovider").assert_outcomes(failed=1, passed=3)
 
 
 def test_a_folder_can_be_named(folder, command):
