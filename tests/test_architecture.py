@@ -208,3 +208,18 @@ def test_one_class_makes_aggregates_and_no_run_has_a_kind() -> None:
         branches += [name for word in ("is_of_records", "totals is None") if word in text]
     assert made == {"engine/result/aggregation.py"}
     assert branches == []
+
+
+def test_defaults_of_dataclasses_are_allowed_by_every_version_of_python() -> None:
+    """Python 3.11 refuses a default without a hash, such as a mapping that is read only; newer ones hash it."""
+    refused = [
+        f"{source.name}:{field.lineno}"
+        for source in SOURCES
+        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+        and any("dataclass" in ast.unparse(each) for each in node.decorator_list)
+        for field in node.body
+        if isinstance(field, ast.AnnAssign) and field.value is not None
+        if ast.unparse(field.value).startswith("MappingProxyType")
+    ]
+    assert refused == []
