@@ -335,17 +335,17 @@ def run_silently(section: Section, run: RunPytest) -> None:
         outcome = run("--strict-config", "-p", "no:cacheprovider")
         assert outcome.ret in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}
         return
-    wanted = {"passed": None}
+    required = {"passed": None}
     for block in section.blocks:
         if "outcome" in block.directives:
             pairs = (pair.split("=") for pair in block.directives["outcome"].split())
-            wanted = {name: int(count) for name, count in pairs}
+            required = {name: int(count) for name, count in pairs}
     result = run("--strict-config", "-p", "no:cacheprovider")
     outcomes = result.parseoutcomes()
-    if wanted == {"passed": None}:
+    if required == {"passed": None}:
         assert set(outcomes) == {"passed"}, "\n".join(result.outlines + result.errlines)
     else:
-        assert outcomes == wanted
+        assert outcomes == required
 
 
 def check_console(block: Block, pytester: pytest.Pytester, run: RunPytest) -> bool:
@@ -504,10 +504,10 @@ def test_the_rooms_of_the_tour_are_those_of_the_contract() -> None:
     contract = (ROOT / "pyproject.toml").read_text(encoding="utf-8").partition('id = "layers"')[2]
     layers = re.findall(r'^    "(.+)",$', contract.partition("layers = [")[2].partition("]")[0], re.MULTILINE)
     rows = re.findall(r"^\| (\d+) \| (.+?) \|", TOUR.read_text(encoding="utf-8"), re.MULTILINE)
-    told: dict[int, set[str]] = {}
+    message: dict[int, set[str]] = {}
     for level, rooms in rows:
-        told.setdefault(int(level), set()).update(re.findall(r"`(\w+)(?:/|\.py)`", rooms))
-    assert told == {level: set(rooms.split(" | ")) for level, rooms in enumerate(layers, start=1)}
+        message.setdefault(int(level), set()).update(re.findall(r"`(\w+)(?:/|\.py)`", rooms))
+    assert message == {level: set(rooms.split(" | ")) for level, rooms in enumerate(layers, start=1)}
 
 
 def test_the_tour_is_short() -> None:

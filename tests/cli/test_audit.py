@@ -74,8 +74,8 @@ def test_json_and_gates(answers, command, folder):
 
 def test_numbers_beyond_doubles(write, command, folder):
     gold = '{"n": 1e999}\n{"n": 3}\n{"n": 4}\n{"n": 5}\n'
-    said = gold.replace("1e999", "2e999")
-    write(gold_jsonl=gold, a_jsonl=said, b_jsonl=said)
+    printed = gold.replace("1e999", "2e999")
+    write(gold_jsonl=gold, a_jsonl=printed, b_jsonl=printed)
     ran = command("study audit a.jsonl b.jsonl gold.jsonl --json found.json")
     assert ran.code == 0
     assert json.loads((folder / "found.json").read_text())["found"][0]["answer"] == "2E+999"
@@ -98,12 +98,12 @@ def test_records_of_folders_are_named_in_errors_and_notes(folder, command, refus
         (folder / name / "r7.json").write_text('{"n": 1}' if name == "gold" else '{"n": 2')
     assert "a: record 'r7.json': repaired" in command("study audit a b gold --repair").out
     write(schema_json={"properties": {}, "additionalProperties": False})
-    told = refused("study audit a b gold --repair --schema schema.json")
-    assert told.startswith("jsonmatch study audit: record 'r7.json': 'n' is not in the schema")
+    message = refused("study audit a b gold --repair --schema schema.json")
+    assert message.startswith("jsonmatch study audit: record 'r7.json': 'n' is not in the schema")
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("study audit", "nothing to audit: give ANSWERS of several systems and GOLD, or"),
         ("study audit gold.jsonl", "give the answers of at least two systems before the gold records"),
@@ -118,8 +118,8 @@ def test_records_of_folders_are_named_in_errors_and_notes(folder, command, refus
         ("study audit --mutate nowhere", "pytest can't collect the suite: file or directory not found:"),
     ],
 )
-def test_refused(line, told, answers, refused):
-    assert refused(line).startswith(f"jsonmatch study audit: {told}")
+def test_refused(line, message, answers, refused):
+    assert refused(line).startswith(f"jsonmatch study audit: {message}")
 
 
 # -- review ------------------------------------------------------------------------------------------------
@@ -189,8 +189,8 @@ def test_review_of_a_json_array_keeps_its_layout(write, command, folder, typed):
     write(gold_json=text, a_json=SAID, b_json=SAID)
     typed("r", "r")
     command("study audit a.json b.json gold.json --id id --review")
-    wanted = text.replace('"total": 20', '"total": 21').replace("vendor 4", "other")
-    assert (folder / "gold.json").read_text() == wanted
+    required = text.replace('"total": 20', '"total": 21').replace("vendor 4", "other")
+    assert (folder / "gold.json").read_text() == required
 
 
 def test_review_of_a_folder(folder, command, typed):
@@ -209,26 +209,28 @@ def test_review_of_a_column(write, command, folder, typed, column):
     def inside(record):
         return {"gold": record} if column == "gold" else {"notes": {"by": "Ann", "gold": record}}
 
-    said = [{"no": each["id"], "said": each} for each in SAID]
-    write(gold_jsonl=[{"no": each["id"], **inside(each)} for each in GOLD], a_jsonl=said, b_jsonl=said)
+    printed = [{"no": each["id"], "said": each} for each in SAID]
+    write(gold_jsonl=[{"no": each["id"], **inside(each)} for each in GOLD], a_jsonl=printed, b_jsonl=printed)
     typed("r", "r")
     command(f"study audit a.jsonl b.jsonl gold.jsonl --id no --expected {column} --actual said --review")
     assert list(map(json.loads, lines(folder))) == [{"no": each["id"], **inside(each)} for each in SAID]
 
 
 def test_review_of_several_columns_is_refused(answers, refused):
-    told = refused(f"{answers} --expected a=total --expected b=vendor --review")
-    assert told.startswith("jsonmatch study audit: --review can't write into several columns: name one with")
+    message = refused(f"{answers} --expected a=total --expected b=vendor --review")
+    assert message.startswith(
+        "jsonmatch study audit: --review can't write into several columns: name one with"
+    )
 
 
 def test_review_of_elements_that_come_and_go(write, command, folder, typed):
     gold = [{"rows": [{"n": 1}, {"n": 2}, {"n": 3}]}, {"rows": [{"n": 7}]}]
-    said = [{"rows": [{"n": 1}, {"n": 3}]}, {"rows": [{"n": 7}, {"n": 8}, {"n": 9}]}]
-    write(gold_jsonl=gold, a_jsonl=said, b_jsonl=said, rules_json={"arrays": "unordered"})
+    printed = [{"rows": [{"n": 1}, {"n": 3}]}, {"rows": [{"n": 7}, {"n": 8}, {"n": 9}]}]
+    write(gold_jsonl=gold, a_jsonl=printed, b_jsonl=printed, rules_json={"arrays": "unordered"})
     typed("r", "r", "r")
     command("study audit a.jsonl b.jsonl gold.jsonl --review --config rules.json")
     first, second = map(json.loads, lines(folder))
-    assert first == said[0]
+    assert first == printed[0]
     assert second["rows"][0] == {"n": 7}
     assert sorted(each["n"] for each in second["rows"]) == [7, 8, 9]
 
@@ -359,7 +361,7 @@ def test_other_tests_and_options_of_the_suite(folder, suite, command, write, mon
     assert (folder / "golden" / "a.golden.yaml").read_text() == CASES
 
 
-def test_cases_that_cannot_be_compared_are_told(folder, suite, command):
+def test_cases_that_cannot_be_compared_are_reported(folder, suite, command):
     (folder / "golden" / "a.golden.yaml").write_text(
         "cases:\n- {id: a, expected: {a: 1}}\n- {id: b, expected: {a: 1}, metric: nonsense}\n"
         "- {id: c, expected_file: nowhere.json}\n"
@@ -371,14 +373,14 @@ def test_cases_that_cannot_be_compared_are_told(folder, suite, command):
 
 def test_a_file_that_is_no_golden_file(folder, suite, refused):
     (folder / "golden" / "b.golden.yaml").write_text("cases:\n- {id: a, expectd: 1}\n")
-    told = "golden/b.golden.yaml:2:11: unknown key 'expectd'; did you mean 'expected'?"
-    assert refused("study audit --mutate golden") == f"jsonmatch study audit: {told}"
+    message = "golden/b.golden.yaml:2:11: unknown key 'expectd'; did you mean 'expected'?"
+    assert refused("study audit --mutate golden") == f"jsonmatch study audit: {message}"
 
 
 def test_a_conftest_file_that_fails(folder, suite, refused):
     (folder / "conftest.py").write_text("import no_such_module\n")
-    told = "pytest can't collect the suite: ModuleNotFoundError: No module named 'no_such_module'"
-    assert refused("study audit --mutate golden") == f"jsonmatch study audit: {told}"
+    message = "pytest can't collect the suite: ModuleNotFoundError: No module named 'no_such_module'"
+    assert refused("study audit --mutate golden") == f"jsonmatch study audit: {message}"
 
 
 def test_judged_fields_are_left_out(folder, suite, command):
@@ -391,14 +393,16 @@ def test_judged_fields_are_left_out(folder, suite, command):
 
 def test_places_that_differ_in_the_same_way_are_one_line(write, command):
     gold = [{"id": f"r{at}", "total": 100 * at + 50, "vendor": f"vendor {at}"} for at in range(40)]
-    said = [{**each, "total": each["total"] / 100} if at % 4 == 1 else each for at, each in enumerate(gold)]
-    write(gold_jsonl=gold, a_jsonl=said, b_jsonl=said)
+    printed = [
+        {**each, "total": each["total"] / 100} if at % 4 == 1 else each for at, each in enumerate(gold)
+    ]
+    write(gold_jsonl=gold, a_jsonl=printed, b_jsonl=printed)
     ran = command("study audit a.jsonl b.jsonl gold.jsonl --id id")
     assert ran.out.splitlines()[-1].split() == [
         *("r1", "and", "9", "more", "total:", "factor", "0.01", "150", "1.5", "2", "to", "0", "a,", "b"),
     ]
-    told = " ".join(ran.out.split())
-    assert "10 places where systems agree against the gold" in told
-    assert "Two systems do not show how often they make the same mistake: add a third" in told
-    assert "wrong gold" not in told
+    message = " ".join(ran.out.split())
+    assert "10 places where systems agree against the gold" in message
+    assert "Two systems do not show how often they make the same mistake: add a third" in message
+    assert "wrong gold" not in message
     assert command("study audit a.jsonl b.jsonl gold.jsonl --id id -v").out.count("2 to 0") == 10

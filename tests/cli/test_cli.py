@@ -75,7 +75,7 @@ def test_help_names_the_commands_in_the_order_of_a_newcomer(command):
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("", "jsonmatch: the following arguments are required: COMMAND (see jsonmatch --help)"),
         ("study", "jsonmatch study: the following arguments are required: COMMAND (see jsonmatch study"),
@@ -98,8 +98,8 @@ def test_help_names_the_commands_in_the_order_of_a_newcomer(command):
         ("report a.json --\x1b[31m\u202e", "jsonmatch: unrecognized arguments: --\\x1b[31m\\u202e (see"),
     ],
 )
-def test_bad_usage_is_one_line_and_exit_code_2(refused, folder, line, told):
-    assert refused(line).replace(f"{folder}/", "").startswith(told)
+def test_bad_usage_is_one_line_and_exit_code_2(refused, folder, line, message):
+    assert refused(line).replace(f"{folder}/", "").startswith(message)
 
 
 @pytest.mark.parametrize("name", ["caes", "agreement", "judge", "completion"])
@@ -153,8 +153,8 @@ def test_what_is_not_needed_is_not_imported(folder, command, write, line, allowe
 def test_the_gate_that_a_help_text_suggests_is_accepted(command, write, name, sides):
     rows = [{"n": number} for number in range(20)]
     write(a_jsonl=rows, b_jsonl=rows, c_jsonl=[{"n": {"value": 1, "confidence": 0.5}}] * 20)
-    told = " ".join(command(f"{name} --help").out.split())
-    (gate,) = re.findall(r"unless this gate passes, such as '([^']+)'", told)
+    message = " ".join(command(f"{name} --help").out.split())
+    (gate,) = re.findall(r"unless this gate passes, such as '([^']+)'", message)
     ran = command(f"{name} {sides}", "--gate", gate)
     assert (ran.code in {0, 1}, f"\n{gate} " in ran.out, ran.err) == (True, True, "")
 
@@ -199,7 +199,7 @@ def test_a_reader_that_has_had_enough_changes_no_exit_code(write, folder, line, 
     assert (done.returncode, done.stderr) == (code, "")
 
 
-def test_a_full_disk_is_told(refused, monkeypatch):
+def test_a_full_disk_is_reported(refused, monkeypatch):
     class Full:
         encoding = "utf-8"
         buffer = property(lambda self: self)
@@ -212,8 +212,8 @@ def test_a_full_disk_is_told(refused, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(sys, "stdout", Full())
-        told = refused("cases schema")
-    assert told == "jsonmatch cases schema: no space left on device"
+        message = refused("cases schema")
+    assert message == "jsonmatch cases schema: no space left on device"
 
 
 def test_an_interrupt_is_no_traceback(command, monkeypatch):

@@ -51,7 +51,7 @@ items: 1 of 2 rows found
     )
 
 
-def test_json_has_values_and_the_figures_of_objects_and_elements(write, command):
+def test_json_has_values_and_the_statistics_of_objects_and_elements(write, command):
     write(
         e_json={"a": 1, "items": [{"n": "caf\u00e9"}, {"n": "y"}]},
         a_json={"a": 2, "items": [{"n": "caf\u00e9"}, {"n": "z", "k": None}]},
@@ -89,8 +89,8 @@ def test_json_of_any_value(write, command):
 
 
 def test_all_well(files, command):
-    told = "leaf_f1 score 1.00 (limit 1.0)\n4 fields: 4 match\n"
-    assert command("compare right.json right.json") == (0, told, "")
+    reported = "leaf_f1 score 1.00 (limit 1.0)\n4 fields: 4 match\n"
+    assert command("compare right.json right.json") == (0, reported, "")
 
 
 def test_a_metric_that_does_not_count_extras_says_so_where_all_is_well(write, command):
@@ -100,7 +100,7 @@ def test_a_metric_that_does_not_count_extras_says_so_where_all_is_well(write, co
     )
 
 
-def test_every_leaf_is_equal_and_nothing_invented_or_it_fails(write, command):
+def test_every_leaf_is_equal_and_nothing_extra_or_it_fails(write, command):
     write(more_json={"n": 1, "m": 2}, less_json={"n": 1}, other_json={"n": 2})
     for sides in ("more.json less.json", "less.json more.json", "other.json less.json"):
         assert command(f"compare {sides}").code == 1
@@ -239,7 +239,7 @@ def test_an_answer_is_text_with_json_in_it(write, command, answer, notes):
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "reported"),
     [
         (b'{"a": 1,\n "b": }', ":2:7: not valid JSON: expected value"),
         (b"", ":1:1: not valid JSON: the text is empty"),
@@ -249,11 +249,17 @@ def test_an_answer_is_text_with_json_in_it(write, command, answer, notes):
     ],
 )
 @pytest.mark.parametrize("gold", [{"n": 1}, {}, [1, [2]]])
-def test_an_answer_without_json_fails_as_every_other_wrong_answer(write, folder, command, answer, told, gold):
+def test_an_answer_without_json_fails_as_every_other_wrong_answer(
+    write, folder, command, answer, reported, gold
+):
     write(a_json=answer, b_json=gold)
     for threshold in ("1", "0"):
         ran = command(f"compare a.json b.json --threshold {threshold}")
-        assert (ran.code, ran.out, ran.err.startswith(f"jsonmatch compare: a.json{told}")) == (1, "", True)
+        assert (ran.code, ran.out, ran.err.startswith(f"jsonmatch compare: a.json{reported}")) == (
+            1,
+            "",
+            True,
+        )
         assert ran.err.count("\n") == 1
     ran = command("compare a.json b.json --report json --html page.html --threshold 0")
     (case,) = json.loads(ran.out)["cases"]
@@ -288,7 +294,7 @@ def test_standard_input(files, command, stdin, line):
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "reported"),
     [
         *((line, TWO_FILES) for line in ("right.json", "", "--test right.json", "--gt right.json")),
         ("- -", "both sides are '-', but standard input can be read only once; give one a file"),
@@ -330,7 +336,7 @@ def test_standard_input(files, command, stdin, line):
         ("wrong.json right.json --report markdown", "argument --report: invalid choice: 'markdown'"),
     ],
 )
-def test_bad_input_is_one_line(files, folder, write, refused, line, told):
+def test_bad_input_is_one_line(files, folder, write, refused, line, reported):
     write(
         broken_json='{"a": 1,\n "b": }',
         empty_json="",
@@ -344,7 +350,7 @@ def test_bad_input_is_one_line(files, folder, write, refused, line, told):
     )
     (folder / "shop-only.json").write_text('{"shop": "Mill"}')
     shown = refused(f"compare {line}").replace(str(folder.resolve()) + "/", "").replace("\\", "/")
-    assert shown.startswith(f"jsonmatch compare: {told}")
+    assert shown.startswith(f"jsonmatch compare: {reported}")
 
 
 def test_a_missing_folder_is_created(files, folder, command):
@@ -365,7 +371,7 @@ def test_a_comparator_that_fails(write, command, monkeypatch):
     assert "error: comparator 'ours' at n: raised ZeroDivisionError" in ran.out
 
 
-def test_rules_that_fit_no_place_are_told(write, command):
+def test_rules_that_fit_no_place_are_reported(write, command):
     write(right_json=RIGHT, rules_json={"fields": {"items.name": {"skip": True}, "total": {"weight": 2}}})
     ran = command("compare right.json right.json --config rules.json")
     message = (

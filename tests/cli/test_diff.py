@@ -54,8 +54,8 @@ def test_cases_that_come_and_go(write, command):
         line = f"evaluate gold.jsonl gold.jsonl --id id --json {name}.json"
         command(line, "--keep", "all")
     out = command("diff a.json b.json").out
-    told = "`b`: the change from `a` is not tested; 1 of 2 cases is in both, it takes at least 6"
-    assert out.startswith(told)
+    reported = "`b`: the change from `a` is not tested; 1 of 2 cases is in both, it takes at least 6"
+    assert out.startswith(reported)
     assert out.endswith("\nnew cases:\n  r2\n\ncases vanished:\n  r0\n")
 
 
@@ -122,9 +122,14 @@ def test_records_that_both_files_keep(saved, command, write):
         saved(name, [{**each, "b": value if each["a"] in wrong else "x"} for each in GOLD])
 
     save("before", range(10))
-    for wrong, told in ((range(9, 19), "only 1 of 30 records is"), (range(10, 20), "none of 30 records is")):
+    for wrong, reported in (
+        (range(9, 19), "only 1 of 30 records is"),
+        (range(10, 20), "none of 30 records is"),
+    ):
         save("after", wrong)
-        assert command("diff before.json after.json").out.startswith(f"{told} in both files: evaluate with ")
+        assert command("diff before.json after.json").out.startswith(
+            f"{reported} in both files: evaluate with "
+        )
     save("after", range(10), "z")
     title = "cases that changed from before to after, among the 10 records in both files"
     save("before", range(9))
@@ -186,11 +191,11 @@ def test_a_page_and_markdown(saved, command, written):
     ]
     assert [text for text in shown if text not in page] == []
     assert sorted(shown, key=page.index) == shown
-    told = written(line, form="markdown")
-    assert told.startswith(
+    reported = written(line, form="markdown")
+    assert reported.startswith(
         "## ❌ jsonmatch: failed\n\n**1 of 1 gate failed**; **`b` is significantly worse in mean"
     )
-    assert "| `--max-drop=0.1` | ❌ **failed** |" in told
+    assert "| `--max-drop=0.1` | ❌ **failed** |" in reported
     assert written("diff a.json a.json", form="markdown").startswith("## jsonmatch: mean score 0.00\n")
 
 
@@ -205,7 +210,7 @@ def test_what_was_scored_in_other_ways_is_not_compared(saved, refused, keep):
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "reported"),
     [
         ("a.json no.json", "no.json can't be read: no such file or directory"),
         ("gold.jsonl a.json", "gold.jsonl is not a result file: its first line has no "),
@@ -213,11 +218,11 @@ def test_what_was_scored_in_other_ways_is_not_compared(saved, refused, keep):
         ("a.json", "the following arguments are required: AFTER"),
     ],
 )
-def test_bad_input_is_one_line(saved, folder, refused, line, told):
+def test_bad_input_is_one_line(saved, folder, refused, line, reported):
     saved("a", GOLD)
     text = (folder / "a.json").read_text()
     (folder / "half.json").write_text(text.replace('"records": 30', '"records": "thirty"'))
-    assert refused(f"diff {line}").startswith(f"jsonmatch diff: {told}")
+    assert refused(f"diff {line}").startswith(f"jsonmatch diff: {reported}")
 
 
 def test_a_significant_drop(saved, command):

@@ -98,17 +98,17 @@ jsonmatch: leaf_f1, 3 records, 9 fields, all 1.00
     )
 
 
-def test_answers_in_another_order_are_told_of(write, command):
+def test_answers_in_another_order_are_reported(write, command):
     gold = [{"n": at % 3, "id": f"r{at}", "total": at} for at in range(6)]
     write(gold_jsonl=gold, shuffled_jsonl=gold[::-1], wrong_json=[{**each, "id": "?"} for each in gold])
-    told = "id differs by position, but both sides have the same values: are they in another order? Set id to 'id'"
+    reported = "id differs by position, but both sides have the same values: are they in another order? Set id to 'id'"
     ran = command("evaluate shuffled.jsonl gold.jsonl")
-    assert (ran.code, ran.err) == (0, f"jsonmatch evaluate: warning: {told}\n")
+    assert (ran.code, ran.err) == (0, f"jsonmatch evaluate: warning: {reported}\n")
     write(gaps_jsonl=[each for each in gold if each["id"] != "r3"])  # the later half is one place too early
-    assert command("evaluate gaps.jsonl gold.jsonl").err == f"jsonmatch evaluate: warning: {told}\n"
+    assert command("evaluate gaps.jsonl gold.jsonl").err == f"jsonmatch evaluate: warning: {reported}\n"
     lines = [json.dumps(each) for each in gold[::-1]]
     write(broken_jsonl="\n".join([lines[0][:-9], *lines[1:]]))
-    assert told in command("evaluate broken.jsonl gold.jsonl").err
+    assert reported in command("evaluate broken.jsonl gold.jsonl").err
     for line in ("shuffled.jsonl gold.jsonl --id id", "wrong.json gold.jsonl", "gold.jsonl gold.jsonl"):
         assert command(f"evaluate {line}").err == ""
 
@@ -183,22 +183,25 @@ def test_a_gate_on_cases_looks_at_all_records(write, command):
     assert (ran.code, "passed" in ran.out) == (0, True)
 
 
-def test_figures_of_the_file_are_exact_whatever_is_kept(write, command, folder):
+def test_statistics_of_the_file_are_exact_whatever_is_kept(write, command, folder):
     gold = [{"id": f"r{number}", "a": number, "b": number % 7} for number in range(300)]
     answers = [{**each, "b": 3} for each in gold[:-1]]
     write(gold_jsonl=gold, answers_jsonl=answers)
     assert command(f"{SIDES} --json worst.json").code == 1
     assert command(f"{SIDES} --json all.json --keep all").code == 1
-    worst, everything = (read_results(folder / name) for name in ("worst.json", "all.json"))
+    lowest, everything = (read_results(folder / name) for name in ("worst.json", "all.json"))
     run = compare_corpus(answers, gold, id="id")
-    assert [(len(each.cases), each.is_partial) for each in (worst, everything)] == [(10, True), (300, False)]
-    assert worst.totals == everything.totals
-    for figure in ("score", "precision", "recall", "f1"):
-        assert worst.mean(figure) == getattr(run, f"mean_{figure}")
-    assert dict(worst.fields) == dict(run.per_field)
-    assert (worst.pass_rate, worst.completeness) == (run.total_perfect / 300, 299 / 300)
-    worst.save("again.json")
-    assert read_results("again.json") == worst
+    assert [(len(each.cases), each.is_partial) for each in (lowest, everything)] == [
+        (10, True),
+        (300, False),
+    ]
+    assert lowest.totals == everything.totals
+    for statistic in ("score", "precision", "recall", "f1"):
+        assert lowest.mean(statistic) == getattr(run, f"mean_{statistic}")
+    assert dict(lowest.fields) == dict(run.per_field)
+    assert (lowest.pass_rate, lowest.completeness) == (run.total_perfect / 300, 299 / 300)
+    lowest.save("again.json")
+    assert read_results("again.json") == lowest
     by_id = {case.id: case for case in everything.cases}
     assert list(by_id) == [each["id"] for each in gold]
     assert (by_id["r3"].passed, by_id["r4"].passed, by_id["r4"].mean("score")) == (True, False, 0.5)
@@ -303,8 +306,8 @@ def test_folders(folder, command):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(content)
     ran = command("evaluate answers gold --json r.json")
-    told = "2 of 4 records with score 1; 1 error; 1 unanswered; 1 answer not scored"
-    assert told in " ".join(ran.out.split())
+    reported = "2 of 4 records with score 1; 1 error; 1 unanswered; 1 answer not scored"
+    assert reported in " ".join(ran.out.split())
     assert "deep/b.json   0.00  n 0.00\n" in ran.out
     assert "error: record 'd.json': there is no answer for it\n" in ran.out
     assert "not scored: 'z.json', which has no gold record" in ran.out
@@ -334,7 +337,7 @@ def bad(folder, write):
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "reported"),
     [
         ("no.jsonl gold.jsonl", "no.jsonl: no such file or directory"),
         ("gold.jsonl no.jsonl", "no.jsonl: no such file or directory"),
@@ -374,16 +377,16 @@ def bad(folder, write):
         ("gold.jsonl gold.jsonl --keep few", "argument --keep: invalid choice: 'few'"),
     ],
 )
-def test_bad_input_is_one_line(bad, refused, line, told):
+def test_bad_input_is_one_line(bad, refused, line, reported):
     gold, actual, *more = line.split(" ")
     shown = refused(f"evaluate {actual} {gold}", *more).replace("\\", "/")
-    assert shown.startswith(f"jsonmatch evaluate: {told}")
+    assert shown.startswith(f"jsonmatch evaluate: {reported}")
 
 
 def test_a_broken_line_of_standard_input(bad, refused, stdin):
     stdin(b'{"a": 1}\n{"a": \n')
-    told = "jsonmatch evaluate: <stdin>:2:7: not valid JSON: the text ends inside an object near"
-    assert refused("evaluate two.jsonl -").startswith(told)
+    reported = "jsonmatch evaluate: <stdin>:2:7: not valid JSON: the text ends inside an object near"
+    assert refused("evaluate two.jsonl -").startswith(reported)
 
 
 def test_a_broken_answer_counts_as_wrong(bad, command):
@@ -393,8 +396,8 @@ def test_a_broken_answer_counts_as_wrong(bad, command):
 
 def test_a_folder_that_cannot_be_written(refused, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    told = "argument --json: r.json: permission denied (see jsonmatch evaluate --help)"
-    assert refused(f"{SIDES} --json r.json") == f"jsonmatch evaluate: {told}"
+    reported = "argument --json: r.json: permission denied (see jsonmatch evaluate --help)"
+    assert refused(f"{SIDES} --json r.json") == f"jsonmatch evaluate: {reported}"
 
 
 # -- long runs ---------------------------------------------------------------------------------------------
@@ -481,7 +484,7 @@ def test_html_looks_closely_at_the_lowest_records_only(baskets, written, monkeyp
     assert page.count("Whole documents") == 1
 
 
-def test_rules_that_fit_no_record_are_told(sides, write, command):
+def test_rules_that_fit_no_record_are_reported(sides, write, command):
     write(rules_json={"fields": {"aa": {"skip": True}, "id": {"skip": True}}})
     ran = command(f"{SIDES} --config rules.json")
     message = "fields: 'aa' matches nothing in expected, actual or schema; did you mean 'a'?"
@@ -497,7 +500,7 @@ def pytest_jsonmatch_register(registry):
 """
 
 
-def test_batch_errors_alone_are_no_figures(write, command):
+def test_batch_errors_alone_are_no_statistics(write, command):
     rules = {"fields": {"a": {"compare": "unreachable"}}}
     write(gold_jsonl=[{"a": "x"}, {"a": "y"}], rules_json=rules, ours_py=NO_NETWORK)
     ran = command("evaluate gold.jsonl gold.jsonl --config rules.json -p ours", "--gate", "f1 >= 0.9")
@@ -531,7 +534,7 @@ def test_a_gate_on_valid_rate_asks_for_it(sides, write, command):
     assert rates == {"parse_rate": 1.0, "valid_rate": 0.5}
 
 
-def test_figures_by_a_tag(command, write, written):
+def test_statistics_by_a_tag(command, write, written):
     gold = [{"meta": {"source": "phone"}, "a": 1}, {"meta": {"source": "scan"}, "a": 2}, {"a": 3}]
     write(gold_jsonl=gold, answers_jsonl=[gold[0], {**gold[1], "a": 3}, gold[2]])
     line = "evaluate answers.jsonl gold.jsonl --by source=meta.source --json r.json"

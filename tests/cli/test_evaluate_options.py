@@ -137,7 +137,7 @@ def test_the_command_line_comes_before_its_file(folder, command):
 
 @pytest.mark.usefixtures("nested")
 @pytest.mark.parametrize(
-    ("flags", "told"),
+    ("flags", "message"),
     [
         (
             "--skip a[1]",
@@ -155,12 +155,12 @@ def test_the_command_line_comes_before_its_file(folder, command):
         ("-p none.py", "none.py: no such file or directory"),
     ],
 )
-def test_bad_options_are_one_line(folder, refused, flags, told):
+def test_bad_options_are_one_line(folder, refused, flags, message):
     (folder / "c.yaml").write_text("threshold: 7\nmetric: leaf_f1\n")
     (folder / "d.yaml").write_text("metrics: leaf_f1\ncases: []\n")
     (folder / "e.yaml").write_text("a: {\n")
     assert refused("evaluate answers.jsonl gold.jsonl", *flags.split(" ")).startswith(
-        f"jsonmatch evaluate: {told}"
+        f"jsonmatch evaluate: {message}"
     )
 
 
@@ -211,11 +211,11 @@ def test_progress_on_a_terminal(command, monkeypatch):
 
 @pytest.mark.usefixtures("nested")
 def test_sides_that_share_no_field_may_be_swapped(command):
-    told = (
+    message = (
         "jsonmatch evaluate: warning: gold.jsonl and answers.jsonl share no field: are they swapped (answers "
         "come first), or is a column missing?\n"
     )
-    assert command("evaluate gold.jsonl answers.jsonl --id doc.no").err == told
+    assert command("evaluate gold.jsonl answers.jsonl --id doc.no").err == message
     ran = command("evaluate gold.jsonl answers.jsonl --id doc.no --actual gold.calls --expected calls")
-    told = "answers.jsonl look like answers: are they swapped (answers come first)?"
-    assert ran.err == f"jsonmatch evaluate: warning: {told}\n"
+    message = "answers.jsonl look like answers: are they swapped (answers come first)?"
+    assert ran.err == f"jsonmatch evaluate: warning: {message}\n"

@@ -17,17 +17,17 @@ def test_what_it_writes_passes_and_fails_as_its_comments_say(folder, command, py
         "",
         "Two cases pass and one fails: pytest evals",
     ]
-    told = dict(re.findall(r"- id: (\w+) # (passes|fails)", (folder / FILES[2]).read_text()))
+    message = dict(re.findall(r"- id: (\w+) # (passes|fails)", (folder / FILES[2]).read_text()))
     suite = pytester.runpytest("evals", "-rA", "-p", "no:cacheprovider").stdout.str()
     outcomes = {
         case: {"PASSED": "passes", "FAILED": "fails"}[outcome]
         for outcome, case in re.findall(r"^(PASSED|FAILED) \S+::(\w+)", suite, re.MULTILINE)
     }
-    assert outcomes == told == {"bakery": "passes", "bookshop": "passes", "teahouse": "fails"}, suite
+    assert outcomes == message == {"bakery": "passes", "bookshop": "passes", "teahouse": "fails"}, suite
     assert re.search('currency  .*"GBP" (→|->) "EUR"', suite)
 
 
-def test_it_runs_beside_other_conftest_files(folder, command, pytester):
+def test_it_runs_next_to_other_conftest_files(folder, command, pytester):
     command("init")
     for name in ("conftest.py", "last/conftest.py", "last/test_it.py"):
         (folder / name).parent.mkdir(exist_ok=True)

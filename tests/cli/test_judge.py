@@ -42,8 +42,8 @@ def own(write, monkeypatch):
 
 def test_compare_asks_the_judge_of_a_plugin(plugin, command):
     plugin()
-    told = "leaf_f1 score 1.00 (limit 1.0)\n3 fields: 3 match\n"
-    assert command(f"compare a.json b.json {JUDGED}") == (0, told, "judge: 2 calls, 2 items\n")
+    reported = "leaf_f1 score 1.00 (limit 1.0)\n3 fields: 3 match\n"
+    assert command(f"compare a.json b.json {JUDGED}") == (0, reported, "judge: 2 calls, 2 items\n")
 
 
 def test_evaluate_does_and_asks_equal_questions_once(plugin, command):
@@ -132,5 +132,5 @@ def test_cached_takes_recorded_verdicts_alone(plugin, write, command):
 )
 def test_options_that_do_not_fit(plugin, own, refused, options, message):
     plugin()
-    told = refused(f"compare a.json b.json --config rules.json {options}")
-    assert told.startswith(f"jsonmatch compare: {message}")
+    reported = refused(f"compare a.json b.json --config rules.json {options}")
+    assert reported.startswith(f"jsonmatch compare: {message}")

@@ -13,7 +13,7 @@ WITHIN = {"deep": '{"a": ' + "[" * 127 + "]" * 127 + "}", "long": '{"a": ' + "9"
 
 
 @pytest.fixture(params=["deep", "long"])
-def told(request, write, folder):
+def message(request, write, folder):
     """Write files with a value beyond a limit, and return the end of the error."""
     value = VALUES[request.param]
     schema: object = {"type": "number"}
@@ -38,7 +38,7 @@ def told(request, write, folder):
     return DEEP if request.param == "deep" else LONG
 
 
-def test_what_is_within_passes(told, command):
+def test_what_is_within_passes(message, command):
     assert command("compare within.json within.json").code == 0
     assert command("compare within.json within.json --report json").code == 0
     assert command("schema infer within.json").code == 0
@@ -57,17 +57,17 @@ def test_what_is_within_passes(told, command):
         ("study agreement one.jsonl beyond.jsonl", "beyond.jsonl:2:"),
     ],
 )
-def test_it_is_refused_with_its_place(told, refused, line, place):
+def test_it_is_refused_with_its_place(message, refused, line, place):
     shown = refused(line)
     assert f": {place}" in shown
-    assert told in shown
+    assert message in shown
 
 
-def test_an_answer_to_compare_is_a_failure_with_its_place(told, command):
+def test_an_answer_to_compare_is_a_failure_with_its_place(message, command):
     ran = command("compare beyond.json one.json")
     assert (ran.code, ran.out, ran.err.count("\n")) == (1, "", 1)
     assert ran.err.startswith("jsonmatch compare: beyond.json:1:")
-    assert told in ran.err
+    assert message in ran.err
 
 
 @pytest.mark.parametrize(
@@ -78,12 +78,12 @@ def test_an_answer_to_compare_is_a_failure_with_its_place(told, command):
         ("answers gold", "record 'x.json'"),
     ],
 )
-def test_an_answer_scores_0_and_the_others_are_scored(told, command, line, record):
+def test_an_answer_scores_0_and_the_others_are_scored(message, command, line, record):
     ran = command(f"evaluate {line}", "--gate", "score == 0.5")
     assert (ran.code, ran.err) == (0, "")
     shown = " ".join(ran.out.split())
     assert f"error: {record}: no JSON found" in shown
-    assert told in shown
+    assert message in shown
 
 
 @pytest.mark.parametrize(
@@ -95,16 +95,16 @@ def test_an_answer_scores_0_and_the_others_are_scored(told, command, line, recor
         "schema annotate schema.json",
     ],
 )
-def test_a_schema_that_is_too_deep(told, refused, line):
+def test_a_schema_that_is_too_deep(message, refused, line):
     assert DEEP in refused(line)
 
 
 @pytest.mark.parametrize("line", ["report bad.json", "diff good.json bad.json", "plan good.json bad.json"])
-def test_a_result_file(told, command, refused, folder, line):
+def test_a_result_file(message, command, refused, folder, line):
     command("evaluate one.jsonl one.jsonl --json good.json")
     head, *cases = (folder / "good.json").read_text().splitlines()
     case = cases[0].removesuffix("}")
-    value = "[" * 100_000 + "]" * 100_000 if told == DEEP else "9" * 4_301
+    value = "[" * 100_000 + "]" * 100_000 if message == DEEP else "9" * 4_301
     (folder / "bad.json").write_text("\n".join([head, f'{case}, "more": {value}}}', *cases[1:]]) + "\n")
     assert json.loads(head)["format"] == "jsonmatch-results"
     assert refused(line).partition(": ")[2].startswith("bad.json ")

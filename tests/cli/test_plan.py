@@ -114,7 +114,7 @@ def test_a_page(saved, command, folder):
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         (
             "main.json --drop 0.1",
@@ -134,7 +134,7 @@ def test_a_page(saved, command, folder):
         ("main.json part.json --drop 0.1", "part.json does not have every record: save it with --keep all"),
     ],
 )
-def test_bad_input_is_one_line(saved, refused, command, line, told):
+def test_bad_input_is_one_line(saved, refused, command, line, message):
     saved("main", {1})
     assert command("evaluate answers.jsonl gold.jsonl --id id --json part.json").code == 0
-    assert refused(f"plan {line}").startswith(f"jsonmatch plan: {told}")
+    assert refused(f"plan {line}").startswith(f"jsonmatch plan: {message}")

@@ -101,7 +101,7 @@ def test_an_installed_package_that_is_broken(installed, folder, refused):
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "message"),
     [
         ("registry.metric('field_match', {})", "plugin 'jm_ours': 'field_match' is a built-in metric"),
         ("registry.metric('ours', {'arays': 'ordered'})", "plugin 'jm_ours': unknown option 'arays'; did"),
@@ -111,15 +111,15 @@ def test_an_installed_package_that_is_broken(installed, folder, refused):
         ("pass\nraise ImportError('gone')", "'jm_ours' can't be imported: ImportError: gone"),
     ],
 )
-def test_a_plugin_that_is_wrong(plugin, refused, body, told):
+def test_a_plugin_that_is_wrong(plugin, refused, body, message):
     plugin(body)
-    assert refused(f"{COMPARE} -p jm_ours").startswith(f"jsonmatch compare: {told}")
+    assert refused(f"{COMPARE} -p jm_ours").startswith(f"jsonmatch compare: {message}")
 
 
 def test_a_plugin_that_is_not_there(plugin, refused):
     plugin()
-    told = "'nowhere' can't be imported: ModuleNotFoundError: No module named 'nowhere'"
-    assert refused(f"{COMPARE} -p nowhere").startswith(f"jsonmatch compare: {told}")
+    message = "'nowhere' can't be imported: ModuleNotFoundError: No module named 'nowhere'"
+    assert refused(f"{COMPARE} -p nowhere").startswith(f"jsonmatch compare: {message}")
 
 
 def test_a_post_processor_counts_as_in_python_or_is_named(write, folder, command, monkeypatch):

@@ -128,9 +128,9 @@ def test_shards_of_another_run_are_refused(write, refused):
         three_json=text_of(other),
         corpus_json=text_of(compare_corpus(ANSWERS, GOLD, id="id")),
     )
-    said = refused("report one.json two.json")
-    assert "two.json: can't be merged with the file before it: " in said
-    assert "runs without common cases, but both have 'b'" in said
+    printed = refused("report one.json two.json")
+    assert "two.json: can't be merged with the file before it: " in printed
+    assert "runs without common cases, but both have 'b'" in printed
     assert "merging needs runs of one commit, got no commit and 1234" in refused("report one.json three.json")
     assert "corpus.json: can't be merged" in refused("report one.json corpus.json")
 
@@ -148,10 +148,10 @@ def test_batch_errors_fail_a_gated_run_unless_a_gate_allows_them(write, command)
 def test_the_file_of_evaluate(write, command):
     write(gold_jsonl=GOLD, answers_jsonl=ANSWERS)
     line = "evaluate answers.jsonl gold.jsonl --id id --json run.json"
-    said = command(line).out
+    printed = command(line).out
     shown = command("report run.json").out
     # All that evaluate prints is printed again, except for the names of its inputs.
-    assert said == f"answers.jsonl against gold.jsonl\n{shown}"
+    assert printed == f"answers.jsonl against gold.jsonl\n{shown}"
 
 
 def test_a_corpus_of_which_some_records_are_kept(write, command, written):
@@ -160,13 +160,13 @@ def test_a_corpus_of_which_some_records_are_kept(write, command, written):
     line = "evaluate answers.jsonl gold.jsonl --id id --json run.json"
     assert command(line).code == 0
     text, page = command("report run.json").out, written("report run.json")
-    told = written("report run.json", form="markdown")
+    message = written("report run.json", form="markdown")
     assert "\nmean score 0.03: 1 of 40 records with score 1\n" in text
     assert "\nmean over records: score 0.03, " in text
     assert "confidence intervals" not in text + page
     assert "statistics and fields are of all 40 records, but only 10 are listed" in page
-    assert told.startswith("## jsonmatch: mean score 0.03\n\n1 of 40 records with score 1.\n")
-    assert "| `n` | 40 | 1 | 39 |" in told
+    assert message.startswith("## jsonmatch: mean score 0.03\n\n1 of 40 records with score 1.\n")
+    assert "| `n` | 40 | 1 | 39 |" in message
 
 
 def with_batch_errors(*, of_corpus: bool) -> RunResult:
@@ -177,14 +177,14 @@ def with_batch_errors(*, of_corpus: bool) -> RunResult:
 
 
 @pytest.mark.parametrize("of_corpus", [False, True])
-def test_batch_errors_are_told_beside_the_figures(write, command, written, of_corpus):
+def test_batch_errors_are_reported_next_to_the_statistics(write, command, written, of_corpus):
     write(run_json=text_of(with_batch_errors(of_corpus=of_corpus)))
     forms = (written("report run.json", form=form) for form in ("html", "markdown"))
     for shown in (command("report run.json").out, *forms):
         assert shown.count("7 results left out of the statistics: the batch comparator failed") == 1
 
 
-def test_the_json_of_compare_is_no_result_file(write, refused):
+def test_the_json_of_compare_is_not_a_result_file(write, refused):
     write(run_json='{\n  "format": "jsonmatch-results"}')
     assert refused("report run.json").startswith(
         "jsonmatch report: run.json is not a result file: a result file has a line for its head and one for each case"
@@ -211,20 +211,20 @@ def test_a_run_of_pytest_is_shown_as_pytest_has_shown_it(pytester, command, fold
     monkeypatch.setenv("COLUMNS", "80")
     options = ["--jsonmatch-summary=all"] if shows_all else []
     ran = pytester.runpytest("--jsonmatch-json=run.json", "--tb=no", *options)
-    said = ran.outlines[
+    printed = ran.outlines[
         ran.outlines.index(next(line for line in ran.outlines if " jsonmatch =" in line)) + 1 :
     ]
-    said = said[: said.index("results written to run.json")]
+    printed = printed[: printed.index("results written to run.json")]
     shown = command(f"report run.json{' -v' if shows_all else ''}").out.splitlines()
     shown = shown[shown.index("failed cases") :]
     kinds = shown.index("kinds of differences by cost, their part of 1 - mean score")
     if not shows_all:  # pytest shows the kinds only with --jsonmatch-summary=all
         del shown[kinds : shown.index("", kinds) + 1]
-    assert shown == [line.replace("--jsonmatch-summary=all", "-v") for line in said[:-1]]
+    assert shown == [line.replace("--jsonmatch-summary=all", "-v") for line in printed[:-1]]
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("", "the following arguments are required: RESULT (see jsonmatch report --help)"),
         ("none.json", "none.json can't be read: no such file or directory"),
@@ -243,7 +243,7 @@ def test_a_run_of_pytest_is_shown_as_pytest_has_shown_it(pytester, command, fold
         ("run.json --by shop", "--by: nothing has any tag"),
     ],
 )
-def test_bad_input_is_one_line(files, write, refused, folder, line, told):
+def test_bad_input_is_one_line(files, write, refused, folder, line, message):
     text = text_of(files)
     write(
         cut_json=text[:100],
@@ -253,8 +253,8 @@ def test_bad_input_is_one_line(files, write, refused, folder, line, told):
         binary_json=b"\xff\xfe",
     )
     before = {path: path.read_bytes() for path in folder.iterdir()}
-    said = refused(f"report {line}")
-    assert said.startswith(f"jsonmatch report: {told}")
+    printed = refused(f"report {line}")
+    assert printed.startswith(f"jsonmatch report: {message}")
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
@@ -284,8 +284,8 @@ def test_every_string_may_be_hostile(files, write, folder, command, with_corpus)
     for line in lines:
         ran = command(f"{line} --html page.html --markdown page.md")
         assert (ran.code, ran.err) == (0, "")
-        page, told = ((folder / f"page.{end}").read_text(encoding="utf-8") for end in ("html", "md"))
-        for shown in (ran.out, page, told):
+        page, message = ((folder / f"page.{end}").read_text(encoding="utf-8") for end in ("html", "md"))
+        for shown in (ran.out, page, message):
             text = shown.replace("\n", "").replace("\ufe0f", "")
             assert [each for each in text if not each.isprintable()] == []
         assert "<img" not in page

@@ -96,8 +96,8 @@ def test_the_first_configuration_counts_and_a_broken_one_is_passed_over(folder, 
     (folder / "tests" / "pytest.ini").write_text("", encoding="utf-8")
     (folder / "pytest.ini").write_text("[pytest]\npythonpath = .\n", encoding="utf-8")
     monkeypatch.chdir(folder / "tests")
-    told = "jsonmatch schema resolve: 'shop_models:Receipt' can't be imported: ModuleNotFoundError: "
-    assert refused("schema resolve shop_models:Receipt").startswith(told)
+    message = "jsonmatch schema resolve: 'shop_models:Receipt' can't be imported: ModuleNotFoundError: "
+    assert refused("schema resolve shop_models:Receipt").startswith(message)
     (folder / "tests" / "pytest.ini").write_text("pythonpath", encoding="utf-8")
     assert "'shop_models' has no 'Receipt'" in refused("schema resolve shop_models:Receipt")
 
@@ -170,7 +170,7 @@ def test_validate_knows_plugins(files, write, command, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("infer no.jsonl", "no.jsonl: no such file or directory"),
         ("infer empty.jsonl", "empty.jsonl: infer_schema needs at least one instance"),
@@ -186,5 +186,5 @@ def test_validate_knows_plugins(files, write, command, monkeypatch):
         ("resolve nowhere:Model", "'nowhere:Model' can't be imported: ModuleNotFoundError"),
     ],
 )
-def test_bad_input_is_one_line(files, refused, line, told):
-    assert refused(f"schema {line}").startswith(f"jsonmatch schema {line.split()[0]}: {told}")
+def test_bad_input_is_one_line(files, refused, line, message):
+    assert refused(f"schema {line}").startswith(f"jsonmatch schema {line.split()[0]}: {message}")

@@ -42,7 +42,7 @@ def test_an_answer_equal_to_gold_is_perfect(metric):
 
 
 @needs_data
-def test_figures_of_real_answers_are_the_same_in_any_order_of_arrays():
+def test_statistics_of_real_answers_are_the_same_in_any_order_of_arrays():
     for label in LABELS[::5]:
         for system in SYSTEMS:
             answer = read(DATA / "results" / system / label.name)["data"]
@@ -79,10 +79,10 @@ def printed(*arguments: str) -> list[str]:
 def test_the_command_prints_each_system_under_each_metric():
     lines = printed(str(DATA), "--documents", "3")
     rows = [line for line in lines if re.match(r"\| (\w+) +\| +\d\.\d{4} ", line)]
-    figures = [float(number) for row in rows for number in re.findall(r"\d\.\d{4}", row)]
+    statistics = [float(number) for row in rows for number in re.findall(r"\d\.\d{4}", row)]
     assert sorted(row.split()[1] for row in rows) == sorted(SYSTEMS * 4)
-    assert len(figures) == 4 * len(rows)
-    assert all(0.0 <= figure <= 1.0 for figure in figures)
+    assert len(statistics) == 4 * len(rows)
+    assert all(0.0 <= statistic <= 1.0 for statistic in statistics)
     assert sum(line.startswith("Ranking: ") for line in lines) == 4
     assert lines[-1] == "Data: DocuBench by DocuPipe (github.com/DocuPipe/DocuBench), CC BY 4.0."
 

@@ -176,14 +176,16 @@ def executors():
 @pytest.mark.parametrize(
     ("size", "where"), [(1, "here"), (7, "threads"), (21, "processes"), (1000, "processes")]
 )
-def test_figures_hang_on_neither_chunks_nor_executors_nor_what_is_kept(whole, executors, keep, size, where):
-    gold, extracted, wanted = whole
+def test_statistics_depend_on_neither_chunks_nor_executors_nor_what_is_kept(
+    whole, executors, keep, size, where
+):
+    gold, extracted, required = whole
     how = {"keep": keep, "chunk_size": size, "executor": executors[where]}
     found = compare_corpus(extracted, gold, schema=WEIGHTS, **how).to_dict()
     if keep != "all":
-        wanted = {name: value for name, value in wanted.items() if name != "records"}
+        required = {name: value for name, value in required.items() if name != "records"}
         del found["records"]
-    assert found == ({**wanted, "worst": []} if keep == "none" else wanted)
+    assert found == ({**required, "worst": []} if keep == "none" else required)
 
 
 def test_an_answer_that_cannot_be_read_has_nothing_right():
@@ -192,8 +194,8 @@ def test_an_answer_that_cannot_be_read_has_nothing_right():
     assert result.records[0].counts == {"omission": 2}
     (error,) = result.errors
     assert (error.record_id, error.path, error.comparator) == (1, None, None)
-    told = "no JSON found in the actual text: output ends inside an object opened at line 1"
-    assert error.reason.startswith(told)
+    reported = "no JSON found in the actual text: output ends inside an object opened at line 1"
+    assert error.reason.startswith(reported)
 
 
 def test_an_answer_that_the_metric_refuses_has_nothing_right():
@@ -229,8 +231,8 @@ def test_what_goes_wrong_in_comparators_is_collected():
     records = [{"a": 1, "b": 1}] * 2
     result = compare_corpus(records, records, fields={"a": {"compare": "broken"}})
     assert (result.mean_f1, result.total_errors) == (0.5, 2)
-    told = "record 2, a: comparator 'broken' raised ZeroDivisionError: division by zero"
-    assert str(result.errors[1]) == told
+    reported = "record 2, a: comparator 'broken' raised ZeroDivisionError: division by zero"
+    assert str(result.errors[1]) == reported
 
 
 # -- who belongs to whom -----------------------------------------------------------------------------------
@@ -275,8 +277,8 @@ def test_bad_lines(tmp_path):
     gold = tmp_path / "gold.jsonl"
     gold.write_text('{"a": 1}\n\n{"a": \n', encoding="utf-8")
     answers = lines(tmp_path / "answers.jsonl", [{"a": 1}, {"a": 2}])
-    told = r"gold\.jsonl:3:7: not valid JSON: the text ends inside an object near"
-    with pytest.raises(GoldValidationError, match=told):
+    reported = r"gold\.jsonl:3:7: not valid JSON: the text ends inside an object near"
+    with pytest.raises(GoldValidationError, match=reported):
         compare_corpus(answers, gold)
     gold.write_text('{"a": 1}\n{"a": 2}\n', encoding="utf-8")
     answers.write_text('{"a": 1}\nI do not know\n', encoding="utf-8")
@@ -385,7 +387,7 @@ def test_what_is_no_corpus(gold, message):
 
 @pytest.mark.parametrize("expected", [{"x": 1}, {}])
 @pytest.mark.parametrize("answer", ["sorry", '{"x":', None])
-def test_an_answer_without_json_counts_0_in_every_figure(expected, answer):
+def test_an_answer_without_json_counts_0_in_every_statistic(expected, answer):
     answers = [expected] if answer is None else [expected, answer]
     run = compare_corpus(answers, [expected, expected])
     assert (run.mean_precision, run.mean_recall, run.mean_f1, run.mean_score) == (0.5, 0.5, 0.5, 0.5)
@@ -400,7 +402,7 @@ WHOLE = [{"id": f"r{n}", "gold": {"total": n}} for n in range(5)]
 
 
 @pytest.mark.parametrize(
-    ("answers", "gold", "options", "told"),
+    ("answers", "gold", "options", "reported"),
     [
         (CLEAN, SAID, {}, "the gold records look like answers: are they swapped (answers come first)?"),
         (CLEAN, map(str, SAID), {}, None),  # can be read only once
@@ -431,21 +433,21 @@ WHOLE = [{"id": f"r{n}", "gold": {"total": n}} for n in range(5)]
         ([{**record, "total": 0} for record in CLEAN], CLEAN, {}, None),
     ],
 )
-def test_sides_that_are_swapped_or_in_another_order(answers, gold, options, told):
+def test_sides_that_are_swapped_or_in_another_order(answers, gold, options, reported):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         compare_corpus(answers, gold, **options)
     texts = [str(warning.message) for warning in caught if warning.category is JsonMatchWarning]
-    assert [text.startswith(told or "?") for text in texts] == [True] * (told is not None)
+    assert [text.startswith(reported or "?") for text in texts] == [True] * (reported is not None)
     assert all(warning.filename == __file__ for warning in caught)
 
 
-def test_gold_that_is_no_json_because_the_sides_are_swapped(tmp_path):
+def test_gold_that_is_not_json_because_the_sides_are_swapped(tmp_path):
     answers, gold = tmp_path / "answers.jsonl", tmp_path / "gold.jsonl"
     answers.write_text("".join(f"{line}\n" for line in SAID))
     gold.write_text("".join(f"{json.dumps(record)}\n" for record in CLEAN))
-    told = "not valid JSON: .*; are they swapped \\(answers come first\\)\\?"
-    with pytest.raises(GoldValidationError, match=told) as caught:
+    reported = "not valid JSON: .*; are they swapped \\(answers come first\\)\\?"
+    with pytest.raises(GoldValidationError, match=reported) as caught:
         compare_corpus(gold, answers)
     assert caught.value.record_id == 1
     gold.write_text("Sure: {}\n" * 5)

@@ -102,12 +102,12 @@ def test_a_process_with_other_rules_is_refused():
     set_type_default("string", "levenshtein")
     spawn = multiprocessing.get_context("spawn")
     try:
-        with ProcessPoolExecutor(1, spawn) as executor, pytest.raises(ConfigurationError) as told:
+        with ProcessPoolExecutor(1, spawn) as executor, pytest.raises(ConfigurationError) as message:
             compare_corpus([{"a": "ac"}], [{"a": "ab"}], executor=executor)
     finally:
         reset_type_defaults()
-    assert str(told.value).startswith("the worker process has different rules (leaf_f1|options:none|")
-    assert str(told.value).endswith("for example in the executor's initializer")
+    assert str(message.value).startswith("the worker process has different rules (leaf_f1|options:none|")
+    assert str(message.value).endswith("for example in the executor's initializer")
 
 
 @contextmanager

@@ -92,7 +92,7 @@ def names_of_rules():
 
 
 @law(st.integers(0, 2**32), examples=500, within=names_of_rules)
-def test_figures_are_those_of_single_comparisons(seed):
+def test_statistics_are_those_of_single_comparisons(seed):
     rng = random.Random(seed)
     metric, rules, options = rng.choice(METRICS), schema(rng), rng.choice(OPTIONS)
     gold, extracted, results = [], [], []
@@ -111,8 +111,8 @@ def test_figures_are_those_of_single_comparisons(seed):
     size = rng.choice([1, 5, 100])
     run = compare_corpus(extracted, gold, schema=rules, metric=metric, chunk_size=size, **options)
     for kept, result in zip(run.records, results, strict=True):
-        for figure in ("precision", "recall", "f1", "score", "counts"):
-            assert getattr(kept, figure) == getattr(result, figure), figure
+        for statistic in ("precision", "recall", "f1", "score", "counts"):
+            assert getattr(kept, statistic) == getattr(result, statistic), statistic
         one, other = ([repr(each.to_dict()) for each in of.field_results] for of in (kept, result))
         assert one == other
     fields: dict[str, Any] = {}

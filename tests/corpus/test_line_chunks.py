@@ -60,7 +60,7 @@ def write(path: Path, lines: list[str], end: str = "\n") -> Path:
     return path
 
 
-def told(gold: Path, extracted: Path, **options: Any) -> Any:
+def message(gold: Path, extracted: Path, **options: Any) -> Any:
     """Return all that a run says, or its error."""
     try:
         run = compare_corpus(extracted, gold, **options)
@@ -129,7 +129,7 @@ def check_both(rng, id, folder):
         "chunk_size": rng.choice([1, 7, 40]),
         "keep": rng.choice(["all", "worst"]),
     }
-    assert told(*sides, executor=Away(), **options) == told(*sides, **options)
+    assert message(*sides, executor=Away(), **options) == message(*sides, **options)
 
 
 @pytest.mark.parametrize("id", [None, "id"])
@@ -144,7 +144,7 @@ def test_the_first_error_is_that_of_one_process(tmp_path, id, kind):
         sides = [write(tmp_path / str(number), text) for number, text in enumerate(texts)]
     for size in (2, 5):
         options = {"id": id, "schema": {"properties": {"id": {}, "a": {}}}, "chunk_size": size}
-        assert told(*sides, executor=Away(), **options) == told(*sides, **options)
+        assert message(*sides, executor=Away(), **options) == message(*sides, **options)
 
 
 @pytest.mark.parametrize("id", [None, "id"])
@@ -162,12 +162,12 @@ def test_the_rest_is_sent_once_ids_differ(tmp_path):
     sides = write(tmp_path / "gold.jsonl", gold), write(tmp_path / "extracted.jsonl", extracted)
     executor = Away()
     options: dict[str, Any] = {"id": "id", "chunk_size": 10}
-    assert told(*sides, executor=executor, **options) == told(*sides, **options)
+    assert message(*sides, executor=executor, **options) == message(*sides, **options)
     records = [pair for job in executor.sent if not is_lines(job) for pair in job.pairs]
     assert sorted(pair.position for pair in records) == list(range(500, 1_000))
     # Threads share what was read.
     with ThreadPoolExecutor(2) as threads:
-        assert told(*sides, executor=threads, **options) == told(*sides, **options)
+        assert message(*sides, executor=threads, **options) == message(*sides, **options)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
@@ -188,10 +188,10 @@ def test_a_worker_without_the_files_gets_the_lines(tmp_path, monkeypatch, seed):
     gold, extracted = corpus(rng, 60)
     list(HARM.values())[seed](rng, extracted)
     sides = write(tmp_path / "gold.jsonl", gold), write(tmp_path / "extracted.jsonl", extracted)
-    here, executor = told(*sides, id="id"), Away()
-    assert told(*sides, id="id", executor=executor, chunk_size=16) == here
+    here, executor = message(*sides, id="id"), Away()
+    assert message(*sides, id="id", executor=executor, chunk_size=16) == here
     assert not any(chunk.expected.text or chunk.actual.text for chunk in executor.sent if is_lines(chunk))
     monkeypatch.setattr(
         "pytest_jsonmatch.records.sources.FilePart.is_readable", lambda part: part.text is not None
     )
-    assert told(*sides, id="id", executor=Away(), chunk_size=16) == here
+    assert message(*sides, id="id", executor=Away(), chunk_size=16) == here

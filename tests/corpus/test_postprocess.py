@@ -97,7 +97,7 @@ def test_batch_errors_spread_over_the_fields_of_their_comparator():
     assert propagate_batch_errors(unharmed) == list(unharmed)
 
 
-def test_nulls_are_told_after_transforms_and_with_a_reason():
+def test_nulls_are_reported_after_transforms_and_with_a_reason():
     rules = {"fields": {"a": {"transform": ["strip"]}}}
     fields = compare_json({"a": "  "}, {"a": "x"}, metric="leaf_f1", **rules).field_results
     (found,) = reclassify_nulls(fields, NullHandling(absent_values=[""]))

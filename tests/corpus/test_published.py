@@ -31,13 +31,13 @@ def test_two_models_of_sob_with_images(tmp_path):
         name = f"response_{model}_image.jsonl"
         (data / "images_responses" / name).symlink_to(REAL / "sob" / "data" / "images_responses" / name)
     rows = run("sob.py", tmp_path).stdout.split("\n\n")[1].splitlines()[2:]
-    figures = {
+    statistics = {
         name: cells for name, *cells in ([cell.strip() for cell in row.split("|")[1:-1]] for row in rows)
     }
     # Null against a missing path is credit there; 1.0 in place of 1 is no perfect answer.
-    assert figures.pop("token F1")[:2] == ["418", "417"]
-    assert figures.pop("perfect") == ["418", "417", "1: +1.0000"]
-    assert list(figures.values()) == [["418", "418", "–"]] * 4
+    assert statistics.pop("token F1")[:2] == ["418", "417"]
+    assert statistics.pop("perfect") == ["418", "417", "1: +1.0000"]
+    assert list(statistics.values()) == [["418", "418", "–"]] * 4
 
 
 @pytest.mark.skipif(

@@ -38,9 +38,9 @@ def test_runs_merge_in_any_order_and_grouping(order, split):
         return whole
 
     def plain(run: Any) -> dict[str, Any]:
-        told = run.to_dict()
-        told["records"].sort(key=lambda each: each["record_id"])
-        return told
+        reported = run.to_dict()
+        reported["records"].sort(key=lambda each: each["record_id"])
+        return reported
 
     whole = merged(range(8))
     assert plain(merged(order)) == plain(whole)
@@ -80,8 +80,10 @@ def test_warnings_are_kept_and_counted_whatever_is_kept_of_records():
 )
 def test_a_replaced_result_has_a_score_that_fits_its_status(status, score):
     (field,) = compare_json([1], [2], metric="leaf_f1").field_results
-    told = f"status is '{status}' and score is {score}; a match scores 1, .*; statuses: match, mismatch, om"
-    with pytest.raises(ValueError, match=told):
+    reported = (
+        f"status is '{status}' and score is {score}; a match scores 1, .*; statuses: match, mismatch, om"
+    )
+    with pytest.raises(ValueError, match=reported):
         field.replaced(status=status, score=score)
 
 
@@ -90,7 +92,7 @@ DOCUMENTS = [{"id": number, **({"b": [{"c": 1}]} if number == 7 else {"a": 1})} 
 
 
 @pytest.mark.parametrize("chunk_size", [1, 3, 256])
-def test_rules_that_fit_no_record_are_told(chunk_size):
+def test_rules_that_fit_no_record_are_reported(chunk_size):
     with pytest.warns(JsonMatchWarning) as caught:
         run = compare_corpus(DOCUMENTS, DOCUMENTS, fields=RULES, id="id", chunk_size=chunk_size)
     assert run.unmatched_rules == ("b.c", "z")
@@ -114,7 +116,7 @@ def unreachable(items):
     return [0.5 for _ in items]
 
 
-def test_a_record_of_batch_errors_alone_has_no_figures():
+def test_a_record_of_batch_errors_alone_has_no_statistics():
     register_comparator("unreachable", unreachable, overwrite=True)
     gold = [{"a": "bad"}, {"a": "good"}, {"a": "bad", "b": 1}]
     run = compare_corpus(gold, gold, fields={"a": {"compare": "unreachable"}})
@@ -145,10 +147,10 @@ def test_valid_and_parsed_answers(tmp_path, by_id, kind, chunk_size):
     assert run.merge(run).valid_rate == 0.5
 
 
-def test_a_case_has_the_figures_of_its_record_if_its_answer_is_missing():
+def test_a_case_has_the_statistics_of_its_record_if_its_answer_is_missing():
     run = compare_corpus(
         [{"id": "a", "n": 1}], [{"id": "a", "n": 1}, {"id": "b", "n": 2}], id="id", keep="all"
     )
-    figures = [[case.mean(name) for name in ("score", "precision", "recall", "f1")] for case in run.cases]
-    assert figures == [[1.0] * 4, [0.0] * 4]
+    statistics = [[case.mean(name) for name in ("score", "precision", "recall", "f1")] for case in run.cases]
+    assert statistics == [[1.0] * 4, [0.0] * 4]
     assert run.mean("precision") == 0.5

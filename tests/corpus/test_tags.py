@@ -17,7 +17,7 @@ def source_of(record):
     return {"source": record["meta"]["source"], "even": record["total"] % 2 == 0}
 
 
-def figures(run):
+def statistics(run):
     return {**run.to_dict(), "by_tag": None, "records": None}
 
 
@@ -30,12 +30,12 @@ def alone(name, tags):
 
 @pytest.mark.parametrize("tags", [BY_SOURCE, source_of])
 @pytest.mark.parametrize("size", [1, 7, 256])
-def test_figures_by_tag_are_those_of_the_records_alone(tags, size):
+def test_statistics_by_tag_are_those_of_the_records_alone(tags, size):
     run = compare_corpus(ANSWERS, GOLD, id="id", tags=tags, chunk_size=size)
     for name in ("source=phone", "source=scan"):
         one, other = run.by_tag[name], alone(name, source_of)
-        for figure in ("mean_f1", "micro_recall", "total_unanswered"):
-            assert getattr(one, figure) == pytest.approx(getattr(other, figure))
+        for statistic in ("mean_f1", "micro_recall", "total_unanswered"):
+            assert getattr(one, statistic) == pytest.approx(getattr(other, statistic))
         assert one.per_field == other.per_field
     assert (run.by_tag["source=phone"].total_records, run.total_unanswered) == (20, 1)
 
@@ -44,7 +44,7 @@ def test_figures_by_tag_are_those_of_the_records_alone(tags, size):
 def test_all_else_is_as_without_tags(keep):
     options = {"id": "id", "keep": keep, "chunk_size": 7}
     plain, run = (compare_corpus(ANSWERS, GOLD, tags=tags, **options) for tags in (None, BY_SOURCE))
-    assert figures(run) == {**figures(plain), "by_tag": None}
+    assert statistics(run) == {**statistics(plain), "by_tag": None}
     assert [each.record_id for each in run.records] == [each.record_id for each in plain.records]
     assert [str(each) for each in run.errors] == [str(each) for each in plain.errors]
     assert {each.tags["source"] for each in run.records} == {"phone", "scan"}

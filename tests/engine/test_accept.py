@@ -97,7 +97,7 @@ def test_optional_is_a_lack_and_not_a_null():
     assert compare_json({}, expected, accept=accept).counts == {"omission": 1, "skipped": 4}
 
 
-def test_what_expected_lacks_stays_invented():
+def test_what_expected_lacks_stays_extra():
     result = compare_json({"a": 1, "b": 2}, {"a": 1}, accept={"b": {"any": True}})
     assert statuses(result)[1] == ("b", "hallucination", "not in expected")
 
@@ -174,8 +174,10 @@ def test_pairs_with_what_may_be_missing_are_those_that_the_walk_makes(metric, si
     paths = ("[]", "[].at", "[].at.x", "[].tags", "[].tags[]")
     # A predicate that never holds makes every pair a matter for the walk.
     optional, walked = (
-        compare_json(actual, expected, arrays="unordered", metric=metric, accept=dict.fromkeys(paths, said))
-        for said in ({"optional": True}, {"optional": True, "range": [-2, -1]})
+        compare_json(
+            actual, expected, arrays="unordered", metric=metric, accept=dict.fromkeys(paths, printed)
+        )
+        for printed in ({"optional": True}, {"optional": True, "range": [-2, -1]})
     )
     assert optional.counts == walked.counts
     assert optional.score == pytest.approx(walked.score, abs=1e-12)
@@ -241,7 +243,7 @@ def test_patterns_everywhere_take_quadratic_time_at_most():
         ([float("nan")], "accept['v'] must contain JSON values"),
     ],
 )
-def test_a_mistake_is_told_with_its_place(accept, message):
+def test_a_mistake_is_reported_with_its_place(accept, message):
     with pytest.raises(ConfigurationError) as error:
         compare_json({}, {}, accept={"v": accept})
     assert message in str(error.value)
@@ -290,7 +292,7 @@ def test_the_members_of_an_accepted_array_keep_their_own_values():
     assert found == [("a[0]", 1), ("a[1]", "c")]
 
 
-def test_a_mistyped_member_of_an_accepted_array_has_its_own_figures():
+def test_a_mistyped_member_of_an_accepted_array_has_its_own_scores():
     result = compare_json({"a": [1, "b"]}, {"a": "x"}, fields={"**": "exact"}, accept={"a": [[[2], "b"]]})
     assert [each.expected_path for each in result.containers] == ["$", "a", "a[0]"]
 

@@ -95,7 +95,7 @@ def test_where_a_bound_is_no_better_nothing_more_is_asked(judge):
     assert (pairs(result), judge.calls) == ([(0, 0), (1, 1)], [2])
 
 
-def test_twins_pair_without_a_question_and_are_scored_by_one(judge):
+def test_equal_elements_pair_without_a_question_and_are_scored_by_one(judge):
     document = [{"note": "abc", "n": 1}, {"note": "xyz", "n": 2}]
     result = compare_json(
         document[::-1],
@@ -270,7 +270,7 @@ def compared(actual, expected, chosen):
         return str(error)
 
 
-def figures(result):
+def all_scores(result):
     if isinstance(result, str):
         return result
     fields = {
@@ -284,7 +284,7 @@ def figures(result):
 def assert_as_good(one, other):
     """Check that two results have the same numbers, or, with pairings that tie, the same sum of scores."""
     if isinstance(one, str) or isinstance(other, str) or one.alignments == other.alignments:
-        assert figures(one) == figures(other)
+        assert all_scores(one) == all_scores(other)
         return
     assert one.matched_leaves == pytest.approx(other.matched_leaves, abs=1e-9)
 
@@ -302,13 +302,13 @@ SEEDS = st.integers(0, 2**32)
 
 
 @law(SEEDS, examples=600, within=one_comparator_in_three_ways)
-def test_figures_are_those_of_the_same_comparator_asked_one_by_one(seed):
+def test_scores_are_those_of_the_same_comparator_asked_one_by_one(seed):
     draw = random.Random(seed)
     expected = [generated(draw, 1) for _ in range(draw.randint(2, 9))]
     actual = perturbed(draw, expected)
-    wanted = compared(actual, expected, options(random.Random(seed), "scalar"))
+    required = compared(actual, expected, options(random.Random(seed), "scalar"))
     for name in ("batch", "chunk"):
-        assert_as_good(compared(actual, expected, options(random.Random(seed), name)), wanted)
+        assert_as_good(compared(actual, expected, options(random.Random(seed), name)), required)
 
 
 @law(SEEDS, examples=100, within=one_comparator_in_three_ways)
@@ -320,15 +320,15 @@ def test_units_in_field_match_too(seed):
     one, other = (
         compared(actual, expected, {**chosen, "compare": {"string": name}}) for name in ("scalar", "batch")
     )
-    assert figures(one) == figures(other)
+    assert all_scores(one) == all_scores(other)
 
 
 @law(SEEDS, examples=60, within=one_comparator_in_three_ways)
-def test_the_order_of_elements_changes_no_figure(seed):
+def test_the_order_of_elements_changes_no_score(seed):
     draw = random.Random(seed)
     expected = [generated(draw, 2) for _ in range(draw.randint(2, 7))]
     actual = perturbed(draw, expected)
     chosen = {"metric": "leaf_f1", "arrays": "unordered", "compare": {"string": "batch"}}
     shuffled, other = draw.sample(expected, len(expected)), draw.sample(actual, len(actual))
-    one, two = (figures(compared(*sides, chosen)) for sides in ((actual, expected), (other, shuffled)))
+    one, two = (all_scores(compared(*sides, chosen)) for sides in ((actual, expected), (other, shuffled)))
     assert one[:2] == two[:2]

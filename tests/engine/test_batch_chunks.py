@@ -124,7 +124,7 @@ def test_plans_without_batch_comparators_are_scored_one_by_one():
 
 
 @pytest.mark.parametrize("scope", ["record", "chunk"])
-def test_figures_do_not_depend_on_the_chunks(registry, scope):
+def test_scores_do_not_depend_on_the_chunks(registry, scope):
     registry.comparator("judge", Judge(scope))
     draw = random.Random(7)
     gold = [

@@ -389,7 +389,7 @@ def test_an_id_without_an_answer_fails_alone(registry):
     assert failures(registry, answer) == [1.0, "gave no answer for this item", 0.5]
 
 
-def test_a_batch_error_is_left_out_of_the_figures_and_shown_beside_them(registry):
+def test_a_batch_error_is_left_out_of_the_scores_and_shown_next_to_them(registry):
     registry.comparator("judge", lambda items: [ValueError("refused"), 0.5])
     result = compare_json(
         {"a": "x", "b": "x", "c": 1},
@@ -406,7 +406,7 @@ def test_a_batch_error_is_left_out_of_the_figures_and_shown_beside_them(registry
     ]
 
 
-def test_errors_are_told_where_all_that_counts_is_perfect(registry):
+def test_errors_are_reported_where_all_that_counts_is_perfect(registry):
     registry.comparator("judge", raising)
     result = compare_json(
         {"a": "x", "n": 1}, {"a": "y", "n": 1}, metric="leaf_f1", fields={"a": {"compare": "judge"}}

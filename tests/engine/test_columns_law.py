@@ -84,7 +84,7 @@ def test_arrays_by_column_score_as_pairs_one_by_one(comparator, seed):
     result = compare_json(actual, expected, schema=schema, **options)
 
     alone = [[compare_json(a, e, schema=items, **options) for a in actual] for e in expected]
-    pairs, twins = set(), 0
+    pairs, equal_elements = set(), 0
     for field in result.field_results:
         if field.expected_path and field.actual_path:
             i, j = (int(path[1 : path.index("]")]) for path in (field.expected_path, field.actual_path))
@@ -95,16 +95,16 @@ def test_arrays_by_column_score_as_pairs_one_by_one(comparator, seed):
     free_actual = list(range(len(actual)))
     free_expected = []
     for i, value in enumerate(expected):
-        twin = next((j for j in free_actual if typed(actual[j]) == typed(value)), None)
-        if twin is None:
+        equal_element = next((j for j in free_actual if typed(actual[j]) == typed(value)), None)
+        if equal_element is None:
             free_expected.append(i)
         else:
-            free_actual.remove(twin)
-            twins += alone[i][twin].f1
+            free_actual.remove(equal_element)
+            equal_elements += alone[i][equal_element].f1
     worth = [[alone[i][j].f1 for j in free_actual] for i in free_expected]
     best = sum(worth[i][j] for i, j in zip(*linear_sum_assignment(worth, maximize=True), strict=True))
     total = math.fsum(alone[i][j].f1 for i, j in pairs)
-    assert total == pytest.approx(twins + best, abs=1e-9)
+    assert total == pytest.approx(equal_elements + best, abs=1e-9)
 
 
 def typed(value):

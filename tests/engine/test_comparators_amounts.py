@@ -92,19 +92,19 @@ CURRENCIES = """
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "wanted"),
+    ("one", "other", "required"),
     [row[at : at + 3] for row in cells(CURRENCIES) for at in range(0, len(row), 3)],
 )
-def test_currencies_agree_if_both_sides_have_one(one, other, wanted):
-    assert [score(one, other), score(other, one)] == [float(wanted)] * 2
+def test_currencies_agree_if_both_sides_have_one(one, other, required):
+    assert [score(one, other), score(other, one)] == [float(required)] * 2
     # In a large array, where all pairs are scored at once.
     fields = {"[]": {"compare": "amount"}}
     result = compare_json([other, *["x"] * 1_001], [one], fields=fields, arrays="unordered")
-    assert result.recall == float(wanted)
+    assert result.recall == float(required)
 
 
 @pytest.mark.parametrize(
-    ("expected", "actual", "tolerance", "wanted"),
+    ("expected", "actual", "tolerance", "required"),
     [
         ("0.80 €", "0.70", {"abs": 0.1}, 1.0),
         (0.8, "0.7", {"abs": 0.1}, 1.0),
@@ -130,8 +130,8 @@ def test_currencies_agree_if_both_sides_have_one(one, other, wanted):
         (10**400, 10**400, {}, 1.0),
     ],
 )
-def test_tolerance_in_decimal_arithmetic_and_other_values_as_they_are(expected, actual, tolerance, wanted):
-    assert score(expected, actual, tolerance=tolerance) == wanted
+def test_tolerance_in_decimal_arithmetic_and_other_values_as_they_are(expected, actual, tolerance, required):
+    assert score(expected, actual, tolerance=tolerance) == required
 
 
 @pytest.mark.parametrize(

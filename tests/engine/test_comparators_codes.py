@@ -47,7 +47,7 @@ PHONES = """
 
 
 @pytest.mark.parametrize(
-    ("region", "expected", "actual", "wanted"),
+    ("region", "expected", "actual", "required"),
     [
         *cells(PHONES),
         ("US", 2025550123, "202.555.0123", 1),
@@ -57,10 +57,10 @@ PHONES = """
         ("DE", [1], [1.0], 1),
     ],
 )
-def test_phone(region, expected, actual, wanted):
+def test_phone(region, expected, actual, required):
     params = {} if region == "-" else {"region": region}
     both = [score("phone", expected, actual, **params), score("phone", actual, expected, **params)]
-    assert both == [float(wanted)] * 2
+    assert both == [float(required)] * 2
 
 
 IDENTIFIERS = """
@@ -88,7 +88,7 @@ IDENTIFIERS = """
 
 
 @pytest.mark.parametrize(
-    ("kind", "expected", "actual", "wanted"),
+    ("kind", "expected", "actual", "required"),
     [
         *cells(IDENTIFIERS),
         ("isbn", "0-306-40615-2", 9780306406157, 1),
@@ -96,12 +96,12 @@ IDENTIFIERS = """
         ("iban", {}, {}, 1),
     ],
 )
-def test_identifier(kind, expected, actual, wanted):
+def test_identifier(kind, expected, actual, required):
     both = [
         score("identifier", expected, actual, kind=kind),
         score("identifier", actual, expected, kind=kind),
     ]
-    assert both == [float(wanted)] * 2
+    assert both == [float(required)] * 2
 
 
 WRONG = """

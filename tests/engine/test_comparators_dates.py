@@ -32,7 +32,7 @@ def test_the_spellings_read_without_formats(text):
 
 
 @pytest.mark.parametrize(
-    ("expected", "actual", "wanted"),
+    ("expected", "actual", "required"),
     [
         *(
             ("2026-01-31", text, 0.0)
@@ -59,8 +59,8 @@ def test_the_spellings_read_without_formats(text):
         ("x" * 200, 10**400, 0.0),
     ],
 )
-def test_date(expected, actual, wanted):
-    assert score(expected, actual) == wanted
+def test_date(expected, actual, required):
+    assert score(expected, actual) == required
 
 
 @pytest.mark.parametrize("text", ["03/04/2024", "03.04.2024", "3-4-2024", "3. 4. 2024", "03 04 2024 10:30"])
@@ -95,14 +95,14 @@ def test_a_text_with_a_time_zone_and_one_without_name_the_rule_that_ignores_it()
     assert score("2024-04-03", "2024-04-03T00:00:00Z", precision="day") == 1
 
 
-def test_incomplete_iso_dates_beside_formats():
+def test_incomplete_iso_dates_next_to_formats():
     params = {"formats": ["%d.%m.%Y"], "precision": "month"}
     assert [score("2024-04", "03.04.2024", **params), score("2024", "03.04.2024", **params)] == [1, 0]
     assert score("2024", "03.04.2024", formats=["%d.%m.%Y"], precision="year") == 1
 
 
 @pytest.mark.parametrize(
-    ("formats", "expected", "actual", "wanted"),
+    ("formats", "expected", "actual", "required"),
     [
         (["%d/%m/%Y", "%Y-%m-%d"], "03/04/2026", "2026-04-03", 1.0),
         (["%d/%m/%Y", "%Y-%m-%d"], "03/04/2026", "Apr 03, 2026", 0.0),
@@ -119,8 +119,8 @@ def test_incomplete_iso_dates_beside_formats():
         (["%Y-%m-%d %H:%M %z"], "2026-01-31 10:00 +0000", "2026-01-31 12:00 +0200", 1.0),
     ],
 )
-def test_given_formats_and_iso_8601_are_the_only_ones(formats, expected, actual, wanted):
-    assert score(expected, actual, formats=formats) == wanted
+def test_given_formats_and_iso_8601_are_the_only_ones(formats, expected, actual, required):
+    assert score(expected, actual, formats=formats) == required
 
 
 ORDERED = """
@@ -191,10 +191,10 @@ PRECISE = """
 """
 
 
-@pytest.mark.parametrize(("precision", "one", "other", "wanted"), cells(PRECISE))
-def test_precision(precision, one, other, wanted):
+@pytest.mark.parametrize(("precision", "one", "other", "required"), cells(PRECISE))
+def test_precision(precision, one, other, required):
     params = {} if precision == "none" else {"precision": precision}
-    assert [score(one, other, **params), score(other, one, **params)] == [float(wanted)] * 2
+    assert [score(one, other, **params), score(other, one, **params)] == [float(required)] * 2
 
 
 WRITTEN_OUT = """
@@ -238,7 +238,7 @@ def test_nothing_is_guessed_in_a_language(text):
     assert [score(other, text, languages=["de"]) for other in others] == [0.0] * len(others)
 
 
-def test_other_parameters_beside_a_language():
+def test_other_parameters_next_to_a_language():
     text = "03/04/2024 14:30 Uhr"
     for order, date in (("dmy", "2024-04-03T14:30"), ("mdy", "2024-03-04T14:30")):
         assert score(date, text, order=order, languages=["de"]) == 1.0

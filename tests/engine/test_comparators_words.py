@@ -21,7 +21,7 @@ def score(compare, expected, actual):
 
 
 @pytest.mark.parametrize(
-    ("expected", "actual", "wanted"),
+    ("expected", "actual", "required"),
     [
         ("The cat sat on the mat.", "a cat sat; on a mat", 1.0),
         ("New York", "york", 2 / 3),
@@ -37,8 +37,8 @@ def score(compare, expected, actual):
         (None, "", 0.0),
     ],
 )
-def test_token_f1_is_that_of_squad(expected, actual, wanted):
-    assert score("token_f1", expected, actual) == pytest.approx(wanted, abs=1e-12)
+def test_token_f1_is_that_of_squad(expected, actual, required):
+    assert score("token_f1", expected, actual) == pytest.approx(required, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", RATIOS)
@@ -57,10 +57,10 @@ def test_ratios_are_rapidfuzz_s(name, expected, actual):
 
 @pytest.mark.parametrize("name", RATIOS)
 @pytest.mark.parametrize(
-    ("expected", "actual", "wanted"), [("", "", 1.0), ("!", "!", 1.0), (2, 2, 1.0), ("a", ["a"], 0.0)]
+    ("expected", "actual", "required"), [("", "", 1.0), ("!", "!", 1.0), (2, 2, 1.0), ("a", ["a"], 0.0)]
 )
-def test_equal_values_are_one_under_every_ratio(name, expected, actual, wanted):
-    assert score(name, expected, actual) == wanted
+def test_equal_values_are_one_under_every_ratio(name, expected, actual, required):
+    assert score(name, expected, actual) == required
 
 
 @pytest.mark.parametrize("name", [*RATIOS, "token_f1"])

@@ -13,17 +13,17 @@ import pytest
 from pytest_jsonmatch import compare_json
 
 
-def figures(result: Any) -> list[tuple[Any, ...]]:
+def scores(result: Any) -> list[tuple[Any, ...]]:
     return [
         (each.expected_path, each.actual_path, each.kind, each.precision, each.recall, each.f1)
         for each in result.containers
     ]
 
 
-def test_every_object_and_array_has_its_figures():
+def test_every_object_and_array_has_its_scores():
     expected = {"name": "a", "rows": [{"x": 1, "y": 2}, {"x": 3}], "meta": {"k": [1, 2]}}
     actual = {"name": "b", "rows": [{"x": 1, "y": 5, "z": 0}, {"x": 3}, {"x": 9}], "meta": {"k": [1]}}
-    assert figures(compare_json(actual, expected, metric="leaf_f1")) == [
+    assert scores(compare_json(actual, expected, metric="leaf_f1")) == [
         ("$", "$", "object", 3 / 7, 3 / 6, 6 / 13),
         ("rows", "rows", "array", 2 / 5, 2 / 3, 4 / 8),
         ("rows[0]", "rows[0]", "object", 1 / 3, 1 / 2, 2 / 5),
@@ -37,7 +37,7 @@ def test_every_object_and_array_has_its_figures():
 def test_containers_that_one_side_lacks_or_has_of_another_kind():
     expected = {"gone": {"a": [1]}, "other": [1, 2], "empty": []}
     actual = {"other": {"b": 1}, "empty": [], "new": {"c": {}}}
-    assert figures(compare_json(actual, expected, metric="leaf_f1")) == [
+    assert scores(compare_json(actual, expected, metric="leaf_f1")) == [
         ("$", "$", "object", 1 / 3, 1 / 4, 2 / 7),
         ("gone", None, "object", 1.0, 0.0, 0.0),
         ("gone.a", None, "array", 1.0, 0.0, 0.0),
@@ -56,7 +56,7 @@ def test_weights_count_in_containers():
 
 
 def test_a_result_without_containers():
-    assert figures(compare_json(1, 1, metric="leaf_f1")) == []
+    assert scores(compare_json(1, 1, metric="leaf_f1")) == []
 
 
 def test_the_schema_path_of_a_container():
@@ -64,7 +64,7 @@ def test_the_schema_path_of_a_container():
     assert [each.path for each in result.containers] == ["$", '["a b"]', '["a b"][]', '["a b"][].c']
 
 
-def test_the_root_has_the_figures_of_the_result():
+def test_the_root_has_the_scores_of_the_result():
     rng = random.Random(5)
     for _ in range(200):
         expected, actual = (

@@ -29,7 +29,7 @@ def damaged(rng: random.Random, values: list[str]) -> list[str]:
     return shuffled(rng, [value for value in kept if rng.random() < 0.9] + phrases(rng, 2))
 
 
-def said(expected: Any, actual: Any, **options: Any) -> tuple[Any, ...]:
+def printed(expected: Any, actual: Any, **options: Any) -> tuple[Any, ...]:
     result = compare_json({"v": actual}, {"v": expected}, **{"metric": "pairwise_f1", **options})
     pairs = [tuple(pair[:2]) for pair in result.alignments[0].pairs] if result.alignments else []
     return result.precision, result.recall, result.f1, pairs
@@ -86,8 +86,8 @@ def test_numbers():
 
 def test_a_field_that_is_null_on_one_side_of_all_pairs():
     rule = {"v[].n": {"compare": {"threshold": {"threshold": 2}}}}
-    assert said([{"n": None}, {"n": 3}], [{"n": None, "m": 1}], fields=rule)[3] == [(0, 0)]
-    assert said([{"n": None}], [{"n": 3, "m": 1}], fields=rule)[3] == []
+    assert printed([{"n": None}, {"n": 3}], [{"n": None, "m": 1}], fields=rule)[3] == [(0, 0)]
+    assert printed([{"n": None}], [{"n": 3, "m": 1}], fields=rule)[3] == []
 
 
 @pytest.mark.parametrize(

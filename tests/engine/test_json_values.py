@@ -152,7 +152,7 @@ class _Model:
 
 @pytest.mark.parametrize("side", ["actual", "expected"])
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "message"),
     [
         (_Response(), "a _Response at a, which has no JSON form; call .json()"),
         (_Response, "the class _Response at a, which has no JSON form; give an instance"),
@@ -165,11 +165,11 @@ class _Model:
         (object(), "an object at a, which has no JSON form"),
     ],
 )
-def test_what_to_do_about_a_value_without_a_json_form(side, value, told):
+def test_what_to_do_about_a_value_without_a_json_form(side, value, message):
     sides = ({"a": value}, {"a": 1}) if side == "actual" else ({"a": 1}, {"a": value})
     with pytest.raises(UnsupportedValueError) as error:
         compare_json(*sides)
-    assert str(error.value) == f"{side} has {told}"
+    assert str(error.value) == f"{side} has {message}"
 
 
 def test_a_coroutine_has_to_be_awaited():

@@ -105,8 +105,8 @@ def test_an_injected_change_lands_in_its_kind(kind, change):
     change(actual)
     result = compare_json(actual, ORDER)
     # Where elements are shifted, one of them is missing or inserted.
-    beside = {"missing element", "extra element"} if kind == "shifted elements" else set()
-    assert {kind} <= set(result.kinds) <= {kind} | beside
+    next_to = {"missing element", "extra element"} if kind == "shifted elements" else set()
+    assert {kind} <= set(result.kinds) <= {kind} | next_to
     assert sum(each.cost for each in result.differences) == pytest.approx(1 - result.score, abs=1e-12)
 
 

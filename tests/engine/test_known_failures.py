@@ -12,7 +12,7 @@ from tests.conftest import session_registry
 TREE_METRICS = ["pairwise_f1", "leaf_f1"]
 
 
-def figures(result):
+def all_scores(result):
     return result.precision, result.recall, result.f1
 
 
@@ -40,21 +40,21 @@ def rows(result):
 )
 def test_what_is_missing_counts_each_of_its_leaves_in_recall_alone(metric, expected, leaves):
     result = compare_json({"id": 7}, {"id": 7, **expected}, metric=metric)
-    assert figures(result) == (1.0, 1 / (1 + len(leaves)), 2 / (2 + len(leaves)))
+    assert all_scores(result) == (1.0, 1 / (1 + len(leaves)), 2 / (2 + len(leaves)))
     assert [field.path for field in result.field_results if field.status == "omission"] == leaves
 
 
 @pytest.mark.parametrize("metric", TREE_METRICS)
 def test_an_empty_array_in_place_of_a_full_one_loses_all_of_it(metric):
     result = compare_json({"id": 7, "lines": []}, {"id": 7, "lines": [1, 2, 3]}, metric=metric)
-    assert figures(result) == (1.0, 1 / 4, 2 / 5)
+    assert all_scores(result) == (1.0, 1 / 4, 2 / 5)
 
 
 @pytest.mark.parametrize("metric", TREE_METRICS)
 def test_null_in_place_of_an_object_is_one_mismatch_with_the_leaves_of_both(metric):
     result = compare_json({"id": 7, "at": None}, {"id": 7, "at": {"x": 1, "y": 2, "z": 3}}, metric=metric)
     # Only id is right: Σ is 1, of 1 + 3 leaves of expected and 1 + 1 of actual.
-    assert figures(result) == (1 / 2, 1 / 4, 1 / 3)
+    assert all_scores(result) == (1 / 2, 1 / 4, 1 / 3)
     assert result.counts == {"match": 1, "mismatch": 1}
 
 
@@ -64,14 +64,14 @@ def test_null_in_place_of_an_object_is_one_mismatch_with_the_leaves_of_both(metr
 @pytest.mark.parametrize("metric", TREE_METRICS)
 def test_arrays_of_arrays_count(metric):
     result = compare_json({"grid": [[1, 2], [3, 5]]}, {"grid": [[1, 2], [3, 4]]}, metric=metric)
-    assert figures(result) == (3 / 4, 3 / 4, 3 / 4)
+    assert all_scores(result) == (3 / 4, 3 / 4, 3 / 4)
     assert {field.path for field in result.field_results} == {"grid[][]"}
 
 
 def test_arrays_of_arrays_pair_without_order_at_both_levels():
     result = compare_json({"grid": [[5, 3], [2, 1]]}, {"grid": [[1, 2], [3, 4]]}, metric="pairwise_f1")
     # [1, 2] and [2, 1] are twins; [3, 4] and [5, 3] share 3: their F1 of 1/2 is above 0.3; 4 and 5 find no partner.
-    assert figures(result) == (3 / 4, 3 / 4, 3 / 4)
+    assert all_scores(result) == (3 / 4, 3 / 4, 3 / 4)
     assert result.counts == {"match": 3, "omission": 1, "hallucination": 1}
 
 
@@ -107,7 +107,7 @@ def test_rules_of_the_schema_work_inside_arrays():
     }
     result = compare_json(actual, expected, metric="leaf_f1", schema=schema)
     # Σ = 1 + 1 + 3 in the first line, 1 + 0 + 3 in the second; E = A = 5 + 5
-    assert figures(result) == (9 / 10, 9 / 10, 9 / 10)
+    assert all_scores(result) == (9 / 10, 9 / 10, 9 / 10)
     assert result.counts == {"match": 5, "mismatch": 1, "skipped": 1}
 
 
@@ -155,13 +155,13 @@ def test_many_objects_score_as_few_do(size):
     expected, actual = objects(size)
     schema = {"type": "array", "items": {"type": "object", "properties": {name: {} for name in expected[0]}}}
     pairwise = compare_json(actual, expected, metric="pairwise_f1", schema=schema)
-    assert figures(pairwise) == pytest.approx((50 / 54, 50 / 60, 100 / 114), abs=1e-12)
+    assert all_scores(pairwise) == pytest.approx((50 / 54, 50 / 60, 100 / 114), abs=1e-12)
     by_key = {**schema, "x-eval-align": {"match_by": "key_field", "key": "id"}}
     keyed = compare_json(actual, expected, metric="leaf_f1", schema=by_key)
-    assert figures(keyed) == pytest.approx((50 / 54, 50 / 60, 100 / 114), abs=1e-12)
+    assert all_scores(keyed) == pytest.approx((50 / 54, 50 / 60, 100 / 114), abs=1e-12)
     # No threshold here: a lost object could only pair with a left-over answer, and there is none.
     result = compare_json(actual, expected, metric="leaf_f1", arrays="unordered")
-    assert figures(result) == pytest.approx((50 / 54, 50 / 60, 100 / 114), abs=1e-12)
+    assert all_scores(result) == pytest.approx((50 / 54, 50 / 60, 100 / 114), abs=1e-12)
 
 
 # -- keys ------------------------------------------------------------------------------------------------------
@@ -170,7 +170,7 @@ def test_many_objects_score_as_few_do(size):
 def test_keys_with_dots_are_keys_and_no_paths():
     expected = {"a.b": 1, "a": {"b": 2}, "c[0]": 3, "c": [4], "": 5, "$": 6, "*": 7}
     result = compare_json({**expected, "a.b": 0, "c[0]": 0}, expected, metric="leaf_f1")
-    assert figures(result) == (5 / 7, 5 / 7, 5 / 7)
+    assert all_scores(result) == (5 / 7, 5 / 7, 5 / 7)
     assert [field.path for field in result.field_results if field.status == "mismatch"] == [
         '["a.b"]',
         '["c[0]"]',
@@ -218,7 +218,7 @@ def test_a_value_of_another_type_under_a_transform_fails_by_itself(wrong, transf
         },
     }
     result = compare_json({"name": wrong, "id": 1}, {"name": "Ann", "id": 1}, metric="leaf_f1", schema=schema)
-    assert figures(result) == (1 / 2, 1 / 2, 1 / 2)
+    assert all_scores(result) == (1 / 2, 1 / 2, 1 / 2)
     assert result.errors == ()
 
 

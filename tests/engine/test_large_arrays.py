@@ -74,10 +74,10 @@ def test_ties_among_many_elements_hang_on_no_order(seed):
     # Few different values, all of them equally like each other: hundreds of ways to pair them are the best.
     expected = [{"k": rng.choice("ab"), "v": rng.choice(["x y", "x z", "y z w"])} for _ in range(120)]
     actual = [{"k": rng.choice("cd"), "v": rng.choice(["x q", "z q", "w q y"])} for _ in range(100)]
-    figures = set()
+    scores = set()
     for _ in range(4):
         result = compare_json(actual, expected, metric="pairwise_f1")
-        figures.add((round(result.precision, 12), round(result.recall, 12), len(result.alignments[0].pairs)))
+        scores.add((round(result.precision, 12), round(result.recall, 12), len(result.alignments[0].pairs)))
         rng.shuffle(expected)
         rng.shuffle(actual)
-    assert len(figures) == 1
+    assert len(scores) == 1

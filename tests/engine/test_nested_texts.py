@@ -72,7 +72,7 @@ def test_any_json_is_read(text, value):
 @pytest.mark.parametrize(
     "text", ["", "{", '{"a": 1', "{'a': 1}", "NaN", '{"a": 1, "a": 2}', "x" * 10**6, "[" * 10**6]
 )
-def test_what_is_no_json_stays_a_text(text):
+def test_what_is_not_json_stays_a_text(text):
     rule = {"v": {"transform": "parse_json"}}
     assert compare_json({"v": text}, {"v": text}, fields=rule).score == 1.0
     result = compare_json({"v": text}, {"v": {"a": 1}}, fields=rule)

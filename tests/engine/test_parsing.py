@@ -180,7 +180,7 @@ def test_step_1_the_whole_text_is_json():
     assert extract_json(' {"total": 12}\n') == Extraction({"total": 12}, "whole", (1, 14))
 
 
-def test_step_1_takes_any_json_value_where_nothing_is_wanted():
+def test_step_1_takes_any_json_value_where_no_type_is_required():
     assert extract_json('"hello"') == Extraction("hello", "whole", (0, 7))
 
 
@@ -368,13 +368,13 @@ def test_a_warning_of_several_values_reaches_results_and_runs():
         ('12\n{"a": 1}', "object", {"a": 1}, "span"),
     ],
 )
-def test_what_is_wanted_holds_at_every_step(text, want, value, method):
+def test_a_required_type_holds_at_every_step(text, want, value, method):
     found = extract_json(text, want=want)
 
     assert (found.value, found.method) == (value, method)
 
 
-def test_a_wanted_kind_that_does_not_exist_is_named():
+def test_a_required_kind_that_does_not_exist_is_named():
     with pytest.raises(ConfigurationError, match="want must be 'object', 'array' or None, got 'objekt'"):
         extract_json("{}", want="objekt")
 
@@ -610,8 +610,8 @@ def test_what_repair_cannot_mend_is_an_error(monkeypatch, text, want, reason):
     if text.startswith("{"):
         # Whatever the library raises.
         monkeypatch.setattr(json_repair, "repair_json", lambda *_args, **_options: int("x"))
-    told = reason_of(text, want=want, repair=True)
-    assert told == reason or (not reason and told.endswith("; json-repair could not repair it"))
+    message = reason_of(text, want=want, repair=True)
+    assert message == reason or (not reason and message.endswith("; json-repair could not repair it"))
 
 
 def test_repair_without_its_library_says_what_to_install(monkeypatch):
@@ -677,7 +677,7 @@ def test_hostile_text_takes_linear_time(end):
         ("[" * 100_000, "output ends inside an array opened at line 1"),
     ],
 )
-def test_an_answer_beyond_the_limits_is_no_json(answer, reason):
+def test_an_answer_beyond_the_limits_is_not_json(answer, reason):
     assert reason_of(answer)[: len(reason)] == reason
 
 

@@ -160,7 +160,7 @@ def test_options(options, score):
 
 
 ITEMS = {"items": [{"sku": "A", "price": 1}]}
-INVENTED = {"items": [{"sku": "A", "price": 1}, {"sku": "B", "price": 9}]}
+EXTRA = {"items": [{"sku": "A", "price": 1}, {"sku": "B", "price": 9}]}
 
 
 @pytest.mark.parametrize("metric", ["json_similarity", "field_match", "field_match_normalized"])
@@ -169,17 +169,17 @@ def test_extra_count_makes_a_ratio_an_f1(metric):
     with session_registry() as registry:
         registry.metric("counting", {"base": metric, "extra": "count"})
         assert compare_json({"a": 1, "b": 2}, {"a": 1}, metric="counting").score == 2 / 3
-    assert compare_json(INVENTED, ITEMS, metric=metric, extra="count").score < 1.0
+    assert compare_json(EXTRA, ITEMS, metric=metric, extra="count").score < 1.0
 
 
 @pytest.mark.parametrize("metric", ["leaf_f1", "pairwise_f1", "json_similarity"])
 def test_a_ratio_does_not_count_extras(metric):
-    result = compare_json(INVENTED, ITEMS, metric=metric, reduce="ratio")
+    result = compare_json(EXTRA, ITEMS, metric=metric, reduce="ratio")
     assert (result.score, result.precision, result.counts) == (1.0, 1.0, {"match": 2})
     with pytest.raises(
         ConfigurationError, match=r"extra is 'count' and reduce is 'ratio', .* leave out reduce"
     ):
-        compare_json(INVENTED, ITEMS, metric=metric, reduce="ratio", extra="count")
+        compare_json(EXTRA, ITEMS, metric=metric, reduce="ratio", extra="count")
 
 
 def test_nulls_absent_and_empties():
@@ -524,14 +524,14 @@ def test_a_weight_for_leaves_counts_once():
 
 @pytest.mark.parametrize("arrays", ["ordered", "unordered"])
 @pytest.mark.parametrize(
-    ("made", "told"),
+    ("made", "reported"),
     [
         (lambda value: {value}, "set"),
         (lambda value: [value], "array or object"),
         (lambda value: 1 / 0, "ZeroDivisionError"),
     ],
 )
-def test_a_transform_whose_result_can_not_be_compared_is_an_error_entry(made, told, arrays):
+def test_a_transform_whose_result_can_not_be_compared_is_an_error_entry(made, reported, arrays):
     with session_registry() as registry:
         registry.transform("made", made)
         result = compare_json(
@@ -541,11 +541,11 @@ def test_a_transform_whose_result_can_not_be_compared_is_an_error_entry(made, to
             arrays=arrays,
         )
         assert result.counts == {"match": 1, "mismatch": 1}
-        assert told in result.errors[0].reason
+        assert reported in result.errors[0].reason
 
 
 @pytest.mark.parametrize("score", [10**400, type("Odd", (), {"__float__": lambda self: 1 / 0})()])
-def test_a_score_that_is_no_number_is_an_error_entry(score):
+def test_a_score_that_is_not_a_number_is_an_error_entry(score):
     with session_registry() as registry:
         registry.comparator("odd", lambda expected, actual, params: score)
         (error,) = compare_json({"a": 1}, {"a": 2}, compare="odd").errors
@@ -560,7 +560,7 @@ def test_a_score_that_is_no_number_is_an_error_entry(score):
         {"fields": {"[].n": {"compare": {"exact": {"strict_number_type": True}}}}},
     ],
 )
-def test_numbers_of_two_kinds_are_no_twins_where_kinds_count(actual, strict):
+def test_numbers_of_two_kinds_are_not_equal_where_kinds_count(actual, strict):
     assert compare_json(actual, [{"n": 2}], arrays="unordered", **strict).counts["match"] == 1
 
 

@@ -32,8 +32,10 @@ ACTUAL = {"id": 2, "total": 10.01, "vendor": "Acme Inc", "lines": [{"at": 2, "n"
 @pytest.mark.parametrize("path", ["id", "total", "vendor", "lines[].at"])
 def test_a_short_form_means_the_long_one(short, long, path):
     results = [compare_json(ACTUAL, EXPECTED, fields={path: rule}) for rule in (short, long)]
-    said = [[(field.path, field.status, field.score) for field in result.field_results] for result in results]
-    assert said[0] == said[1]
+    printed = [
+        [(field.path, field.status, field.score) for field in result.field_results] for result in results
+    ]
+    assert printed[0] == printed[1]
     assert [str(result.signature).replace("0.0", "0") for result in results][:1] * 2 == [
         str(result.signature).replace("0.0", "0") for result in results
     ]
@@ -53,8 +55,8 @@ def test_they_hold_together():
 
 def test_a_rule_of_fields_goes_over_skip_and_skips_add_up():
     register_metric("short_quiet", {"skip": ["**.at"]}, overwrite=True)
-    told = [field.path for field in compare_json(ACTUAL, EXPECTED, metric="short_quiet").field_results]
-    assert "lines[].at" in told
+    reported = [field.path for field in compare_json(ACTUAL, EXPECTED, metric="short_quiet").field_results]
+    assert "lines[].at" in reported
     result = compare_json(
         ACTUAL, EXPECTED, metric="short_quiet", skip=["id"], fields={"**.at": {"skip": False}}
     )
@@ -258,7 +260,7 @@ def test_no_comparator_is_called_skip():
         register_comparator("skip", lambda *_: 1.0)
 
 
-def test_a_skip_that_matches_nothing_is_told_for_corpora():
+def test_a_skip_that_matches_nothing_is_reported_for_corpora():
     with pytest.warns(JsonMatchWarning, match=r"skip: '\*\*.idd' matches nothing .*; did you mean 'id'\?"):
         run = compare_corpus([ACTUAL], [EXPECTED], skip=["**.idd", "total"])
     assert "total" not in run.per_field

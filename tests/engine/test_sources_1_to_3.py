@@ -103,7 +103,7 @@ def test_a_typo():
     assert round(result.score, 4) == 0.9545
 
 
-def test_arrays_go_by_position_and_the_source_s_figure_needs_a_match_threshold():
+def test_arrays_go_by_position_and_the_source_s_score_needs_a_match_threshold():
     actual, expected = {"items": ["apple", "banana", "orange"]}, {"items": ["apple", "banana", "grape"]}
     assert round(similarity(actual, expected).score, 4) == 0.8333
     assert round(similarity(actual, expected, match_threshold=0.6).score, 4) == 0.6667

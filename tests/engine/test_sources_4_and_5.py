@@ -28,7 +28,7 @@ from pytest_jsonmatch.schema import (
 from tests.conftest import session_registry
 
 
-def figures(result):
+def all_scores(result):
     return result.precision, result.recall, result.f1
 
 
@@ -73,15 +73,15 @@ def pairwise(actual, expected, **options):
     return compare_json(actual, expected, metric="pairwise_f1", **options)
 
 
-def expected_figures(matched, *, actual=14, expected=17):
+def expected_scores(matched, *, actual=14, expected=17):
     return pytest.approx((matched / actual, matched / expected, 2 * matched / (actual + expected)), abs=1e-6)
 
 
 def test_left_and_right():
     result = pairwise(LEFT, RIGHT)
     # name, age, date_recorded, location; tv; literature as reading (2 of 3); running (a word of four, and 2).
-    assert figures(result) == expected_figures(4 + TV + 2 + 2.25)
-    assert [round(figure, 4) for figure in figures(result)] == [0.8035, 0.6617, 0.7257]
+    assert all_scores(result) == expected_scores(4 + TV + 2 + 2.25)
+    assert [round(one_score, 4) for one_score in all_scores(result)] == [0.8035, 0.6617, 0.7257]
     assert result.metric == compare_json(LEFT, RIGHT, metric="structeval").metric == "pairwise_f1"
 
 
@@ -105,7 +105,7 @@ def test_the_config_of_the_customization_chapter_without_its_embeddings():
         "evaluation_params": {"threshold": 10, "difference_penalty_weighting": 1},
     }
     result = pairwise(LEFT, RIGHT, number_evaluation_type=linear, array_matching_threshold=0.4)
-    assert figures(result) == expected_figures(4 + (2 + 1 - 0.0005 / 10) + 2 + 2.25)
+    assert all_scores(result) == expected_scores(4 + (2 + 1 - 0.0005 / 10) + 2 + 2.25)
 
 
 def test_the_number_config_holds_for_integers_and_the_specific_one_wins():
@@ -120,11 +120,11 @@ def test_the_number_config_holds_for_integers_and_the_specific_one_wins():
 
 def test_string_comparisons_made_binary_as_in_the_configuration_chapter():
     result = pairwise(LEFT, RIGHT, string_evaluation_type={"evaluation_type": "binary"})
-    assert figures(result) == expected_figures(4 + TV + 2 + 2)
+    assert all_scores(result) == expected_scores(4 + TV + 2 + 2)
 
 
 @pytest.mark.parametrize(
-    ("option", "spec", "figure"),
+    ("option", "spec", "one_score"),
     [
         ("string_evaluation_type", {"evaluation_type": "jaccard"}, 1 / 3),
         ("string_evaluation_type", {"evaluation_type": "binary"}, 0.0),
@@ -143,7 +143,7 @@ def test_string_comparisons_made_binary_as_in_the_configuration_chapter():
         ("float_evaluation_type", {"evaluation_type": "binary"}, 0.0),
     ],
 )
-def test_configuration_options(option, spec, figure):
+def test_configuration_options(option, spec, one_score):
     values = {
         "string": ("red car", "red bus"),
         "boolean": (True, False),
@@ -151,7 +151,7 @@ def test_configuration_options(option, spec, figure):
         "float": (7.5, 8.0),
     }
     actual, expected = values[option.split("_")[0]]
-    assert pairwise({"x": actual}, {"x": expected}, **{option: spec}).f1 == pytest.approx(figure)
+    assert pairwise({"x": actual}, {"x": expected}, **{option: spec}).f1 == pytest.approx(one_score)
 
 
 def test_an_unknown_config_key_is_an_error():
@@ -183,7 +183,7 @@ def test_the_array_threshold_is_0_3_and_must_be_exceeded():
 def test_a_higher_threshold_asks_for_stronger_matches():
     result = pairwise(LEFT, RIGHT, array_matching_threshold=0.7)
     # literature and reading are two thirds alike; running and its pair are 0.75.
-    assert figures(result) == expected_figures(4 + TV + 2.25)
+    assert all_scores(result) == expected_scores(4 + TV + 2.25)
 
 
 def test_quick_start():
@@ -200,7 +200,7 @@ def test_quick_start():
         "hobbies": [{"name": "hiking"}, {"name": "swimming"}, {"name": "buildings"}],
     }
     # Right: is_student and swimming, of 5 leaves on the left and 6 on the right.
-    assert figures(pairwise(left, right)) == (2 / 5, 2 / 6, 4 / 11)
+    assert all_scores(pairwise(left, right)) == (2 / 5, 2 / 6, 4 / 11)
 
 
 class Hobby(BaseModel):
@@ -216,9 +216,9 @@ class Person(BaseModel):
 def test_models_on_either_side_and_as_the_schema():
     left = Person(name="John", age=25, hobbies=[Hobby(name="swimming")])
     right = Person(name="John", age=26, hobbies=[Hobby(name="hiking"), Hobby(name="swimming")])
-    assert figures(pairwise(left, right)) == (2 / 3, 2 / 4, 4 / 7)
-    assert figures(pairwise(left, right, schema=Person)) == (2 / 3, 2 / 4, 4 / 7)
-    assert figures(pairwise(left.model_dump(), right)) == (2 / 3, 2 / 4, 4 / 7)
+    assert all_scores(pairwise(left, right)) == (2 / 3, 2 / 4, 4 / 7)
+    assert all_scores(pairwise(left, right, schema=Person)) == (2 / 3, 2 / 4, 4 / 7)
+    assert all_scores(pairwise(left.model_dump(), right)) == (2 / 3, 2 / 4, 4 / 7)
 
 
 def test_an_evaluator_of_ones_own():
@@ -270,7 +270,7 @@ def test_two_evaluators_for_one_field_are_an_error():
 def test_unlisted_properties_are_ignored_where_additional_ones_are_allowed():
     schema = {**STATUS, "additionalProperties": True}
     result = pairwise({"status": "a", "x": 1}, {"status": "a", "y": {"z": 2}}, schema=schema)
-    assert figures(result) == (1.0, 1.0, 1.0)
+    assert all_scores(result) == (1.0, 1.0, 1.0)
     assert (result.total_leaves, result.counts["match"]) == (1, 1)
 
 
@@ -299,14 +299,14 @@ def test_an_enum_is_compared_as_a_whole():
 def test_an_enum_makes_no_leaf_of_what_is_none():
     schema = {"properties": {"status": {"enum": ["a", "b"]}, "id": {}}}
     result = pairwise({"status": {"x": 1, "y": [2, 3]}, "id": 1}, {"status": "a", "id": 1}, schema=schema)
-    assert figures(result) == (1 / 4, 1 / 2, 1 / 3)
+    assert all_scores(result) == (1 / 4, 1 / 2, 1 / 3)
 
 
 # -- evaluators and caveats ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("actual", "params", "figure"),
+    ("actual", "params", "one_score"),
     [
         (10.5, {"threshold": 1}, 0.5),
         (10.5, {"threshold": 1, "difference_penalty_weighting": 2}, 1 - 0.5**0.5),
@@ -316,9 +316,11 @@ def test_an_enum_makes_no_leaf_of_what_is_none():
         (10.0, {"threshold": 1}, 1.0),
     ],
 )
-def test_threshold_falls_within_its_range_and_is_0_beyond_a_difference_from_the_text(actual, params, figure):
+def test_threshold_falls_within_its_range_and_is_0_beyond_a_difference_from_the_text(
+    actual, params, one_score
+):
     schema = {"properties": {"x": {"type": "number", "x-eval-compare": {"threshold": params}}}}
-    assert pairwise({"x": actual}, {"x": 10.0}, schema=schema).f1 == pytest.approx(figure)
+    assert pairwise({"x": actual}, {"x": 10.0}, schema=schema).f1 == pytest.approx(one_score)
 
 
 def test_jaccard_compares_sets_of_lower_cased_words():
@@ -333,8 +335,8 @@ def test_all_scalars_weigh_the_same_wherever_they_stand():
 
 
 def test_null_is_a_value_a_difference():
-    assert figures(pairwise({"a": None}, {"a": None, "b": None})) == (1.0, 1 / 2, 2 / 3)
-    assert figures(pairwise({"a": None}, {"a": None, "b": None}, nulls="absent")) == (1.0, 1.0, 1.0)
+    assert all_scores(pairwise({"a": None}, {"a": None, "b": None})) == (1.0, 1 / 2, 2 / 3)
+    assert all_scores(pairwise({"a": None}, {"a": None, "b": None}, nulls="absent")) == (1.0, 1.0, 1.0)
 
 
 def test_a_pair_s_similarity_is_its_f1_a_difference():
@@ -383,7 +385,7 @@ def test_gold_fields_must_be_in_the_schema():
     assert refused.value.path == "typo"
 
 
-def test_an_invented_object_is_one_hallucination_per_leaf_a_difference():
+def test_an_extra_object_is_one_hallucination_per_leaf_a_difference():
     result = leaf_f1({"f": "a", "new": {"x": 1, "y": [2, 3], "z": {}}}, {"f": "a"}, {"f": TEXT})
     assert (result.precision, result.recall, result.counts) == (1 / 5, 1.0, {"match": 1, "hallucination": 4})
 
@@ -425,12 +427,12 @@ def test_quick_start_record_by_record():
         compare_json(extracted, gold, metric="extract-eval", schema=schema)
         for gold, extracted in zip(GOLD, EXTRACTED, strict=True)
     ]
-    assert [figures(result) for result in results] == [(2 / 3, 2 / 3, 2 / 3), (1 / 3, 1 / 3, 1 / 3)]
+    assert [all_scores(result) for result in results] == [(2 / 3, 2 / 3, 2 / 3), (1 / 3, 1 / 3, 1 / 3)]
     assert results[0].counts == {"match": 2, "mismatch": 1}
 
 
 def test_quick_start_without_a_schema_is_the_schema_inferred():
-    assert figures(leaf_f1(EXTRACTED[0], GOLD[0])) == (2 / 3, 2 / 3, 2 / 3)
+    assert all_scores(leaf_f1(EXTRACTED[0], GOLD[0])) == (2 / 3, 2 / 3, 2 / 3)
 
 
 # -- comparators -----------------------------------------------------------------------------------------------
@@ -600,7 +602,7 @@ def test_arrays_are_ordered_by_default(align):
 def test_alignment_by_key():
     result = layers({"match_by": "key_field", "key": "name"})
     assert result.counts == {"match": 3, "mismatch": 1, "omission": 2, "hallucination": 2}
-    assert figures(result) == (3 / 6, 3 / 6, 3 / 6)
+    assert all_scores(result) == (3 / 6, 3 / 6, 3 / 6)
 
 
 def test_hungarian_alignment_pairs_what_is_alike_at_all():
@@ -619,7 +621,7 @@ def test_pairs_are_scored_recursively():
     gold = {"steps": [{"id": 1, "tags": ["a", "b"]}, {"id": 2, "tags": ["c"]}]}
     extracted = {"steps": [{"id": 2, "tags": ["c"]}, {"id": 1, "tags": ["b", "x", "a"]}]}
     result = leaf_f1(extracted, gold, {"steps": outer})
-    assert figures(result) == (5 / 6, 1.0, 10 / 11)
+    assert all_scores(result) == (5 / 6, 1.0, 10 / 11)
     assert [field.actual_path for field in result.field_results if field.status == "hallucination"] == [
         "steps[1].tags[1]"
     ]
@@ -628,10 +630,10 @@ def test_pairs_are_scored_recursively():
 # -- skip ------------------------------------------------------------------------------------------------------
 
 
-def test_skipped_fields_are_in_no_figure():
+def test_skipped_fields_are_in_no_score():
     schema = {"f": TEXT, "id": {"type": "string", "x-eval-skip": True}, "gone": {"x-eval-skip": True}}
     result = leaf_f1({"f": "a", "id": "1"}, {"f": "a", "id": "2", "gone": {"x": 1}}, schema)
-    assert figures(result) == (1.0, 1.0, 1.0)
+    assert all_scores(result) == (1.0, 1.0, 1.0)
     assert statuses(result) == [("f", "match"), ("id", "skipped"), ("gone", "skipped")]
     assert all(not field.expected_leaves + field.actual_leaves for field in result.field_results[1:])
 

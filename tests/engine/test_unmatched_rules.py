@@ -85,14 +85,14 @@ def test_each_side_and_the_schema_count():
         ({"id": 1.0}, "'id' is a duplicate"),
     ],
 )
-def test_elements_that_cannot_pair_by_their_key_are_told(element, reason):
+def test_elements_that_cannot_pair_by_their_key_are_reported(element, reason):
     answer = {"tags": [{"id": 1}, element, element], "empty": []}
     fields = {name: {"align": {"key": "id"}} for name in ("tags", "empty")}
-    told = (
+    message = (
         "tags: elements are paired by their member 'id'; 2 elements of {} can't be paired, "
         f"the first is tags[1]: {reason}"
     )
-    both = told.format("expected"), told.format("actual")
+    both = message.format("expected"), message.format("actual")
     result = compare_json(answer, answer, fields=fields)
     assert (result.score < 1, result.warnings) == (True, both)
     run = compare_corpus([answer], [answer], fields=fields)

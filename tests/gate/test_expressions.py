@@ -126,9 +126,9 @@ def test_a_gate_that_is_to_be_significant(text):
 def test_what_is_wrong_and_where(text, position, reason):
     with pytest.raises(GateError) as caught:
         parse_gate(text)
-    said = str(pickle.loads(pickle.dumps(caught.value)))
-    assert said[: len(reason)] == reason
-    assert said.splitlines()[1:] == [f"  {text}", f"  {' ' * position}^"]
+    printed = str(pickle.loads(pickle.dumps(caught.value)))
+    assert printed[: len(reason)] == reason
+    assert printed.splitlines()[1:] == [f"  {text}", f"  {' ' * position}^"]
 
 
 @law(st.text(alphabet="f1 recalscorepasmi.[]\"'<>=!0123456789-+e\\", max_size=25))
@@ -136,16 +136,16 @@ def test_any_text_is_a_gate_or_an_error_with_a_place(text):
     try:
         gate = parse_gate(text)
     except GateError as error:
-        said = str(error).rpartition("\n")[2]
-        assert 3 <= len(said) <= len(text) + 3
+        printed = str(error).rpartition("\n")[2]
+        assert 3 <= len(printed) <= len(text) + 3
     else:
         assert parse_gate(f"{gate.name} {gate.operator} {gate.limit!r}").name == gate.name
 
 
 @law(st.sampled_from(sorted({*SHARES, *COUNTS})), st.sampled_from(sorted(OPERATORS)), st.floats(0, 1))
-def test_every_figure_goes_with_every_operator(figure, operator, limit):
-    gate = parse_gate(f"{figure}{operator}{limit!r}")
-    assert (gate.statistic, gate.operator, gate.limit) == (figure, operator, limit)
+def test_every_statistic_goes_with_every_operator(one_statistic, operator, limit):
+    gate = parse_gate(f"{one_statistic}{operator}{limit!r}")
+    assert (gate.statistic, gate.operator, gate.limit) == (one_statistic, operator, limit)
 
 
 @pytest.mark.parametrize("operator", OPERATORS)

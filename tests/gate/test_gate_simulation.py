@@ -150,7 +150,7 @@ def test_intervals_of_ratios_cover(gates, n):
 
 
 @FULL
-def test_all_figures_together_are_seldom_called_worse(gates):
+def test_all_statistics_together_are_seldom_called_worse(gates):
     random = gates.source("short")
     found = 0
     for _ in range(300):

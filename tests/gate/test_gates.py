@@ -35,7 +35,7 @@ def checked(text, results=RESULTS):
 
 
 @pytest.mark.parametrize(
-    ("figure", "value"),
+    ("one_statistic", "value"),
     [
         # acme-2: F1 of 1 of 3 and 2, and of 2 of 3 and 2; a case that failed before it compared counts as 0.
         ("f1", (1 + (2 / 5 + 4 / 5) / 2 + 4 / 6 + 0) / 4),
@@ -73,15 +73,15 @@ def checked(text, results=RESULTS):
         ('cases["acme-*"].extra', 0),
     ],
 )
-def test_the_value_of_a_figure(figure, value):
-    found = checked(f"{figure} >= 0").value
+def test_the_value_of_a_statistic(one_statistic, value):
+    found = checked(f"{one_statistic} >= 0").value
     assert found == (None if value is None else pytest.approx(value, abs=1e-12))
 
 
 def test_fields_are_what_the_table_shows():
-    figures = RESULTS.per_field["a"]
-    assert (figures.total, figures.matches, figures.mismatches, figures.omissions) == (4, 2, 1, 1)
-    assert figures.mean_score == pytest.approx(0.5)
+    statistics = RESULTS.per_field["a"]
+    assert (statistics.total, statistics.matches, statistics.mismatches, statistics.omissions) == (4, 2, 1, 1)
+    assert statistics.mean_score == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize(
@@ -172,8 +172,8 @@ def test_a_case_that_runs_often_counts_once():
     often = case("often", *[{"a": 2}] * 9, expected={"a": 1})
     once = case("once", {"a": 1}, expected={"a": 1})
     both = RunResult.of_cases((often, once))
-    for figure in ("f1", "score", "micro.f1", 'fields["a"].recall', "pass_rate"):
-        assert checked(f"{figure} >= 0", both).value == pytest.approx(0.5)
+    for one_statistic in ("f1", "score", "micro.f1", 'fields["a"].recall', "pass_rate"):
+        assert checked(f"{one_statistic} >= 0", both).value == pytest.approx(0.5)
 
 
 def many(passing, of):
@@ -184,21 +184,24 @@ def many(passing, of):
 
 
 @pytest.mark.parametrize(
-    "figure",
+    "one_statistic",
     ["score", "precision", "recall", "f1", "pass_rate", "micro.f1", 'fields["a"].recall', 'cases["*"].f1'],
 )
-def test_a_significant_gate_goes_by_the_end_of_the_interval(figure):
+def test_a_significant_gate_goes_by_the_end_of_the_interval(one_statistic):
     results = many(37, 40)
-    value = checked(f"{figure} >= 0.1", results).value
-    found = checked(f"{figure} >= {value:.6f} significant", results)
-    assert (found.passed, found.statistic) == (False, f"lower end of {parse_gate(f'{figure} > 0').name}")
+    value = checked(f"{one_statistic} >= 0.1", results).value
+    found = checked(f"{one_statistic} >= {value:.6f} significant", results)
+    assert (found.passed, found.statistic) == (
+        False,
+        f"lower end of {parse_gate(f'{one_statistic} > 0').name}",
+    )
     low = found.value
     assert low < value
     assert found.note.startswith(f"{value:.2f}, 95 % interval {low:.2f} to ")
     assert ", 40 cases" in found.note
-    assert checked(f"{figure} >= {low - 1e-6:.6f} significant", results).passed
-    assert not checked(f"{figure} >= {low + 1e-6:.6f} significant", results).passed
-    high = checked(f"{figure} <= {value - 0.001:.6f} significant", results)
+    assert checked(f"{one_statistic} >= {low - 1e-6:.6f} significant", results).passed
+    assert not checked(f"{one_statistic} >= {low + 1e-6:.6f} significant", results).passed
+    high = checked(f"{one_statistic} <= {value - 0.001:.6f} significant", results)
     assert (high.passed, high.statistic[:9]) == (False, "upper end")
     assert high.value >= value
 
@@ -224,7 +227,7 @@ def test_the_interval_of_each_value_of_a_tag_names_its_cases():
     assert check.note == "1 of 2 values failed: source=phone 1.00, lower end 0.48, 5 cases"
 
 
-def test_a_significant_gate_on_a_missing_figure_fails():
+def test_a_significant_gate_on_a_missing_statistic_fails():
     assert checked("flip_rate <= 0.5 significant", many(3, 3)).passed is False
     assert checked('fields["x"].recall >= 0.5 significant').passed is False
     assert checked("score >= 0.5 significant", RunResult.of_cases()).passed is False
@@ -238,7 +241,7 @@ def test_what_is_significant_goes_by_clusters():
     assert not checked("pass_rate >= 0.75 significant", within).passed
 
 
-def test_a_mean_leaves_out_records_without_figures():
+def test_a_mean_leaves_out_records_without_statistics():
     gold = [{"a": "bad"}, *[{"a": "good"}] * 3]
     corpus = corpus_of(zip(gold, gold), fields={"a": {"compare": "unreachable"}})
     assert checked("score >= 0.9", corpus).note == "mean of 3 records"
@@ -251,16 +254,16 @@ def test_a_corpus_of_which_not_all_records_are_kept_proves_nothing():
     assert checked("score >= 0.5", corpus).passed
 
 
-@pytest.mark.parametrize("figure", ["extra", "extra_rate"])
-def test_what_is_not_counted_is_never_good_enough(figure):
+@pytest.mark.parametrize("one_statistic", ["extra", "extra_rate"])
+def test_what_is_not_counted_is_never_good_enough(one_statistic):
     shapes = {"a": ({"b": 1}, {}, "pairwise_f1"), "b": ({"a": 1, "b": 1}, {"a": 1}, "json_similarity")}
     cases = (case(name, answer, expected=gold, metric=how) for name, (answer, gold, how) in shapes.items())
     results = RunResult.of_cases(tuple(cases))
-    for text in (f"{figure} <= 1", f'fields["a"].{figure} <= 1'):
+    for text in (f"{one_statistic} <= 1", f'fields["a"].{one_statistic} <= 1'):
         check = checked(text, results)
         assert (check.value, check.passed) == (None, False)
         assert check.note == "not counted: json_similarity ignores extra values"
-    assert checked(f'fields["b"].{figure} <= 1', results).value == 1
+    assert checked(f'fields["b"].{one_statistic} <= 1', results).value == 1
 
 
 def test_rates_are_significant_by_their_interval():

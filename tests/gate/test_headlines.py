@@ -78,7 +78,7 @@ def test_cases_of_one_document_are_no_proof_of_ten():
     assert found["pass_rate"].low < headlines(after)[4].interval.low
 
 
-def test_an_invented_field_is_worse():
+def test_an_extra_field_is_worse():
     answers = [{**GOLD, "note": "x"}] * 30 + [GOLD] * 30
     before, after = (
         RunResult.of_cases(
@@ -164,7 +164,7 @@ def test_a_fixture_that_says_what_kind_a_case_is_takes_no_part():
     assert contests_of(RunResult.of_cases(tuple(cases)), {"kind": ["x", "y"]}, 0.95) == {}
 
 
-def test_figures_over_all_fields_have_intervals_of_their_own():
+def test_statistics_over_all_fields_have_intervals_of_their_own():
     results = run(small=GOLD, other=GOLD, large=WRONG)
     found = {each.name: each.interval for each in headlines(results)}
     assert list(found)[5:] == ["micro.score", "micro.precision", "micro.recall", "micro.f1"]
@@ -212,7 +212,7 @@ def test_a_case_that_stopped_before_its_last_comparison_was_not_scored_in_anothe
     assert (diff.is_comparable, diff.cases) == (True, (Delta("f.yaml::a", 1.0, 0.5),))
 
 
-def test_figures_that_one_of_two_corpora_lacks_are_not_compared():
+def test_statistics_that_one_of_two_corpora_lacks_are_not_compared():
     rules = {"fields": {"a": {"compare": "unreachable"}}}
     good, bad = [({"a": "good"}, {"a": "good"})] * 2, [({"a": "bad"}, {"a": "bad"})] * 2
     some, none = (corpus_of(pairs, keep="none", **rules) for pairs in (good, bad))

@@ -50,7 +50,7 @@ def test_without_a_limit_each_run_stands_for_itself():
     assert (found.verdict, check(found)) == ("failed", None)
 
 
-def test_what_a_session_is_told():
+def test_the_check_of_a_session():
     assert check(case(passed=2, least=0.6)) == Check("c", "pass rate", 0.4, 0.6, False, "2 of 5 runs passed")
     partial = check(case(reported=1, passed=1, least=0.6))
     assert partial == Check("c", "pass rate", 0.2, 0.6, None, "1 of 1 run passed, 4 did not run")

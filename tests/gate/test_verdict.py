@@ -34,8 +34,8 @@ def test_a_significant_gain():
 def test_a_significant_drop_within_what_is_allowed_passes():
     verdict = compare(run(*[0.74] * 12), run(*[0.75] * 12), DropGate(0.02))
     assert (verdict.kind, verdict.passed) == ("worse", True)
-    told = r"passes: significantly worse \(-0\.010\); the drop may still be below the allowed 0\.02 \(interval above 0 to 0\.\d+\)"
-    assert re.fullmatch(told, verdict.gate_text)
+    message = r"passes: significantly worse \(-0\.010\); the drop may still be below the allowed 0\.02 \(interval above 0 to 0\.\d+\)"
+    assert re.fullmatch(message, verdict.gate_text)
     verdict = compare(run(*[0.5] * 30), run(*[0.75] * 30), DropGate(0.02))
     assert verdict.gate_text == "fails: significantly worse by more than 0.02"
 
@@ -55,8 +55,10 @@ def test_what_is_not_shown_says_what_the_data_allow():
     now = {case: [score + 0.1 * (-1) ** number] for number, (case, [score]) in enumerate(before.items())}
     verdict = compare(now, before)
     assert (verdict.kind, verdict.passed) == ("not significant", True)
-    told = f"no significant change; with 9 cases, drops up to {-verdict.interval.low:.3f} could go undetected"
-    assert (verdict.reason, verdict.verdict) == (told, "no significant change")
+    message = (
+        f"no significant change; with 9 cases, drops up to {-verdict.interval.low:.3f} could go undetected"
+    )
+    assert (verdict.reason, verdict.verdict) == (message, "no significant change")
     assert verdict.interval.low < 0 < verdict.interval.high
     assert verdict.interval.confidence == pytest.approx(0.9)
 
@@ -64,10 +66,10 @@ def test_what_is_not_shown_says_what_the_data_allow():
 def test_few_cases_say_how_many_it_takes():
     verdict = compare(run(0.0, 0.0, 0.0, 0.0), run(1.0, 1.0, 1.0, 1.0))
     assert (verdict.kind, verdict.p_drop) == ("too few", 1 / 16)
-    told = "{} cases cannot be tested, it takes at least {}; failed because the mean is lower"
-    assert verdict.reason == told.format(4, 5)
+    message = "{} cases cannot be tested, it takes at least {}; failed because the mean is lower"
+    assert verdict.reason == message.format(4, 5)
     verdict = compare(run(*[0.0] * 6), run(*[1.0] * 6), DropGate(confidence=0.99))
-    assert verdict.reason == told.format(6, 7)
+    assert verdict.reason == message.format(6, 7)
     assert not compare(run(1.0), run(1.0), DropGate(0.5, mode="non-inferiority")).passed
 
 
@@ -93,8 +95,8 @@ def test_a_gate_that_passes_says_what_drop_is_possible():
         "it takes at least 149 cases to rule out a drop of 0.02"
     )
     noisy = run(*[0.0, 1.0] * 80), run(*[1.0, 0.0] * 80)
-    told = r"passes: no significant change; with 160 cases, drops up to 0\.\d\d\d could go undetected"
-    assert re.fullmatch(told, compare(*noisy, DropGate(0.02)).gate_text)
+    message = r"passes: no significant change; with 160 cases, drops up to 0\.\d\d\d could go undetected"
+    assert re.fullmatch(message, compare(*noisy, DropGate(0.02)).gate_text)
 
 
 def test_an_error_rate_is_what_its_author_meant():
@@ -169,7 +171,7 @@ def test_a_gain_of_few_cases_may_leave_a_drop_of_the_mean_possible():
     assert verdict.interval.low <= -0.02
 
 
-def test_figures_never_hide_a_difference():
+def test_statistics_never_hide_a_difference():
     assert format_means(0.95, 0.9499) == ("0.9500", "0.9499")
     assert format_means(1.0, 0.9999) == ("1.0000", "0.9999")
     assert format_means(0.5, 0.5) == ("0.500", "0.500")
@@ -177,31 +179,31 @@ def test_figures_never_hide_a_difference():
     assert "-0.0001 (" in compare({**many, "case 000": [0.7]}, many).difference
 
 
-def figures_of(now, before):
+def statistics_of(now, before):
     return {name: (run(*now[name]), run(*before[name])) for name in now}
 
 
-def test_several_figures_are_corrected_for_being_several():
+def test_several_statistics_are_corrected_for_being_several():
     before = {"price": [1.0] * 9, "name": [1.0] * 9, "date": [0.5] * 9, "note": [1.0] * 9}
     now = {"price": [0.0] * 9, "name": [1.0] * 4 + [0.5] * 5, "date": [0.75] * 9, "note": [1.0] * 9}
-    changes = compare_several(figures_of(now, before))
+    changes = compare_several(statistics_of(now, before))
     kinds = {"price": "worse", "name": "worse", "date": "better", "note": "not significant"}
     assert {name: change.kind for name, change in changes.items()} == kinds
     assert changes["price"].p_drop == pytest.approx(4 / 512)
     assert changes["name"].p_drop == pytest.approx(3 / 64 + 3 / 1024)
     # With a part of the error rate spent elsewhere, not all of it is significant.
-    less = compare_several(figures_of(now, before), of_drops=0.5)
+    less = compare_several(statistics_of(now, before), of_drops=0.5)
     assert {name: change.kind for name, change in less.items()} == {**kinds, "name": "not significant"}
 
 
 def test_gates_of_several_candidates_are_corrected_too():
     before = [1.0] * 30
     now = {"a": [1.0] * 26 + [0.0] * 4, "b": before, "c": before}
-    changes = compare_several(figures_of(now, dict.fromkeys(now, before)))
+    changes = compare_several(statistics_of(now, dict.fromkeys(now, before)))
     assert compare(run(*now["a"]), run(*before)).kind == "worse"
     assert [(change.kind, change.passed) for change in changes.values()] == [("not significant", True)] * 3
     now["a"] = [1.0] * 20 + [0.0] * 10
-    changes = compare_several(figures_of(now, dict.fromkeys(now, before)), DropGate(0.1))
+    changes = compare_several(statistics_of(now, dict.fromkeys(now, before)), DropGate(0.1))
     assert {name: change.passed for name, change in changes.items()} == {"a": False, "b": True, "c": True}
 
 
@@ -209,5 +211,5 @@ def test_gates_of_several_candidates_are_corrected_too():
 def test_several_candidates_take_more_cases_to_be_significant_no_worse(cases, passed):
     """Of one candidate 149 cases prove it; of three each has a third of the error rate."""
     same, gate = [1.0] * cases, DropGate(0.02, mode="non-inferiority")
-    changes = compare_several(figures_of(dict.fromkeys("abc", same), dict.fromkeys("abc", same)), gate)
+    changes = compare_several(statistics_of(dict.fromkeys("abc", same), dict.fromkeys("abc", same)), gate)
     assert {change.passed for change in changes.values()} == {passed}

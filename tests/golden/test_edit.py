@@ -103,7 +103,7 @@ def test_scalars_are_replaced_in_their_place(before, new, after):
         (" {b: *x, c: 1}", {"b": {"k": 1}}, " {b: {k: 1}}"),
     ],
 )
-def test_a_block_whose_structure_changes_is_written_anew(before, new, after):
+def test_a_block_whose_structure_changes_is_written_again(before, new, after):
     text = "x: &x {k: 1}\nexpected:%s\nid: x  # x\n"
     assert edited(text % before, new) == text % after
 
@@ -156,12 +156,12 @@ OLD = {"shop": "Corner Bakery", "items": [{"name": "bread", "price": 4.2}], "tot
     ],
 )
 def test_one_change_of_a_block(new, old_text, new_text):
-    wanted = (
+    required = (
         BLOCK.replace(old_text, new_text)
         if old_text
         else BLOCK.replace("5.20", "6").replace("Corner Bakery", "Page")
     )
-    assert edited(BLOCK, new, ("cases", 0, "expected")) == wanted
+    assert edited(BLOCK, new, ("cases", 0, "expected")) == required
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_elements_that_have_moved_are_not_edited_in_place():
 
 
 @pytest.mark.parametrize("new", [{"shop": "Page"}, 1, [OLD]])
-def test_a_block_with_comments_is_not_written_anew(new):
+def test_a_block_with_comments_is_not_written_again(new):
     assert refusal(BLOCK, new, ("cases", 0, "expected")) == COMMENTS
 
 
@@ -363,19 +363,19 @@ def test_any_golden_file_gets_any_new_values_and_nothing_else(rng, pure):
     data = a_golden_file(rng, cases)
     with parser_of_yaml(pure=pure):
         document = load(data, "x").value
-        wanted = {
+        required = {
             ("cases", index, "expected"): changed(rng, case["expected"])
             for index, case in enumerate(document["cases"])
         }
-        result = edit(data, "x.yaml", wanted)
+        result = edit(data, "x.yaml", required)
         assert all(re.fullmatch(REASON, reason) for reason in result.refused.values()), result.refused
         assert b"#" in data or not result.refused
-        for trail, value in wanted.items():
+        for trail, value in required.items():
             if trail not in result.refused:
                 document["cases"][trail[1]]["expected"] = value
         assert json_equal(load(result.data, "x").value, document, strict=True)
         check_layout(data, result.data)
-        made = {trail: value for trail, value in wanted.items() if trail not in result.refused}
+        made = {trail: value for trail, value in required.items() if trail not in result.refused}
         again = edit(result.data, "x.yaml", made)
         assert again.data == result.data
 
@@ -422,18 +422,18 @@ def test_an_update_writes_what_came_and_nothing_else(number):
     with new_suite() as folder:
         for file, data in before.items():
             (folder / file).write_bytes(data)
-        _, said = run_pytest(folder, "--jsonmatch-update=all")
+        _, printed = run_pytest(folder, "--jsonmatch-update=all")
         after = {file: (folder / file).read_bytes() for file in before}
-        assert "INTERNALERROR" not in said, said
-        refused = set(re.findall(rf"^not updated: (\S+): {REASON}$", said, re.MULTILINE))
+        assert "INTERNALERROR" not in printed, printed
+        refused = set(re.findall(rf"^not updated: (\S+): {REASON}$", printed, re.MULTILINE))
         for file, data in after.items():
             old, new = load(before[file], file).value, load(data, file).value
             for one, other in zip(old["cases"], new["cases"], strict=True):
                 if f"{file}::{one['id']}" not in refused:
-                    assert compare_json(other["actual"], other["expected"]).score == 1.0, said
+                    assert compare_json(other["actual"], other["expected"]).score == 1.0, printed
                     one["expected"] = other["expected"]
             assert json_equal(old, new, strict=True)
             check_layout(before[file], data)
-        status, said = run_pytest(folder, "--jsonmatch-update=all")
-        assert status == bool(refused), said
+        status, printed = run_pytest(folder, "--jsonmatch-update=all")
+        assert status == bool(refused), printed
         assert after == {file: (folder / file).read_bytes() for file in before}

@@ -14,12 +14,12 @@ from tests.conftest import GoldenFileError, load_cases
 def cases(tmp_path):
     """Load the cases of a table; the files are written first, lists as JSON Lines."""
 
-    def load(columns, beside="", **files):
+    def load(columns, next_to="", **files):
         for name, content in files.items():
             stem, _, suffix = name.rpartition("_")
             lines = content if isinstance(content, str) else "\n".join(map(json.dumps, content))
             (tmp_path / f"{stem}.{suffix}").write_text(lines)
-        text = f"{beside}cases_from: {{{columns}}}\n".encode()
+        text = f"{next_to}cases_from: {{{columns}}}\n".encode()
         return load_cases(text, tmp_path / "x.golden.yaml", "x.yaml").by_id
 
     return load
@@ -124,8 +124,8 @@ actual: {file: twice.jsonl, id: no} => 1:50: `cases_from`: twice.jsonl:2 has the
 def test_a_second_file_that_is_wrong(cases, line):
     columns, message = line.split(" => ")
     files = {"gold_jsonl": GOLD, "a_jsonl": [{"no": 7, "out": 1}], "twice_jsonl": [{"no": 7}, {"no": 7}]}
-    told = error_of(lambda: cases(f"file: gold.jsonl, id: doc, {columns}", **files))
-    assert told == f"x.yaml:{message}"
+    reported = error_of(lambda: cases(f"file: gold.jsonl, id: doc, {columns}", **files))
+    assert reported == f"x.yaml:{message}"
 
 
 def test_a_missing_answer_is_unanswered(pytester, golden, write):
@@ -144,8 +144,8 @@ def test_a_column_that_the_answer_lacks(cases):
         gold_jsonl=GOLD[:1],
         a_jsonl=[{"no": 7, "out": 1}],
     )
-    told = "gold.jsonl:1:1: the answer in a.jsonl has no 'output'; did you mean 'out'?"
-    assert str(found["7"].fault) == told
+    reported = "gold.jsonl:1:1: the answer in a.jsonl has no 'output'; did you mean 'out'?"
+    assert str(found["7"].fault) == reported
 
 
 # -- columns -----------------------------------------------------------------------------------------------
@@ -174,15 +174,15 @@ def test_other_files(cases):
 
 
 def test_another_delimiter_is_suggested(cases):
-    told = error_of(lambda: cases("file: gold.csv, id: a", gold_csv="a;b\nx;y\n"))
-    assert told == "x.yaml:1:30: `cases_from`: gold.csv has no column 'a'; is the delimiter ';'?"
+    reported = error_of(lambda: cases("file: gold.csv, id: a", gold_csv="a;b\nx;y\n"))
+    assert reported == "x.yaml:1:30: `cases_from`: gold.csv has no column 'a'; is the delimiter ';'?"
 
 
 def test_an_element_that_is_no_row(cases):
     found = cases("file: gold.json", gold_json='[{"a": 1}, 5]')
     assert str(found["row-2"].fault) == "gold.json:1:1: row 2: the row is 5, not an object"
-    told = error_of(lambda: cases("file: gold.json", gold_json='[{"a": 1},\n 5'))
-    assert told.startswith("gold.json:1:1: 2:3: not valid JSON")
+    reported = error_of(lambda: cases("file: gold.json", gold_json='[{"a": 1},\n 5'))
+    assert reported.startswith("gold.json:1:1: 2:3: not valid JSON")
 
 
 # -- settings ----------------------------------------------------------------------------------------------
@@ -197,8 +197,8 @@ def test_settings_of_a_row(cases):
         {"x": 2, "t": None, "limit": None, "rules": None, "out": None, "doc": None},
         {"x": 3, "t": "", "limit": 2, "rules": {}, "out": [], "doc": "d"},
     ]
-    beside = "threshold: 0.9\nfields: {c: exact}\nskip: [d]\n"
-    one, two, three = cases(columns, beside, gold_jsonl=rows).values()
+    next_to = "threshold: 0.9\nfields: {c: exact}\nskip: [d]\n"
+    one, two, three = cases(columns, next_to, gold_jsonl=rows).values()
     assert (one.title, one.threshold, one.cluster) == ("the first", 0.5, "7")
     assert one.options == {"fields": {"c": "exact", "a": "exact"}, "skip": ["d", "b"]}
     assert (two.title, two.threshold, two.cluster) == (None, 0.9, "")

@@ -72,13 +72,13 @@ def test_the_schema_is_one_in_both_drafts():
 
 def test_a_reference_stands_alone():
     """To draft 7, and so to most editors, what stands beside a $ref does not exist."""
-    waiting, beside = [SCHEMA], []
+    waiting, next_to = [SCHEMA], []
     while waiting:
         node = waiting.pop()
         waiting.extend(node.values() if isinstance(node, dict) else node if isinstance(node, list) else [])
         if isinstance(node, dict) and "$ref" in node and len(node) > 1:
-            beside.append(node)
-    assert beside == []
+            next_to.append(node)
+    assert next_to == []
 
 
 def test_each_key_has_its_definition_with_a_hover_text():
@@ -125,7 +125,7 @@ def test_names_and_choices_are_those_of_the_engine():
     assert definitions["matched"]["if"]["propertyNames"]["enum"] == list(MATCHER_WORDS)
 
 
-def test_figures_and_marks_are_those_of_the_loader():
+def test_scores_and_marks_are_those_of_the_loader():
     definitions = SCHEMA["$defs"]
     assert list(definitions["threshold"]["anyOf"][1]["properties"]) == [*SCORES, "fields"]
     bare, with_arguments = definitions["marks"]["items"]["anyOf"]
@@ -595,10 +595,10 @@ BEYOND = {
 def test_rules_beyond_the_schema_are_the_loaders(rule):
     import yaml
 
-    for text, told in BEYOND[rule]:
-        assert told in loader_says(text)
+    for text, reported in BEYOND[rule]:
+        assert reported in loader_says(text)
         # (The three below are too much for this check, too.)
-        if not told.startswith(("more than 128", "written out", "the file is larger")):
+        if not reported.startswith(("more than 128", "written out", "the file is larger")):
             document = next(yaml.safe_load_all(text))
             # What an editor hands to the schema: keys are strings there.
             assert schema_accepts(json.loads(json.dumps(document)))

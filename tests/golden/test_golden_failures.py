@@ -45,7 +45,7 @@ def failures(outcome):
     ]
 
 
-def test_the_worst_field_has_the_mark_and_the_others_a_place(pytester, write):
+def test_the_lowest_scoring_field_has_the_mark_and_the_others_a_place(pytester, write):
     write("golden/a.golden.yaml", RECEIPT)
     outcome = pytester.runpytest("--jsonmatch-summary=none")
     outcome.assert_outcomes(failed=1, passed=1)
@@ -149,8 +149,8 @@ def test_the_values_of_placeholders_are_shown(pytester, golden):
         "cases:\n- id: receipt\n  parametrize: {n: [2], shop: [Ann's, Bo]}\n  actual: {n: 1, shop: Bo}\n"
         "  expected: {n: '${n}', shop: '${shop}'}\n"
     )
-    told = [line for line in pytester.runpytest().outlines if line.startswith("E     $")]
-    assert told == ['E     ${n} is 2, ${shop} is "Ann\'s"', 'E     ${n} is 2, ${shop} is "Bo"']
+    reported = [line for line in pytester.runpytest().outlines if line.startswith("E     $")]
+    assert reported == ['E     ${n} is 2, ${shop} is "Ann\'s"', 'E     ${n} is 2, ${shop} is "Bo"']
 
 
 def test_a_long_line_is_cut_around_the_field(pytester, write):
@@ -194,8 +194,8 @@ actual: {a: 1}\n  expected: {a: 1}\n  threshold: {fields: {b: 1}} | expected: {a
 
 @pytest.mark.parametrize("row", BLAMED.strip().splitlines())
 def test_errors_stand_at_the_key_they_are_about(pytester, write, golden, row):
-    case, _, told = row.replace("\\n", "\n").partition(" | ")
-    line, message = told.split(" => ")
+    case, _, reported = row.replace("\\n", "\n").partition(" | ")
+    line, message = reported.split(" => ")
     golden(f"cases:\n- id: receipt\n  {case}\n")
     write("broken.json", '{"a":\n 1,}\n')
     write("broken.yaml", "a: 1\na: 2\n")

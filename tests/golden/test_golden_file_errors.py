@@ -166,7 +166,7 @@ def test_ids_that_node_ids_cannot_hold(case_id):
     )
 
 
-def test_all_errors_of_a_file_are_told_at_once_in_the_order_of_its_lines():
+def test_all_errors_of_a_file_are_reported_at_once_in_the_order_of_its_lines():
     assert errors_of("cases:\n- id: a b\n- expected: 1\n  x: 1\nmetrik: 1\n") == [
         "x.yaml:2:3: `id` 'a b' can't name a test: use letters, digits and _ . @ + -, and put prose into `title`",
         "x.yaml:4:3: unknown key 'x'; known: "

@@ -22,12 +22,12 @@ cases_from:
 def cases(tmp_path):
     """Load the cases of the files of a glob, which are written first."""
 
-    def load(columns, *names, beside="", folders=None, **files):
+    def load(columns, *names, next_to="", folders=None, **files):
         for name in names:
             path = tmp_path / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps({"name": name}))
-        text = f"{beside}cases_from: {{{columns}}}\n".encode()
+        text = f"{next_to}cases_from: {{{columns}}}\n".encode()
         return load_cases(text, tmp_path / "x.golden.yaml", "x.yaml", folders=folders).by_id
 
     return load
@@ -59,8 +59,8 @@ def test_rules_by_the_place_of_a_file(cases):
         "files: data/*/*.json, threshold: parent, title: '{stem} of {parent}', "
         """skip: '["{stem}.note"]', fields: '{"{stem}": "numeric"}'"""
     )
-    beside = "skip: [id]\nfields: { shop: casefold }\n"
-    found = cases(columns, "data/0.9/total.json", "data/0.5/tip.json", beside=beside)
+    next_to = "skip: [id]\nfields: { shop: casefold }\n"
+    found = cases(columns, "data/0.9/total.json", "data/0.5/tip.json", next_to=next_to)
 
     def options_of(stem):
         return {"skip": ["id", f"{stem}.note"], "fields": {"shop": "casefold", stem: "numeric"}}
@@ -99,8 +99,8 @@ def test_yaml_and_any_other_suffix(cases, tmp_path):
 def test_two_files_with_one_id(cases):
     found = cases('files: "data/**/*.json"', "data/a b.json", "data/a/b.json", "data/c.json")
     assert list(found) == ["a-b", "data-a-b.json", "c"]
-    told = "x.yaml:1:14: data/a/b.json: the id 'a-b' is already taken by data/a b.json"
-    assert str(found["data-a-b.json"].fault) == told
+    reported = "x.yaml:1:14: data/a/b.json: the id 'a-b' is already taken by data/a b.json"
+    assert str(found["data-a-b.json"].fault) == reported
 
 
 CHECKS = r"""

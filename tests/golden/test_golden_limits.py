@@ -72,7 +72,7 @@ def test_levels_of_aliases_count_where_they_are_used(tmp_path):
         _ = case.expected
 
 
-def test_beside_cases_they_are_an_error_of_the_file(pytester, golden):
+def test_next_to_cases_they_are_an_error_of_the_file(pytester, golden):
     golden(f"schema: {nested(200)}\ncases:\n- expected: 1\n")
     run = pytester.runpytest()
     run.assert_outcomes(errors=1)

@@ -98,9 +98,11 @@ def test_an_unknown_mark_is_an_error_of_the_file_where_pytest_is_strict(pytester
 
 
 # Where warnings are errors an unknown mark is one; a name that begins with _ always is.
-@pytest.mark.parametrize(("mark", "told"), [("slo", "Unknown pytest.mark.slo*"), ("_p", "the mark '_p': *")])
-def test_a_mark_that_pytest_does_not_take_is_an_error_of_the_file(pytester, golden, mark, told):
+@pytest.mark.parametrize(
+    ("mark", "message"), [("slo", "Unknown pytest.mark.slo*"), ("_p", "the mark '_p': *")]
+)
+def test_a_mark_that_pytest_does_not_take_is_an_error_of_the_file(pytester, golden, mark, message):
     golden(f"marks: [{mark}]\nactual: {{}}\nexpected: {{}}\n")
     outcome = pytester.runpytest(*["-W", "error::pytest.PytestUnknownMarkWarning"] * (mark == "slo"))
     outcome.assert_outcomes(errors=1)
-    outcome.stdout.fnmatch_lines([f"> *marks: [[]{mark}]", f"E *a.golden.yaml:1:9: {told}"])
+    outcome.stdout.fnmatch_lines([f"> *marks: [[]{mark}]", f"E *a.golden.yaml:1:9: {message}"])

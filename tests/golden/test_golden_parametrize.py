@@ -129,7 +129,7 @@ def test_the_same_cases_for_a_test_in_python(pytester, write):
         ({"tests/cases/a.yaml": "expcted: 1\n"}, "cases/a.yaml:1:1: unknown key 'expcted'; *"),
     ],
 )
-def test_what_is_wrong_with_the_files_is_told_where_they_are_used(pytester, write, files, message):
+def test_what_is_wrong_with_the_files_is_reported_where_they_are_used(pytester, write, files, message):
     write("tests/test_a.py", TEST)
     write("tests/test_b.py", "def test_b(): pass\n")
     for name, text in files.items():

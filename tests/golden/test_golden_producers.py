@@ -116,7 +116,7 @@ def test_an_answer_without_json_fails_at_the_line_of_its_case(pytester, write, g
 
 
 @pytest.mark.parametrize(
-    ("producer", "conftest", "told"),
+    ("producer", "conftest", "reported"),
     [
         ("producer: conftest:answer", "", "the producer 'conftest:answer' returned None"),
         (
@@ -126,13 +126,13 @@ def test_an_answer_without_json_fails_at_the_line_of_its_case(pytester, write, g
         ),
     ],
 )
-def test_an_answer_of_none(pytester, write, producer, conftest, told):
+def test_an_answer_of_none(pytester, write, producer, conftest, reported):
     pytester.makeconftest(f"def answer(document): pass\n{conftest}")
     cases = "cases:\n- {id: a, input: 1, expected: {n: 1}}\n- {id: b, input: 1, expected: null}\n"
     write("x.golden.yaml", f"{producer}\n{cases}")
     run = pytester.runpytest("--jsonmatch-gate=score >= 0.5")
     run.assert_outcomes(passed=1, failed=1)
-    run.stdout.fnmatch_lines([">   - {id: a*", f"E   AssertionError: {told}", "score >= 0.5  passed *"])
+    run.stdout.fnmatch_lines([">   - {id: a*", f"E   AssertionError: {reported}", "score >= 0.5  passed *"])
 
 
 @pytest.mark.parametrize(
@@ -155,8 +155,8 @@ def test_a_fixture_never_replaces_a_producer_silently(pytester, write, arguments
     run = pytester.runpytest()
     run.assert_outcomes(passed=1 if is_error else 2, errors=int(is_error))
     if is_error:
-        told = "the producer 'conftest:answer' would never be called: the fixture jsonmatch_actual at conftest.py:3"
-        run.stdout.fnmatch_lines(f"E   x.golden.yaml:2:*: {told} answers instead; remove one *")
+        reported = "the producer 'conftest:answer' would never be called: the fixture jsonmatch_actual at conftest.py:3"
+        run.stdout.fnmatch_lines(f"E   x.golden.yaml:2:*: {reported} answers instead; remove one *")
 
 
 def test_what_can_be_known_is_checked_before_the_first_producer_is_called(pytester, write, golden):

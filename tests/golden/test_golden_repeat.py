@@ -224,7 +224,7 @@ def test_a_failed_case_just_fails(suite, arguments):
 
 
 @pytest.mark.parametrize("option", ["--jsonmatch-summary=none", "--no-summary", "-qq"])
-def test_a_failure_is_told_without_a_summary(suite, option):
+def test_a_failure_is_reported_without_a_summary(suite, option):
     run = suite.runpytest(option, "--tb=no")
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     if option != "--no-summary" or pytest.version_tuple >= (8, 1):
@@ -251,7 +251,7 @@ cases:
     run.stdout.re_match_lines([r"n +5 +1 +4 +0 +0 +0\.50"])
 
 
-def test_runs_of_a_parametrized_fixture_are_told_apart(suite, golden, two_models):
+def test_runs_of_a_parametrized_fixture_are_distinguished(suite, golden, two_models):
     two_models('{"n": 1 if model == "large" else jsonmatch_case.run}')
     golden("id: a\nrepeat: 3\nmin_pass_rate: 0.5\nexpected: { n: 1 }\n")
     run = suite.runpytest()
@@ -346,8 +346,8 @@ def test_a_replay_with_more_runs_than_were_kept(suite):
     suite.runpytest("--jsonmatch-record=out.jsonl", "-k", "fine")
     run = suite.runpytest("--jsonmatch-replay=out.jsonl", "--jsonmatch-repeat=3", "-k", "fine")
     run.assert_outcomes(passed=1, xfailed=1, errors=1, deselected=6)
-    told = "to produce and add it, use --jsonmatch-replay=out.jsonl,missing (this is repeat 3 of 3)"
-    run.stdout.fnmatch_lines(f"E*out.jsonl has no output of a.golden.yaml::fine@3; {told}")
+    message = "to produce and add it, use --jsonmatch-replay=out.jsonl,missing (this is repeat 3 of 3)"
+    run.stdout.fnmatch_lines(f"E*out.jsonl has no output of a.golden.yaml::fine@3; {message}")
 
 
 def test_runs_that_want_different_values_are_not_written(suite):

@@ -214,7 +214,7 @@ def test_an_older_file_stays_until_the_run_is_over(pytester, write, golden):
 @pytest.mark.parametrize(
     ("failing", "arguments"), [("raise KeyboardInterrupt", []), ("assert False", ["--maxfail=1"])]
 )
-def test_what_a_run_kept_that_did_not_end_stays_beside_the_file(pytester, write, golden, failing, arguments):
+def test_what_a_run_kept_that_did_not_end_stays_next_to_the_file(pytester, write, golden, failing, arguments):
     golden("actual: { n: 1 }\nexpected: { n: 1 }\n")
     write("b/test_b.py", f"def test_b(): {failing}\n\ndef test_c(): pass\n")
     write("out.jsonl", OLD)
@@ -287,7 +287,7 @@ def test_on_a_full_disk_a_run_that_passes_fails(pytester, write, golden):
         (["--jsonmatch-record=a", "--jsonmatch-replay=b"], "*choose one; *--jsonmatch-replay=FILE,missing"),
     ],
 )
-def test_what_is_wrong_is_told_before_anything_runs(pytester, write, golden, arguments, message):
+def test_what_is_wrong_is_reported_before_anything_runs(pytester, write, golden, arguments, message):
     write("here/a.txt", "")
     write("cut.jsonl", '{"case": "a", "text": "b"}\n{"case": "b", "te')
     write("bad.jsonl", '{"case": "a", "text": "b"}\n{"case": "a"}\n')

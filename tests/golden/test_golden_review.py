@@ -101,7 +101,7 @@ def test_accept_and_reject(pytester, golden, converse):
     assert "Captured stdout" not in text
 
 
-def test_an_alternative_goes_beside_the_expected_value(pytester, golden, converse):
+def test_an_alternative_goes_next_to_the_expected_value(pytester, golden, converse):
     cases = CASES.replace("  - id: bookshop\n", "    accept:  # seen\n      total: [3]\n  - id: bookshop\n")
     golden(cases)
     code, text = converse(["a\n", "add\n", "a\n", "a\n", "k\n", "a\n", "a\n", "k\n"])
@@ -149,18 +149,18 @@ def test_workers_are_refused(golden, converse):
 
 
 @pytest.mark.parametrize(
-    ("ci", "told"),
+    ("ci", "message"),
     [
         ("", "asks on the terminal, and there is none; use --jsonmatch-update"),
         ("true", "does not write golden files in CI *"),
     ],
 )
-def test_without_a_terminal_and_in_ci_it_is_refused(pytester, golden, monkeypatch, ci, told):
+def test_without_a_terminal_and_in_ci_it_is_refused(pytester, golden, monkeypatch, ci, message):
     monkeypatch.setenv("CI", ci)
     golden(CASES)
     result = pytester.runpytest_subprocess("--jsonmatch-review")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(f"ERROR: --jsonmatch-review {told}")
+    result.stderr.fnmatch_lines(f"ERROR: --jsonmatch-review {message}")
 
 
 def test_alternatives_of_one_row(pytester, golden, converse):

@@ -12,7 +12,7 @@ SCHEMA = """\
 """
 
 
-def test_a_schema_beside_the_yaml_file(pytester, write):
+def test_a_schema_next_to_the_yaml_file(pytester, write):
     write("golden/schemas/a.schema.json", SCHEMA)
     write(
         "golden/a.golden.yaml",
@@ -72,7 +72,7 @@ def test_a_pydantic_model(pytester, write):
     )
     outcome = pytester.runpytest()
     outcome.assert_outcomes(passed=1, failed=1, errors=3)
-    told = "\n".join(outcome.outlines)
+    reported = "\n".join(outcome.outlines)
     for message in (
         "not valid by the schema: total: -1 is less than the minimum of 0",
         "a.golden.yaml:9:3: schema: 'golden_models:Recept': 'golden_models' has no 'Recept'; did you mean 'Receipt'?",
@@ -80,13 +80,13 @@ def test_a_pydantic_model(pytester, write):
         "named 'shopmodels'; add the folder that holds it to pytest's ini option `pythonpath`, or install it",
         "a.golden.yaml:17:3: schema: a schema must be a dict, the path of a JSON file or a pydantic model class, got",
     ):
-        assert message in told
+        assert message in reported
 
 
 @pytest.mark.parametrize("row", ERRORS.strip().splitlines())
-def test_what_is_wrong_is_told_at_its_line(pytester, golden, row):
-    lines, told = row.replace("\\n", "\n").split(" | ")
-    blamed, message = told.split(" => ")
+def test_what_is_wrong_is_reported_at_its_line(pytester, golden, row):
+    lines, reported = row.replace("\\n", "\n").split(" | ")
+    blamed, message = reported.split(" => ")
     golden(f"actual: {{lab: A1}}\n{lines}\n")
     outcome = pytester.runpytest()
     # What is wrong with the file or the configuration, whatever the answer is, is an error.

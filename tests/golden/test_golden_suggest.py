@@ -10,7 +10,7 @@ from pytest_jsonmatch.comparing.suggest import Trial, suggest_changes
 HEAD = "if this difference is acceptable, the case would pass with"
 
 
-def said(outcome):
+def printed(outcome):
     """The suggestions in the output that are one line of YAML."""
     texts = [line[1:].strip() for line in outcome.outlines if line.startswith("E")]
     return [text.removeprefix("or ") for text in texts[texts.index(HEAD) + 1 :]] if HEAD in texts else []
@@ -38,16 +38,16 @@ field_match | { v: Acme } | {} =>
 
 
 @pytest.mark.parametrize("row", SUGGESTED.strip().splitlines())
-def test_what_is_said(pytester, golden, row):
+def test_what_is_reported(pytester, golden, row):
     compared, _, suggested = row.partition(" =>")
     metric, expected, actual = compared.split(" | ")
-    wanted = [each.strip() for each in suggested.split(" ;; ") if each.strip()]
+    required = [each.strip() for each in suggested.split(" ;; ") if each.strip()]
     case = f"metric: {metric}\nactual: {actual}\nexpected: {expected}\n"
     golden(case)
     outcome = pytester.runpytest("--jsonmatch-summary=none")
     outcome.assert_outcomes(failed=1)
-    assert said(outcome) == wanted
-    for line in wanted:
+    assert printed(outcome) == required
+    for line in required:
         golden(f"{line}\n{case}")
         pytester.runpytest().assert_outcomes(passed=1)
 
@@ -71,7 +71,7 @@ def test_a_rule_keeps_its_comparator(pytester, golden, row):
     golden(f"fields: {{v: {rule}}}\nactual: {{v: {actual}}}\nexpected: {{v: {expected}}}\n")
     outcome = pytester.runpytest("--jsonmatch-summary=none")
     outcome.assert_outcomes(failed=1)
-    assert said(outcome) == ([f"fields: {{v: {suggested.strip()}}}"] if suggested else [])
+    assert printed(outcome) == ([f"fields: {{v: {suggested.strip()}}}"] if suggested else [])
 
 
 def test_several_fields_together(pytester, golden):
@@ -82,7 +82,7 @@ expected: { items: [{ n: 1, v: cd }, { n: 2, v: ab }], t: x, w: 100 }
 """
     golden(case)
     outcome = pytester.runpytest("--jsonmatch-summary=none")
-    (rules,) = said(outcome)
+    (rules,) = printed(outcome)
     assert rules == (
         'fields: {items: {align: unordered}, "items[].v": {transform: [casefold]}, t: {transform: [casefold]}, '
         "w: {tolerance: {rel: 0.01}}}"
@@ -101,15 +101,15 @@ expected: { v: Acme, w: 2, u: 2 }
 """)
     outcome = pytester.runpytest("--jsonmatch-summary=none")
     outcome.assert_outcomes(failed=1)
-    assert said(outcome) == ["fields: {v: {compare: exact, transform: [casefold]}}"]
+    assert printed(outcome) == ["fields: {v: {compare: exact, transform: [casefold]}}"]
 
 
 def test_what_is_not_valid_would_not_pass(pytester, golden):
     case = "actual: { v: ' Acme' }\nexpected: { v: Acme }\nschema: { properties: { v: { maxLength: 4 } } }\n"
     golden(case)
-    assert said(pytester.runpytest("--jsonmatch-summary=none")) == ["fields: {v: {transform: [strip]}}"]
+    assert printed(pytester.runpytest("--jsonmatch-summary=none")) == ["fields: {v: {transform: [strip]}}"]
     golden(f"validate: require\n{case}")
-    assert said(pytester.runpytest("--jsonmatch-summary=none")) == []
+    assert printed(pytester.runpytest("--jsonmatch-summary=none")) == []
 
 
 def test_a_users_comparator_is_not_asked_again(pytester, golden):
@@ -130,7 +130,7 @@ def test_a_users_comparator_is_not_asked_again(pytester, golden):
     outcome = pytester.runpytest("-s")
     outcome.assert_outcomes(failed=1)
     outcome.stdout.fnmatch_lines(["*calls: 1"])
-    assert said(outcome) == []
+    assert printed(outcome) == []
 
 
 def test_few_comparisons_are_made_however_much_differs():

@@ -29,9 +29,9 @@ schema:
 def cases(tmp_path):
     """Load the cases of a table that is written first."""
 
-    def load(columns, rows, name="gold.jsonl", beside="", **options):
+    def load(columns, rows, name="gold.jsonl", next_to="", **options):
         (tmp_path / name).write_bytes(rows if isinstance(rows, bytes) else rows.encode())
-        text = f"{beside}cases_from: {{file: {name}, {columns}}}\n".encode()
+        text = f"{next_to}cases_from: {{file: {name}, {columns}}}\n".encode()
         return load_cases(text, tmp_path / "x.golden.yaml", "x.yaml", **options).by_id
 
     return load
@@ -87,7 +87,7 @@ def test_files_are_named_by_columns(cases, tmp_path):
 def test_tags_are_made_of_columns(cases):
     rows = '{"no": "a", "source": "phone", "page": 3}\n{"no": "b", "source": null, "page": 1}'
     found = cases(
-        'id: no, tags: {source: "{source}", where: "page {page}"}', rows, beside="tags: {kind: bill}\n"
+        'id: no, tags: {source: "{source}", where: "page {page}"}', rows, next_to="tags: {kind: bill}\n"
     )
     assert found["a"].tags == {"kind": "bill", "source": "phone", "where": "page 3"}
     assert found["a"].expected == {}
@@ -96,15 +96,15 @@ def test_tags_are_made_of_columns(cases):
 
 def test_a_broken_row_has_the_tags_of_its_cells_and_else_says_unreadable(cases):
     rows = '{"no": "a", "source": "phone"}\n{"no": "a", "source": "mail"}\n{"no": \n{"no": "b", "source": null}\n'
-    found = cases('id: no, tags: {source: "{source}"}', rows, beside="tags: {kind: bill, source: file}\n")
+    found = cases('id: no, tags: {source: "{source}"}', rows, next_to="tags: {kind: bill, source: file}\n")
     assert [case.tags for case in found.values()] == [
         {"kind": "bill", "source": source} for source in ("phone", "mail", "unreadable", "unreadable")
     ]
 
 
-def test_a_row_comes_before_what_stands_beside_it(cases):
-    beside = "input_file: none.txt\nthreshold: 0.5\nmetric: json_similarity\n"
-    (case,) = cases("input: q", '{"q": "how"}\n', beside=beside).values()
+def test_a_row_comes_before_what_stands_next_to_it(cases):
+    next_to = "input_file: none.txt\nthreshold: 0.5\nmetric: json_similarity\n"
+    (case,) = cases("input: q", '{"q": "how"}\n', next_to=next_to).values()
     assert (case.input, case.threshold, case.metric) == ("how", 0.5, "json_similarity")
 
 
@@ -115,8 +115,8 @@ def test_ids_can_name_tests(cases):
 
 def test_each_case_is_repeated_but_recorded_answers(cases):
     rows = '{"no": "a", "x": 1}\n'
-    assert list(cases("id: no", rows, beside="repeat: 2\n")) == ["a@1", "a@2"]
-    assert list(cases("id: no, actual: x", rows, beside="repeat: 2\n")) == ["a"]
+    assert list(cases("id: no", rows, next_to="repeat: 2\n")) == ["a@1", "a@2"]
+    assert list(cases("id: no, actual: x", rows, next_to="repeat: 2\n")) == ["a"]
 
 
 def test_values_are_copies(cases):
@@ -159,7 +159,7 @@ def test_a_column_has_the_type_of_the_whole_schema(cases):
 
 
 @pytest.mark.parametrize(
-    ("column", "cell", "wanted"),
+    ("column", "cell", "required"),
     [
         ("total", "12x", "number"),
         ("total", "true", "number"),
@@ -169,9 +169,9 @@ def test_a_column_has_the_type_of_the_whole_schema(cases):
         ("tip", "none", "null or number"),
     ],
 )
-def test_a_cell_of_another_type_is_an_error(cases, column, cell, wanted):
+def test_a_cell_of_another_type_is_an_error(cases, column, cell, required):
     (case,) = cases("", f"no,{column}\n1,{cell}\n", "gold.csv", RECEIPT).values()
-    reason = f"{column!r} is {json.dumps(cell)}, but the schema requires {wanted} there"
+    reason = f"{column!r} is {json.dumps(cell)}, but the schema requires {required} there"
     assert error_of(lambda: case.expected) == f"gold.csv:2:1: {reason}"
 
 
@@ -216,8 +216,8 @@ def test_a_row_that_lacks_a_column(cases):
         '{"no": "a", "page": 1}\n{"no": "b", "page": "", "gold": 1}\n',
     )
     assert error_of(lambda: found["a"].expected) == "gold.jsonl:1:1: the row has no 'gold'; known: no, page"
-    told = "gold.jsonl:2:1: 'page' is \"\", which can't be part of a path"
-    assert error_of(lambda: found["b"].input) == told
+    reported = "gold.jsonl:2:1: 'page' is \"\", which can't be part of a path"
+    assert error_of(lambda: found["b"].input) == reported
 
 
 def test_a_row_of_csv_that_is_no_case(cases):
@@ -486,7 +486,7 @@ def test_an_update_of_a_row_of_a_function_is_refused(pytester):
 
 
 @pytest.mark.parametrize(
-    ("rows", "told"),
+    ("rows", "reported"),
     [
         ("[{'no': 'a', 'gold': 1}, 5]", "row 2: the row must be a dict, got int"),
         ("[{'no': 'a', 'gold': 1}, {'no': 'b'}]", "row 2: the row has no 'gold'; known: no"),
@@ -498,13 +498,13 @@ def test_an_update_of_a_row_of_a_function_is_refused(pytester):
         ),
     ],
 )
-def test_a_wrong_row_of_a_function_fails_alone(pytester, write, golden, rows, told):
+def test_a_wrong_row_of_a_function_fails_alone(pytester, write, golden, rows, reported):
     golden("cases_from: { rows: data:ROWS, id: no, expected: gold, actual: gold }\n")
     write("data.py", f"ROWS = {rows}\n")
     pytester.makeini("[pytest]\npythonpath = .\n")
     result = pytester.runpytest()
     result.assert_outcomes(passed=1, errors=1)
-    result.stdout.fnmatch_lines([f"E   a.golden.yaml:1:15: {told}"])
+    result.stdout.fnmatch_lines([f"E   a.golden.yaml:1:15: {reported}"])
 
 
 def test_a_function_that_raises_is_one_error_with_its_cause(pytester, write, golden):

@@ -16,7 +16,7 @@ from pytest_jsonmatch.report.styled import line_text
 from pytest_jsonmatch.report.terminal_style import TerminalStyle
 
 
-def told(*updates):
+def message(*updates):
     return [line_text(line) for line in update_lines(updates, TerminalStyle(), dry_run=False)]
 
 
@@ -63,7 +63,7 @@ def test_a_file_is_not_read_again_for_each_case(ask, cases, monkeypatch):
 def test_files_come_in_the_order_of_their_names(ask):
     data = b"expected: 1\n"
     updates = plan_updates([ask(data, name="b.yaml"), ask(data, name="a.yaml")])
-    assert told(*updates) == [
+    assert message(*updates) == [
         "updated 1 case in a.yaml",
         "  a.yaml::one",
         "    the whole value  1 → 2",
@@ -127,8 +127,8 @@ def test_a_new_file(ask, tmp_path, name, value, content):
     assert (tmp_path / name).read_bytes() == content
     found = parse_json(value)
     # An object is told key by key, so that a misspelt one is seen.
-    told = [(("a",), MISSING, found["a"])] if type(found) is dict else [((), MISSING, found)]
-    assert update.updated == {f"{name}::one": told}
+    message = [(("a",), MISSING, found["a"])] if type(found) is dict else [((), MISSING, found)]
+    assert update.updated == {f"{name}::one": message}
 
 
 def test_a_file_that_changes_between_planning_and_writing_stays(ask, tmp_path):
@@ -136,7 +136,7 @@ def test_a_file_that_changes_between_planning_and_writing_stays(ask, tmp_path):
     (tmp_path / "a.yaml").write_bytes(b"expected: 3\n")
     write(update)
     assert (tmp_path / "a.yaml").read_bytes() == b"expected: 3\n"
-    assert told(update) == ["not updated: a.yaml::one: the file has changed since it was read; run again"]
+    assert message(update) == ["not updated: a.yaml::one: the file has changed since it was read; run again"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="root or not, POSIX")
@@ -158,7 +158,7 @@ def test_long_values_and_many_changes_are_cut(ask):
     names = [f"k{number:02}" for number in range(30)]
     before = f"expected: {json.dumps(dict.fromkeys(names, 0))}\n".encode()
     (update,) = plan_updates([ask(before, json.dumps(dict.fromkeys(names, "word " * 40)))])
-    lines = told(update)
+    lines = message(update)
     assert max(map(len, lines)) <= 80
     assert lines[-1] == "    … 10 more changes (-v)"
 

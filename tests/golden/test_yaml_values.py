@@ -42,7 +42,7 @@ TRUE False Null NULL .nan .inf -.inf nan 1.2.3 ١
 
 
 @pytest.mark.parametrize("text", [*WORDS.split(), "1 000"])
-def test_text_that_is_no_json_scalar_is_a_string(text: str) -> None:
+def test_text_that_is_not_a_json_scalar_is_a_string(text: str) -> None:
     assert value_of(f"a: {text}") == {"a": text}
 
 
@@ -118,7 +118,7 @@ def test_aliases_stand_for_the_value() -> None:
     }
 
 
-def test_an_anchor_may_be_set_anew_and_an_alias_may_be_a_key() -> None:
+def test_an_anchor_may_be_set_again_and_an_alias_may_be_a_key() -> None:
     assert value_of("[&x 1, *x, &x [2], *x]") == [1, 1, [2], [2]]
     assert value_of("- &k name\n- *k : 1\n") == ["name", {"name": 1}]
 
@@ -216,7 +216,7 @@ def test_a_document_over_the_limit_is_an_error(text: bytes | str, monkeypatch) -
 
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-16-le", "utf-16-be", "utf-32-be"])
-def test_other_encodings_are_told(mark: str, encoding: str) -> None:
+def test_other_encodings_are_reported(mark: str, encoding: str) -> None:
     data = f"{mark}a: 1\n".encode(encoding)
     assert error_of(data) == "x.yaml:1:1: the file seems to be UTF-16 or UTF-32; save it as UTF-8"
 
@@ -232,7 +232,7 @@ def test_other_encodings_are_told(mark: str, encoding: str) -> None:
         ("\ufeffa:\n\tb: 1\n", "2:1"),
     ],
 )
-def test_a_tab_for_an_indent_is_told_as_one(text: str, place: str) -> None:
+def test_a_tab_for_an_indent_is_reported_as_one(text: str, place: str) -> None:
     assert error_of(text) == f"x.yaml:{place}: a tab can't indent in YAML; use spaces"
 
 
@@ -264,7 +264,7 @@ def test_a_hundred_cases_may_share_a_large_value() -> None:
 
 def test_positions_of_entries() -> None:
     document = load("# x\na: 1\nb:\n  - k: [1, {z: 2}]\n    l: &l\n      m: 3\n  - *l\nc: *l\n", "x.yaml")
-    wanted = {
+    required = {
         (): (2, 1),
         ("a",): (2, 1),
         ("b",): (3, 1),
@@ -274,7 +274,7 @@ def test_positions_of_entries() -> None:
         ("b", 1): (7, 5),
         ("c",): (8, 1),
     }
-    assert {path: tuple(document.position(path)) for path in wanted} == wanted
+    assert {path: tuple(document.position(path)) for path in required} == required
 
 
 def test_below_an_alias_positions_are_those_of_its_value() -> None:

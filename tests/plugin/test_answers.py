@@ -90,14 +90,14 @@ def about_gates(run):
     return [line.partition(" ")[2] for line in gates_in(run.outlines)]
 
 
-def test_what_is_not_said_is_unknown():
+def test_what_is_not_given_is_unknown():
     assert Answer(1).spent == Spent(None, None, None, None, None)
     assert Answer(1, usage={"cost": None, "input_tokens": 3}).spent.to_dict() == {"input_tokens": 3}
     assert Answer(1, model="m", usage={"cost": Decimal("0.5")}, seconds=2).spent == Spent("m", 2, cost=0.5)
 
 
 @pytest.mark.parametrize(
-    ("said", "message"),
+    ("printed", "message"),
     [
         ({"usage": {"tokens": 1}}, "usage has an unknown key 'tokens'; allowed are input_tokens, "),
         ({"usage": 7}, "usage must be a mapping with any of input_tokens, output_tokens, cost, got 7"),
@@ -111,9 +111,9 @@ def test_what_is_not_said_is_unknown():
         ({"model": ""}, "model must be a model's name, or None for unknown, got ''"),
     ],
 )
-def test_what_can_not_be_is_an_error(said, message):
+def test_what_can_not_be_is_an_error(printed, message):
     with pytest.raises(ConfigurationError, match=f"^{re.escape(message)}"):
-        Answer(1, **said)
+        Answer(1, **printed)
 
 
 @pytest.mark.parametrize(("number", "p95"), [(1, 1), (19, 19), (20, 19), (21, 20), (100, 95)])

@@ -28,7 +28,7 @@ def first_line(error):
     return str(error.value).splitlines()[0]
 
 
-def test_what_is_invented_fails_it():
+def test_an_extra_value_fails_it():
     with pytest.raises(AssertionError) as error:
         assert_json_match({"a": 1, "b": 2}, {"a": 1})
     assert first_line(error) == "b (nothing) → 2 (leaf_f1 0.67 < 1.00)"
@@ -52,14 +52,14 @@ def test_thresholds_that_are_reached(threshold):
     assert assert_json_match(*HALF, threshold=threshold).score == 0.5
 
 
-@pytest.mark.parametrize("figure", ["score", "precision", "recall", "f1"])
-def test_every_figure_has_a_threshold(figure):
+@pytest.mark.parametrize("one_score", ["score", "precision", "recall", "f1"])
+def test_every_score_has_a_threshold(one_score):
     with pytest.raises(AssertionError) as error:
-        assert_json_match(*HALF, threshold={figure: 0.51})
-    assert first_line(error) == f"b 3 → 2 (leaf_f1 {NAMES[figure]}0.50 < 0.51)"
+        assert_json_match(*HALF, threshold={one_score: 0.51})
+    assert first_line(error) == f"b 3 → 2 (leaf_f1 {NAMES[one_score]}0.50 < 0.51)"
 
 
-def test_every_figure_that_is_too_low_is_named():
+def test_every_score_that_is_too_low_is_named():
     with pytest.raises(AssertionError) as error:
         assert_json_match(*HALF, threshold={"score": 0.6, "recall": 0.7, "precision": 0.4})
     assert first_line(error) == "b 3 → 2 (leaf_f1 0.50 < 0.60, 1 more score too low)"
@@ -90,7 +90,7 @@ def test_a_pattern_without_a_field_fails_and_names_the_nearest():
     )
 
 
-def test_a_skipped_field_has_no_figure():
+def test_a_skipped_field_has_no_score():
     with pytest.raises(AssertionError, match="is undefined"):
         assert_json_match(*HALF, fields={"b": {"skip": True}}, threshold={"fields": {"b": 0.1}})
 

@@ -27,7 +27,7 @@ def suite(pytester):
     return write
 
 
-def test_figures_and_files_know_the_clusters(suite, workers):
+def test_statistics_and_files_know_the_clusters(suite, workers):
     pytester = suite("    cluster: document {document}\n", wrong=4)
     run = pytester.runpytest("--jsonmatch-fail-under=0.5", "--jsonmatch-json=out.json", "-v", *workers)
     assert (
@@ -119,11 +119,11 @@ def test_a_judge_may_err_and_intervals_do_not_say_so(pytester):
     )
     run = pytester.runpytest(*options)
     assert run.ret == pytest.ExitCode.OK
-    told = "intervals do not account for the judge's errors"
-    assert sum(told in line for line in run.outlines) == 1
-    assert told in (pytester.path / "out.md").read_text(encoding="utf-8")
+    message = "intervals do not account for the judge's errors"
+    assert sum(message in line for line in run.outlines) == 1
+    assert message in (pytester.path / "out.md").read_text(encoding="utf-8")
     for line in (["report", "out.json"], ["diff", "out.json", "out.json"]):
-        assert told in pytester.run(sys.executable, "-m", "pytest_jsonmatch", *line).stdout.str()
+        assert message in pytester.run(sys.executable, "-m", "pytest_jsonmatch", *line).stdout.str()
 
 
 def test_a_gate_that_is_to_be_significant(suite):

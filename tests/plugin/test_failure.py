@@ -183,7 +183,7 @@ def test_more_keys_than_expected_may_be_ignored_or_the_sides_be_swapped():
     ]
 
 
-def test_dates_beside_other_differences_have_a_rule():
+def test_dates_next_to_other_differences_have_a_rule():
     with pytest.raises(AssertionError) as caught:
         assert_json_match({"d": "2026-04-03T00:00:00", "n": 1}, {"d": "2026-04-03", "n": 2})
     rule = 'to compare dates whatever their precision or form: fields={"d": "date"}'

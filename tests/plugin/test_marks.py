@@ -78,7 +78,7 @@ def test_a_mark_wins_over_ini_and_gives_options(pytester, python):
     pytester.runpytest().assert_outcomes(passed=2)
 
 
-def test_an_invented_item_fails_wherever_extra_count_is_given(pytester, python):
+def test_an_extra_item_fails_wherever_extra_count_is_given(pytester, python):
     pytester.makeconftest("""
         def pytest_jsonmatch_register(registry):
             registry.metric("counting", {"base": "json_similarity", "extra": "count"})

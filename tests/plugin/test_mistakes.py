@@ -16,15 +16,15 @@ def test_a_misspelt_argument():
 
 
 @pytest.mark.parametrize(
-    ("actual", "error", "told"),
+    ("actual", "error", "message"),
     [
         ("a/b.json", JsonExtractionError, "it looks like a path: pass the content of the file"),
         (Path("a/b.json"), AssertionError, r"pass the content of the file: path\.read_text\(\)$"),
         ({"a": 1, "b": 2}, AssertionError, "expected is inside actual: if the two were swapped"),
     ],
 )
-def test_the_path_of_an_answer_and_sides_that_are_swapped(actual, error, told):
-    with pytest.raises(error, match=told):
+def test_the_path_of_an_answer_and_sides_that_are_swapped(actual, error, message):
+    with pytest.raises(error, match=message):
         assert_json_match(actual, {"a": 1})
 
 
@@ -69,7 +69,7 @@ cases:
 """
 
 
-def test_a_wrong_configuration_is_an_error_told_once_per_file(pytester):
+def test_a_wrong_configuration_is_an_error_reported_once_per_file(pytester):
     pytester.makefile(".golden.yaml", a=BAD_CONFIGURATION)
     result = pytester.runpytest("--jsonmatch-gate=score >= 0.9")
     result.assert_outcomes(passed=1, errors=3, skipped=1)

@@ -53,8 +53,8 @@ def test_low_scores_and_missing_answers_are_recorded(pytester, workers, conftest
     assert scores == {"good": 1, "low": 0, "cut": 0, "boom": 0}
     assert [name for name, run in runs.items() if run.passed] == ["good"]
     markdown = (pytester.path / "out.md").read_text(encoding="utf-8")
-    told = "3 gates passed; 3 of 4 cases did not pass; 1 unanswered"
-    assert markdown.startswith(f"## ✅ jsonmatch: passed\n\n{told}")
+    message = "3 gates passed; 3 of 4 cases did not pass; 1 unanswered"
+    assert markdown.startswith(f"## ✅ jsonmatch: passed\n\n{message}")
     assert "### Cases that did not pass" in markdown
     run = pytester.runpytest("--jsonmatch-gate=errors == 0", *workers)
     run.assert_outcomes(passed=4)
@@ -74,8 +74,8 @@ def test_a_case_whose_producer_raises_is_unanswered(pytester, workers, conftest,
     gates = [f"--jsonmatch-gate={gate}" for gate in ("answered == 0.75", "answered >= 0.9 significant")]
     run = pytester.runpytest("--jsonmatch-json=out.jsonl", "--jsonmatch-html=out.html", *gates, *workers)
     run.assert_outcomes(**({"passed": 4} if fail == "gate" else {"passed": 1, "failed": 2, "errors": 1}))
-    told = "1 unanswered: 1 TimeoutError; mean score 0.25 with it as 0, 0.33 without"
-    run.stdout.fnmatch_lines(["answered == 0.75 *passed *0.75 *", "  1 of 4 cases unanswered", told])
+    message = "1 unanswered: 1 TimeoutError; mean score 0.25 with it as 0, 0.33 without"
+    run.stdout.fnmatch_lines(["answered == 0.75 *passed *0.75 *", "  1 of 4 cases unanswered", message])
     run.stdout.fnmatch_lines(["answered >= 0.9 significant *failed *"])
     run.stdout.no_fnmatch_line("*before comparing*")
     result = read_results(pytester.path / "out.jsonl")
@@ -96,12 +96,12 @@ def test_a_replay_without_an_answer_leaves_the_case_unanswered(pytester, workers
     )
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     run.assert_outcomes(**({"passed": 4} if fail == "gate" else {"passed": 1, "failed": 2, "errors": 1}))
-    told = "1 unanswered: 1 not recorded; mean score 0.25 with it as 0, 0.33 without"
-    run.stdout.fnmatch_lines(["answered >= 0.9 *failed *0.75 *1 of 4 cases unanswered", told])
+    message = "1 unanswered: 1 not recorded; mean score 0.25 with it as 0, 0.33 without"
+    run.stdout.fnmatch_lines(["answered >= 0.9 *failed *0.75 *1 of 4 cases unanswered", message])
     run.stdout.no_fnmatch_line("*before comparing*")
     if fail == "case":
-        told = "produce and add it, use --jsonmatch-replay=out[/\\]part.jsonl,missing"
-        run.stdout.fnmatch_lines([f"E *part.jsonl has no output of a.golden.yaml::boom; to {told}"])
+        message = "produce and add it, use --jsonmatch-replay=out[/\\]part.jsonl,missing"
+        run.stdout.fnmatch_lines([f"E *part.jsonl has no output of a.golden.yaml::boom; to {message}"])
     (boom,) = [case for case in read_results(pytester.path / "out.jsonl").cases if "boom" in case.id]
     assert boom.runs[0].unanswered == "not recorded"
     assert boom.runs[0].error.startswith("part.jsonl has no output of a.golden.yaml::boom; ")
@@ -156,7 +156,7 @@ def test_faults_of_golden_files_still_fail(pytester):
     run.stdout.fnmatch_lines(["E *did you mean 'ask'*", "a.golden.yaml:1: error"])
 
 
-def test_each_error_is_told_once(pytester, monkeypatch):
+def test_each_error_is_reported_once(pytester, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     pytester.makeini(INI)
     pytester.makeconftest(ASK)

@@ -308,5 +308,5 @@ def test_at_most_eight_values_of_a_fixture_are_compared(pytester, number):
         """
     )
     run = pytester.runpytest("-v", "--jsonmatch-by=prompt")
-    told = [line for line in run.outlines if re.match(r"v\d against v0", line)]
-    assert len(told) == (number - 1 if number == 8 else 0)
+    message = [line for line in run.outlines if re.match(r"v\d against v0", line)]
+    assert len(message) == (number - 1 if number == 8 else 0)

@@ -60,11 +60,11 @@ def returns_awaitable(n):
 def cases(pytester: pytest.Pytester) -> Callable[..., None]:
     """Write a golden file with cases that answer by a producer, each with a number for its input."""
 
-    def write(producer: str, *beside: str, file: str = "a", count: int = 3) -> None:
+    def write(producer: str, *next_to: str, file: str = "a", count: int = 3) -> None:
         pytester.makepyfile(app=APP.format(count=count))
         pytester.makeini("[pytest]\npythonpath = .\n")
         lines = [f"producer: app:{producer}", "cases:"]
-        for n, more in enumerate(beside, 1):
+        for n, more in enumerate(next_to, 1):
             lines += [f"- {{id: c{n}, input: {n}, expected: {{n: {n}}}{more and ', '}{more}}}"]
         pytester.path.joinpath(f"{file}.golden.yaml").write_text("\n".join(lines), "utf-8")
 

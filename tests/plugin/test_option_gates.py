@@ -126,8 +126,8 @@ def test_gates_of_the_configuration_mind_nobody_who_compares_nothing(suite):
     assert gate_lines(run)[1] == "not decided f1 >= 0.95: nothing was compared"
     run = suite.runpytest("-k", "other", "--jsonmatch-gate=f1 >= 0")
     assert run.ret == pytest.ExitCode.TESTS_FAILED
-    told = "failed f1 >= 0: nothing was compared"
-    assert gate_lines(run)[::2] == ["gates, on 0 of 10 cases (-k)", told]
+    reported = "failed f1 >= 0: nothing was compared"
+    assert gate_lines(run)[::2] == ["gates, on 0 of 10 cases (-k)", reported]
 
 
 # -- partial runs ------------------------------------------------------------------------------------------
@@ -308,7 +308,7 @@ def test_subtests_belong_to_their_test(pytester):
     ]
 
 
-def test_no_figure_looks_like_a_limit_that_it_misses(pytester):
+def test_no_statistic_looks_like_a_limit_that_it_misses(pytester):
     pytester.makepyfile(
         test_it="""
         def test_it(assert_json_match):
@@ -365,13 +365,13 @@ def test_a_gate_on_batch_errors_allows_them(pytester, batch_errors):
     result.stdout.no_fnmatch_line("*batch_errors*failed*")
 
 
-def test_a_gate_on_a_figure_that_batch_errors_have_left_out_fails(pytester, batch_errors):
+def test_a_gate_on_a_statistic_that_batch_errors_have_left_out_fails(pytester, batch_errors):
     gates = ["--jsonmatch-gate=f1 >= 0", "--jsonmatch-gate=batch_errors <= 9"]
     result = pytester.runpytest(*gates, "-k", "one")
     result.stdout.fnmatch_lines(["f1 >= 0 *failed*", "  batch errors: no leaf is left to count"])
 
 
-def test_a_case_without_figures_comes_back_from_a_result_file(pytester, batch_errors):
+def test_a_case_without_statistics_comes_back_from_a_result_file(pytester, batch_errors):
     pytester.runpytest("--jsonmatch-json=out.json")
     results = read_results(pytester.path / "out.json")
     assert [(case.id, case.has_figures, case.mean("f1")) for case in results.cases] == [

@@ -69,7 +69,7 @@ def report(suite, *arguments):
     return (suite.path / "out.md").read_text(encoding="utf-8")
 
 
-def test_the_worst_comes_first(suite):
+def test_the_lowest_scoring_comes_first(suite):
     suite.makepyfile(test_plain="def test_plain():\n    assert 0\n")
     gates = [r'--jsonmatch-gate=fields["[\"na|me\"]"].score == 0', "--jsonmatch-gate=pass_rate > 0.9"]
     text = report(suite, *gates)

@@ -42,7 +42,7 @@ def test_what_the_suite_skips_adds_to_what_a_test_or_a_case_skips(pytester, work
     result.assert_outcomes(passed=4, failed=1, warnings=0)
 
 
-def test_a_skip_of_a_case_that_matches_nothing_is_told_at_its_line(pytester):
+def test_a_skip_of_a_case_that_matches_nothing_is_reported_at_its_line(pytester):
     text = GOLDEN.replace("skip: [id]", "skip:\n- id\n- '**.at'\n- idd")
     pytester.makefile(".golden.yaml", a=text.replace("skip: [note]", "skip: [note, notes]"))
     result = pytester.runpytest(*SHOWN)

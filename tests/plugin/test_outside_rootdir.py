@@ -116,7 +116,7 @@ def test_symbolic_links_are_followed(pytester, project):
         E *: {refusal(project, "expected_file", "folder/value.json", leads)}""")
 
 
-def test_a_golden_file_elsewhere_may_name_what_lies_beside_it(pytester, project):
+def test_a_golden_file_elsewhere_may_name_what_lies_next_to_it(pytester, project):
     write(
         project / "outside" / "b.golden.yaml",
         "cases:\n"
@@ -127,8 +127,8 @@ def test_a_golden_file_elsewhere_may_name_what_lies_beside_it(pytester, project)
     write(project / "above.json", '{"a": 1}')
     outcome = pytester.runpytest("--rootdir=.", "../outside/b.golden.yaml")
     outcome.assert_outcomes(passed=2, errors=1)
-    told = refusal(project, "expected_file", "../above.json")
-    outcome.stdout.fnmatch_lines(f"E *b.golden.yaml:4:31: {told}")
+    reported = refusal(project, "expected_file", "../above.json")
+    outcome.stdout.fnmatch_lines(f"E *b.golden.yaml:4:31: {reported}")
 
 
 def test_a_folder_of_golden_files_may_be_a_link(pytester, project):
@@ -161,8 +161,8 @@ def test_cases_of_python_tests_keep_to_it(pytester, project):
     write(project / "project" / "test_it.py", f"from pytest_jsonmatch import golden_cases\n\n{test}")
     outcome = pytester.runpytest("-k", "of-expected or inside")
     outcome.assert_outcomes(passed=1, failed=1)
-    told = refusal(project, "expected_file", "../../outside/value.json")
-    outcome.stdout.fnmatch_lines(f"E *GoldenFileError: cases/a.yaml:11:5: {told}")
+    reported = refusal(project, "expected_file", "../../outside/value.json")
+    outcome.stdout.fnmatch_lines(f"E *GoldenFileError: cases/a.yaml:11:5: {reported}")
 
 
 LARGE = f"cases:\n- id: one\n  title: {'x' * 2**24}\n  actual: {{a: 1}}\n  expected: {{a: 1}}\n"

@@ -156,7 +156,7 @@ def test_the_last_rerun_wins(pytester, python, recorded, processes):
     assert recorded() == [("test_it.py::test_flaky#1", 1.0), ("test_it.py::test_flaky#2", 1.0)]
 
 
-def test_a_rerun_begins_its_user_properties_anew(pytester, python):
+def test_a_rerun_begins_its_user_properties_again(pytester, python):
     pytest.importorskip("pytest_rerunfailures")
     python("""
         tries = []
@@ -171,7 +171,7 @@ def test_a_rerun_begins_its_user_properties_anew(pytester, python):
     assert reports[-1].user_properties == [
         ("try", 0),
         ("try", 1),
-        *((f"jsonmatch_{figure}", 1.0) for figure in ("score", "precision", "recall", "f1")),
+        *((f"jsonmatch_{statistic}", 1.0) for statistic in ("score", "precision", "recall", "f1")),
     ]
 
 
@@ -222,7 +222,7 @@ def test_half_a_surrogate_pair_does_not_end_a_run(pytester, recorded, workers):
     assert recorded() == [("\\ud83d", 0.0)]
 
 
-def test_figures_are_properties_of_the_test_in_junit(pytester, python, workers):
+def test_statistics_are_properties_of_the_test_in_junit(pytester, python, workers):
     python("""
         def test_one():
             assert_json_match({}, {})

@@ -101,7 +101,7 @@ def test_snapshots_are_compared_and_only_wrong_values_are_written(run):
     result.assert_outcomes(passed=5, failed=1)
 
 
-def test_what_is_wrong_is_said(run, pytester):
+def test_what_is_wrong_is_reported(run, pytester):
     pytester.path.joinpath("test_it.py").write_text(
         """\
 import inline_snapshot

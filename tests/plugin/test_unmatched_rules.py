@@ -27,7 +27,7 @@ def warnings_of(result):
     return [line.strip() for line in result.outlines if "JsonMatchWarning" in line]
 
 
-def test_rules_of_an_assertion_are_told_once_per_test(pytester, workers):
+def test_rules_of_an_assertion_are_reported_once_per_test(pytester, workers):
     pytester.makepyfile("""
         def test_it(assert_json_match):
             rules = {"a": {"weight": 2}, "b": {"weight": 2}, "c[].d": {"skip": True}, "e.f": {"skip": True}}
@@ -53,7 +53,7 @@ def test_limits_of_fields_are_rules_too(pytester):
     )
 
 
-def test_rules_of_golden_files_are_told_at_the_end(pytester, workers):
+def test_rules_of_golden_files_are_reported_at_the_end(pytester, workers):
     pytester.makefile(".golden.yaml", r=RULES_BESIDE_CASES)
     result = pytester.runpytest(*SHOWN, *workers)
     result.assert_outcomes(passed=2, warnings=2)
@@ -66,14 +66,14 @@ def test_rules_of_golden_files_are_told_at_the_end(pytester, workers):
 
 
 @pytest.mark.parametrize("way", [("-k", "one"), ("r.golden.yaml::one",)])
-def test_a_rule_is_not_told_before_all_its_cases_have_run(pytester, way):
+def test_a_rule_is_not_reported_before_all_its_cases_have_run(pytester, way):
     pytester.makefile(".golden.yaml", r=RULES_BESIDE_CASES)
     result = pytester.runpytest(*SHOWN, *way)
     result.assert_outcomes(passed=1, deselected=1 if way[0] == "-k" else 0)
     assert warnings_of(result) == []
 
 
-def test_a_rule_is_not_told_if_a_case_did_not_come_to_its_end(pytester):
+def test_a_rule_is_not_reported_if_a_case_did_not_come_to_its_end(pytester):
     broken = RULES_BESIDE_CASES.replace("  actual: {total: 1, items: [{price: 2}]}", "  actual: no JSON")
     pytester.makefile(".golden.yaml", r=broken)
     result = pytester.runpytest(*SHOWN)

@@ -172,7 +172,7 @@ def test_a_folder_that_may_only_be_read(pytester, option, message):
 
 
 @pytest.mark.parametrize("what", ["KeyboardInterrupt", "OSError(28, 'No space left on device')"])
-def test_files_are_as_they_were_if_writing_them_anew_is_cut_short(suite, what):
+def test_files_are_as_they_were_if_writing_them_again_is_cut_short(suite, what):
     suite.runpytest_subprocess(*FILES)
     before = {name: (suite.path / name).read_bytes() for name in FILES.values()}
     suite.makeconftest(f"import os\n\ndef full(file):\n    raise {what}\n\nos.fsync = full\n")

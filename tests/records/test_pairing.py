@@ -93,7 +93,7 @@ def test_an_answer_that_cannot_be_read_is_named_by_its_line(tmp_path):
         (iter([{"id": 1}, {"id": 1}]), "gold record 2 has the same id as an earlier record: 1"),
     ],
 )
-def test_gold_records_that_cannot_be_told_apart(gold, message):
+def test_gold_records_that_cannot_be_distinguished(gold, message):
     with pytest.raises(GoldValidationError) as caught:
         compare_corpus([{"id": 1}, {"id": 9}] if isinstance(gold, list) else [{"id": 9}], gold, id="id")
     assert str(caught.value) == message
@@ -160,7 +160,7 @@ def test_files_are_closed_whatever_happens(tmp_path):
     [(7, "7", "7 and '7'"), ("caf\u00e9", "cafe\u0301", r"'caf\xe9' and 'cafe\u0301'")],
 )
 def test_ids_that_differ_only_in_form(gold, answer, shown):
-    told = f"1 id differs only in type or Unicode form, such as {shown}: write ids alike on both sides"
+    reported = f"1 id differs only in type or Unicode form, such as {shown}: write ids alike on both sides"
     with pytest.warns(JsonMatchWarning) as caught:
         compare_corpus([{"id": answer, "v": 1}, {"id": 1}], [{"id": gold, "v": 1}, {"id": 1}], id="id")
-    assert [str(warning.message) for warning in caught] == [told]
+    assert [str(warning.message) for warning in caught] == [reported]

@@ -70,7 +70,7 @@ def write_files(folder, records):
     return folder
 
 
-def figures(run) -> Any:
+def statistics(run) -> Any:
     """Everything that the result contains, but for the share of text, which only some forms are."""
     return {name: value for name, value in run.to_dict().items() if name != "parse_rate"}
 
@@ -92,12 +92,12 @@ def test_all_forms_give_the_same_numbers(tmp_path, seed):
         "tsv": lambda records, name: write_csv(tmp_path / f"{name}.tsv", records, "\t"),
         "array": lambda records, name: write_array(tmp_path / f"{name}.json", records),
     }
-    told = {
-        name: figures(compare_corpus(make(shuffled, "answers"), make(gold, "gold"), **options))
+    reported = {
+        name: statistics(compare_corpus(make(shuffled, "answers"), make(gold, "gold"), **options))
         for name, make in forms.items()
     }
     for name in forms:
-        assert told[name] == told["list"], name
+        assert reported[name] == reported["list"], name
 
 
 def write_array(path, records):

@@ -64,7 +64,7 @@ def answers(before, after, expected=GOLD):
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told", "undetected"),
+    ("before", "after", "message", "undetected"),
     [
         (mixed(40, 20), mixed(40, 0), " is significantly better in mean score (+0.167) and on `total` (+0.500), no other significant change", ""),
         (mixed(40, 0), mixed(40, 20), " is significantly worse in mean score (-0.167) and on `total` (-0.500), no other significant change", ""),
@@ -72,16 +72,16 @@ def answers(before, after, expected=GOLD):
         (mixed(40, 3), mixed(40, 1), ": no significant change from `v1`", "0.093"),
     ],
 )  # fmt: skip
-def test_the_verdict_comes_first(before, after, told, undetected):
+def test_the_verdict_comes_first(before, after, message, undetected):
     number = f"{len(before.cases)} cases"
     if undetected:
         number = f"with {number}, changes of the mean score up to {undetected} could go undetected"
-    assert shown(before, after, width=400)[0] == f"`v2`{told}; {number}"
+    assert shown(before, after, width=400)[0] == f"`v2`{message}; {number}"
 
 
 def test_few_cases_and_none():
-    (told, *_) = shown(mixed(3, 0), mixed(3, 3), width=400)
-    assert told == "`v2`: the change from `v1` is not tested; 3 cases, it takes at least 5"
+    (message, *_) = shown(mixed(3, 0), mixed(3, 3), width=400)
+    assert message == "`v2`: the change from `v1` is not tested; 3 cases, it takes at least 5"
     assert shown(run(), mixed(2, 0)) == [
         "no case is in both `v1` and `v2`: cases are paired by their ids",
         "",
@@ -242,7 +242,7 @@ def test_only_the_largest_changes_of_very_many_are_shown():
     assert several.count("  … 34 more rows (-v)") == 4
 
 
-def test_what_answers_took_stands_beside_it():
+def test_cost_and_latency_are_next_to_the_comparison():
     cheap, dear = (run(GOLD, GOLD, spent=Spent("m", seconds=s, cost=c)) for s, c in ((1, 0.5), (2, 0.25)))
     assert shown(cheap, dear)[-3:] == [
         "run  answers  mean score  seconds  p95  cost  total cost",
@@ -263,12 +263,12 @@ def prompts(**wrong):
 
 def test_values_of_a_fixture_are_compared_with_the_first():
     report = build(prompts(v1=12, v2=0, v3=12))
-    told = [
+    message = [
         "v2` is significantly better in mean score (+0.200) and on `total` (+0.600)",
         "v3`: no significant change from `v1`; with 20 cases, changes of the mean score up to 0.",
     ]
     text = " ".join(line_text(line) for line in blocks_lines(report, TerminalStyle(width=300)))
-    for each in told:
+    for each in message:
         assert each in text
         assert each in markdown(report, 10**6)
         assert each.replace("`v1`", "<code>v1</code>").replace("v3`", "v3</code>").partition(" (")[0].replace(

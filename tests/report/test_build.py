@@ -157,7 +157,7 @@ def test_a_name_with_a_scope_has_one_value_wherever_it_is_shown():
     assert compared == 4 + 4 + 8
 
 
-def test_all_figures_of_a_run_have_the_same_number_of_decimals():
+def test_all_statistics_of_a_run_have_the_same_number_of_decimals():
     near = {"actual": {"t": "a" * 999 + "b"}, "expected": {"t": "a" * 1000}}
     results = run(
         *(
@@ -256,7 +256,7 @@ def test_a_refusal_spells_the_difference_out():
 
 
 @pytest.mark.parametrize("unicode", [True, False])
-def test_figures_with_their_intervals(unicode):
+def test_statistics_with_their_intervals(unicode):
     results = many(40, wrong=range(20))
     report = build(results, ReportRequest(has_intervals=True))
     means, leaves = (
@@ -290,7 +290,7 @@ def shown(*cases, width=80, **more):
     return texts(rest, width=width)
 
 
-def test_figures_by_the_parameters_of_a_fixture():
+def test_statistics_by_the_parameters_of_a_fixture():
     both = [case(f"a[{model}]", answer, model=model) for model, answer in zip(MODELS, (WRONG, GOLD))][::-1]
     assert shown(both[0]) == []
     # Runs of a case count as one.
@@ -307,7 +307,7 @@ def test_columns_without_room_are_left_out_the_last_first():
         assert {*header.split()[1:]} == there
 
 
-def test_figures_by_a_tag_name_their_scope():
+def test_statistics_by_a_tag_name_their_scope():
     scan, phone = ({"source": name} for name in ("scan", "phone"))
     cases = [case("a", GOLD, tags=scan), case("b", WRONG, tags=phone), case("c", GOLD)]
     assert shown(*cases, by=["source"])[:5:4] == ["by source, mean over cases", "1 case without this tag"]
@@ -315,7 +315,7 @@ def test_figures_by_a_tag_name_their_scope():
     assert shown(cases[2], by=["sauce"]) == ["nothing has any tag"]
 
 
-def test_what_answers_took_by_model():
+def test_cost_and_latency_by_model():
     spent = {"a": (WRONG, Spent("b", cost=0.5)), "b": (GOLD, Spent("a")), "c": (GOLD, Spent())}
     cases = [case(name, answer, spent=each) for name, (answer, each) in spent.items()]
     assert shown(*cases) == [

@@ -75,7 +75,7 @@ def test_intervals():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("f2",), "unknown statistic 'f2'"),
         (("errors",), "errors has no interval: name a score, a rate or a share, such as 'f1'"),
@@ -83,10 +83,10 @@ def test_intervals():
         (("f1", "o"), 'fields["o"].f1: no compared field matches; known: m, n'),
     ],
 )
-def test_what_has_no_interval(arguments, told):
+def test_what_has_no_interval(arguments, message):
     with pytest.raises(ConfigurationError) as caught:
         run(1).interval(*arguments)
-    assert str(caught.value).startswith(told)
+    assert str(caught.value).startswith(message)
 
 
 def test_partial_runs_have_no_intervals():

@@ -40,7 +40,7 @@ ANSWERS = [
 ]
 
 
-def test_the_most_frequent_differences_of_the_worst_field() -> None:
+def test_the_most_frequent_differences_of_the_lowest_scoring_field() -> None:
     assert lines_below(*ANSWERS[:-2], ANSWERS[-1]) == [
         "differences, expected → actual:",
         '  vendor  "Acme" → "ACME Inc"  ×4',
@@ -61,7 +61,7 @@ def test_with_v_those_of_every_field() -> None:
     ]
 
 
-def test_equally_frequent_ones_begin_with_the_worst() -> None:
+def test_equally_frequent_ones_begin_with_the_lowest_scoring() -> None:
     pairs = [({"n": each}, {"n": "completed"}) for each in ("complete", "open", "completd")]
     found = lines_below(*pairs, metric="json_similarity")
     assert found[1] == '  n  "completed" → "open"'

@@ -245,7 +245,7 @@ def test_a_reason_that_is_cut_begins_with_what_to_do():
     assert text.partition("\n")[2].count("…") == 2
 
 
-def test_every_figure_that_is_too_low_is_named():
+def test_every_statistic_that_is_too_low_is_named():
     failures = [
         ScoreCheck("recall", 0.949_96, 0.95),
         ScoreCheck('fields["items[].price"]', 0.5, 1.0),
@@ -294,7 +294,7 @@ note: line 1: the key 'a' occurs twice in one object; the last one
 """)
 
 
-def test_every_field_gets_a_line_and_the_worst_ones_the_rest():
+def test_every_field_gets_a_line_and_the_lowest_scoring_ones_the_rest():
     expected = {"items": [{"price": index} for index in range(1000)], "x": 1}
     actual = {"items": [{"price": index + 1} for index in range(1000)], "x": 2}
     assert lines(message(actual, expected))[3:] == lines("""
@@ -444,7 +444,7 @@ def test_whatever_the_data_the_message_is_short_narrow_and_clean(metric, actual,
         assert unicode or text.isascii()
 
 
-def test_indices_of_expected_and_actual_are_told_apart():
+def test_indices_of_expected_and_actual_are_distinguished():
     expected = {"items": [{"sku": "a", "n": 1}, {"sku": "b", "n": 2}, {"sku": "c", "n": 3}], "tags": ["x"]}
     actual = {"items": [{"sku": "b", "n": 2, "m": 0}, {"sku": "c", "n": 4}, {"q": 5}], "tags": ["x", "y"]}
     shown = message(actual, expected, metric="leaf_f1", options={"arrays": "unordered"})

@@ -79,10 +79,10 @@ def corpus() -> RunResult:
 def hostile() -> RunResult:
     bad = {HOSTILE: HOSTILE, "same": [HOSTILE]}
     found = case(HOSTILE, {HOSTILE: "x", HOSTILE * 2: 1}, bad, tags={"model": HOSTILE})
-    told = broken_case(HOSTILE + "2", HOSTILE)
+    message = broken_case(HOSTILE + "2", HOSTILE)
     other = case("t.py::other", bad, bad, tags={"model": "plain"})
     origin: Any = {"created": HOSTILE, "commit": HOSTILE, "versions": {HOSTILE: HOSTILE}}
-    return RunResult.of_cases((found, told, other), **origin, collected=4, narrowed=(HOSTILE,))
+    return RunResult.of_cases((found, message, other), **origin, collected=4, narrowed=(HOSTILE,))
 
 
 SAMPLES = {

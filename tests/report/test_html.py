@@ -52,8 +52,8 @@ def test_verdict_failing_cases_fields_and_statistics_in_this_order() -> None:
         )
     )
     places = [
-        text.index(said)
-        for said in (
+        text.index(printed)
+        for printed in (
             "failed 1 of 2 gates failed 1 of 2 cases failed",
             "pass_rate &gt;= 0.75 failed 0.50 0.75 -0.25 1 of 2 cases",
             "Cases: 1 of 2 failed",
@@ -206,6 +206,6 @@ def test_blocks_alone_are_html_without_a_script_or_anything_that_needs_one() -> 
 
 def test_without_jinja2(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    told = "an HTML report needs jinja2; install it with: pip install 'pytest-jsonmatch[html]'"
-    with pytest.raises(ConfigurationError, match=f"^{re.escape(told)}$"):
+    message = "an HTML report needs jinja2; install it with: pip install 'pytest-jsonmatch[html]'"
+    with pytest.raises(ConfigurationError, match=f"^{re.escape(message)}$"):
         html_page(build(RunResult.of_cases()))

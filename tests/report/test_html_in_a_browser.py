@@ -312,7 +312,7 @@ def test_runs_and_cases_that_failed_before_comparing(browser: Browser) -> None:
     assert browser.texts(".part-title") == ["run 1 of 3: passed", "run 2 of 3: failed"]
 
 
-def test_what_a_screen_reader_is_told(browser: Browser) -> None:
+def test_what_a_screen_reader_reads(browser: Browser) -> None:
     browser.open(page())
     assert [name.strip() for name in browser.names("heading")] == [
         "jsonmatch",

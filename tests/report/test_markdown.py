@@ -139,7 +139,7 @@ def test_a_baseline():
 # -- annotations -------------------------------------------------------------------------------------------
 
 
-def test_ten_annotations_the_worst_first():
+def test_ten_annotations_the_lowest_scoring_first():
     cases = [
         case(f"t.py::case-{number:02}", {"x": 1}, {}, f"AssertionError: {number}") for number in range(15)
     ]

@@ -114,7 +114,7 @@ def test_nothing_if_nothing_is_asked_or_compared():
     assert (shown(SESSION, mode="none"), shown([]), shown([], mode="all")) == ([], [], [])
 
 
-def test_the_figure_that_is_too_low_is_named():
+def test_the_statistic_that_is_too_low_is_named():
     session = [
         compared("recall", {"a": 1}, {"a": 1, "b": 2}, threshold={"score": 0.1, "recall": 0.75}),
         compared("field", {"a": 1, "b": 0}, {"a": 1, "b": 2}, threshold={"score": 0.1, "fields": {"b": 0.5}}),
@@ -132,7 +132,7 @@ no field          c – < 0.50
 """)
 
 
-def test_many_rows_and_cases_are_capped_and_the_worst_of_them_shown():
+def test_many_rows_and_cases_are_capped_and_the_lowest_scoring_of_them_shown():
     good = {f"good{index}": index for index in range(100)}
     bad = {f"bad{index}": index for index in range(1, 3)}
     session = [
@@ -179,7 +179,7 @@ def test_colours_follow_the_score():
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
 PATHS = st.lists(ANY_TEXT | st.just(ELEMENT), max_size=5).map(format_path)
-FIGURES = st.lists(st.integers(0, 99_999), min_size=6, max_size=6).map(
+STATISTICS = st.lists(st.integers(0, 99_999), min_size=6, max_size=6).map(
     lambda counts: FieldAggregation(
         *counts, *[0] * 2, 0.5 * sum(counts[:2]), 0.5 * sum(counts[:2]), sum(counts[:3]), sum(counts[:4])
     )
@@ -190,7 +190,7 @@ COMPARISONS = st.builds(
     *[st.floats(0, 1)] * 4,
     passed=st.booleans(),
     threshold=st.fixed_dictionaries({}, optional={"score": st.floats(0, 1), "f1": st.floats(0, 1)}),
-    fields=st.dictionaries(PATHS, FIGURES, max_size=5),
+    fields=st.dictionaries(PATHS, STATISTICS, max_size=5),
     counts=st.just({}),
     errors=st.lists(ANY_TEXT, max_size=2).map(tuple),
     warnings=st.lists(ANY_TEXT, max_size=2).map(tuple),
@@ -212,13 +212,13 @@ def test_whatever_the_paths_no_line_is_wider_than_the_terminal(comparisons, widt
     assert not {character for character in text if unicodedata.category(character)[0] == "C"}
 
 
-def test_an_answer_without_json_is_told_apart_from_one_that_is_not_valid():
+def test_an_answer_without_json_is_distinguished_from_one_that_is_not_valid():
     case = replace(compared("a", {}, {"n": 1}, limit=0.0), passed=False, validity="invalid")
     assert "not valid by the schema" in shown([case])[2]
     assert "no JSON found" in shown([replace(case, parsed=False)])[2]
 
 
-def test_inventions_have_a_column_only_where_the_metric_counts_them():
+def test_extra_values_have_a_column_only_where_the_metric_counts_them():
     counted = compared("one", {"a": 1, "b": 2}, {"a": 1}, extra="count")
     (row,) = (line for line in shown([counted], width=120) if line.startswith("b  "))
     assert row.split()[5] == "1"

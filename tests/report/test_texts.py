@@ -202,7 +202,7 @@ def test_a_value_and_its_limit_differ_as_printed(value, limit, shown):
 
 
 @law(SCORES, SCORES, also=[(0.95, 0.9500000000000001)])
-def test_the_lower_figure_reads_as_the_lower_one(value, limit):
+def test_the_lower_statistic_reads_as_the_lower_one(value, limit):
     assume(value < limit)
 
     shown = limit_texts(value, limit)

@@ -29,9 +29,14 @@ def test_a_case_that_changes_changes_its_own_line_and_the_head():
 
 def test_what_a_person_finds_in_it():
     head, case = map(json.loads, text_of(result_of(a=({"x": 1, "y": 2}, {"x": 1, "y": 1}))).splitlines())
-    figures = head.pop("figures")
+    statistics = head.pop("figures")
     assert head == {"format": "jsonmatch-results", "version": 3, "collected": 1}
-    assert (figures["cases"], figures["pass_rate"], figures["score"], figures["omission_rate"]) == (
+    assert (
+        statistics["cases"],
+        statistics["pass_rate"],
+        statistics["score"],
+        statistics["omission_rate"],
+    ) == (
         1,
         0,
         0.5,
@@ -86,7 +91,7 @@ def lines(*found):
     ],
     ids=map(str, range(18)),
 )
-def test_what_is_no_result_file(tmp_path, monkeypatch, text, message):
+def test_what_is_not_a_result_file(tmp_path, monkeypatch, text, message):
     monkeypatch.chdir(tmp_path)
     Path("x.json").write_text(text, encoding="utf-8")
     with pytest.raises(ConfigurationError) as caught:

@@ -31,10 +31,12 @@ FIELD = FieldAggregation.from_list([1, 2, 1, 1, 1, 1, 3, 4, 1.5, 1.5, 4.0, 4.0])
 
 
 def comparison(**more: Any) -> Comparison:
-    figures = {"score": 0.5, "precision": 0.5, "recall": 0.25, "f1": 1 / 3}
+    statistics = {"score": 0.5, "precision": 0.5, "recall": 0.25, "f1": 1 / 3}
     if not more.get("has_figures", True):
-        figures = dict.fromkeys(figures, 0.0)
-    return Comparison("a#1", "a", "pairwise_f1", "pairwise_f1|options:none", **figures, passed=False, **more)
+        statistics = dict.fromkeys(statistics, 0.0)
+    return Comparison(
+        "a#1", "a", "pairwise_f1", "pairwise_f1|options:none", **statistics, passed=False, **more
+    )
 
 
 SCHEMA_OF_GOLD = {

@@ -64,7 +64,7 @@ def test_a_leaf(leaf: dict[str, Any], comparator: str | None) -> None:
         {"type": "object", "x-eval-compare": "exact", "properties": {"a": {"type": "string"}}},
     ],
 )
-def test_what_is_said_already_stays(leaf: dict[str, Any]) -> None:
+def test_what_is_written_already_stays(leaf: dict[str, Any]) -> None:
     before = repr(leaf)
     assert repr(annotate_xeval(leaf)) == before
 
@@ -124,7 +124,7 @@ def test_nodes_hold_what_was_changed_by_the_type_of_the_value(
     assert dict(parse_eval_schema({} if types is None else {"type": types}).type_default) == defaults
 
 
-def test_a_schema_parsed_before_a_change_is_parsed_anew() -> None:
+def test_a_schema_parsed_before_a_change_is_parsed_again() -> None:
     schema = {"type": "string"}
     parse_eval_schema(schema)
     set_type_default("string", "jaccard")
@@ -132,7 +132,7 @@ def test_a_schema_parsed_before_a_change_is_parsed_anew() -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"extra": "ignore"}, {"schema": {}}])
-def test_a_comparison_made_before_a_change_is_made_anew(options: dict[str, object]) -> None:
+def test_a_comparison_made_before_a_change_is_made_again(options: dict[str, object]) -> None:
     assert compare_json({"a": "x"}, {"a": "xy"}, **options).score == 0.0
     set_type_default("string", "levenshtein")
     assert compare_json({"a": "x"}, {"a": "xy"}, **options).score == 0.5

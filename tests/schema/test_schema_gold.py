@@ -20,7 +20,7 @@ PERSON = {
 }
 
 
-def told(gold: list[Any], schema: dict[str, Any], **options: Any) -> list[str]:
+def reported(gold: list[Any], schema: dict[str, Any], **options: Any) -> list[str]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         validate_gold(gold, schema, **options)
@@ -46,7 +46,7 @@ def told(gold: list[Any], schema: dict[str, Any], **options: Any) -> list[str]:
     ],
 )
 def test_gold_that_fits(record: Any, schema: Any) -> None:
-    assert told([record], schema) == []
+    assert reported([record], schema) == []
 
 
 @pytest.mark.parametrize(
@@ -75,17 +75,17 @@ def test_the_error_survives_pickling() -> None:
     assert (str(error), error.record_id, error.path) == ("told", "r1", "a.b")
 
 
-def test_missing_fields_are_told_once_for_each_field() -> None:
+def test_missing_fields_are_reported_once_for_each_field() -> None:
     gold = [
         {"age": 1, "pets": []},
         {"name": "Bo", "age": 2, "pets": [{}, {"name": "x"}, {}]},
         {"age": 3, "pets": []},
     ]
-    assert told(gold, PERSON) == [
+    assert reported(gold, PERSON) == [
         "name: is missing and is not scored there (2 times, first in record 1 at 'name')",
         "pets[].name: is missing and is not scored there (2 times, first in record 2 at 'pets[0].name')",
     ]
-    assert told(gold, PERSON, warn_missing=False) == []
+    assert reported(gold, PERSON, warn_missing=False) == []
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_missing_fields_are_told_once_for_each_field() -> None:
     ],
 )
 def test_another_type_is_a_warning(schema: dict[str, Any], value: object, message: str) -> None:
-    assert told([{"a": value}], {"properties": {"a": schema}}) == [message]
+    assert reported([{"a": value}], {"properties": {"a": schema}}) == [message]
 
 
 def test_ids_name_the_record_and_need_not_be_listed() -> None:
@@ -141,7 +141,7 @@ def test_the_first_alternative_that_accepts_the_value_is_the_one_that_counts() -
             {"properties": {"kind": {"const": "fish"}, "fins": {"type": "integer"}}, "required": ["kind"]},
         ]
     }
-    assert told([{"kind": "fish", "fins": 2}, {"kind": "dog", "legs": 4}], schema) == []
+    assert reported([{"kind": "fish", "fins": 2}, {"kind": "dog", "legs": 4}], schema) == []
     with pytest.raises(GoldValidationError, match="record 1: 'legs' is not in the schema"):
         validate_gold([{"kind": "fish", "legs": 2}], schema, warn_missing=False)
 
@@ -151,6 +151,6 @@ def test_a_recursive_schema_and_deep_gold() -> None:
     deep: dict[str, Any] = {"n": "one"}
     for _ in range(127):
         deep = {"child": deep}
-    (message,) = told([deep], schema, warn_missing=False)
+    (message,) = reported([deep], schema, warn_missing=False)
     assert message.startswith("child.child.")
     assert ": is not of type integer (once in record 1 at 'child.child." in message

@@ -193,7 +193,7 @@ def test_branches_that_differ_in_type_or_in_nothing_are_one_place(
     assert (node.types, node.branches) == (types, ())
 
 
-def test_branches_with_rules_of_their_own_are_told_apart_by_type() -> None:
+def test_branches_with_rules_of_their_own_are_distinguished_by_type() -> None:
     node = parse_eval_schema(
         {
             "x-eval-weight": 2,
@@ -239,7 +239,7 @@ def test_alternatives_of_one_type_are_tried_in_order() -> None:
     assert [list(branch.properties or {}) for _, branch in branches] == [["x"], ["city"], []]
 
 
-def test_a_union_holds_with_all_that_stands_beside_it_and_a_second_one_is_an_error() -> None:
+def test_a_union_holds_with_all_that_stands_next_to_it_and_a_second_one_is_an_error() -> None:
     schema: dict[str, Any] = {
         "properties": {"a": {}},
         "anyOf": [
@@ -256,7 +256,7 @@ def test_a_union_holds_with_all_that_stands_beside_it_and_a_second_one_is_an_err
         parse_eval_schema(schema)
 
 
-def test_a_union_inside_a_branch_holds_with_what_stands_beside_it() -> None:
+def test_a_union_inside_a_branch_holds_with_what_stands_next_to_it() -> None:
     node = parse_eval_schema(
         {
             "anyOf": [
@@ -333,8 +333,8 @@ def test_a_list_of_synonyms_that_takes_the_whole_enum_is_odd() -> None:
     currency = {"enum": ["EUR", "USD"], "x-eval-compare": {"oneof": {"values": ["EUR", "USD", "GBP"]}}}
     with pytest.warns(JsonMatchWarning) as caught:
         parse_eval_schema({"properties": {"currency": currency}})
-    (told,) = caught
-    assert str(told.message) == "currency: oneof accepts every value of the enum; did you mean exact?"
+    (reported,) = caught
+    assert str(reported.message) == "currency: oneof accepts every value of the enum; did you mean exact?"
 
 
 @pytest.mark.parametrize(

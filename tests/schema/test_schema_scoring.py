@@ -10,12 +10,12 @@ from pytest_jsonmatch import ConfigurationError, GoldValidationError, compare_js
 from pytest_jsonmatch.schema import reset_type_defaults, set_type_default
 
 
-def told(result: Any) -> list[tuple[Any, ...]]:
+def reported(result: Any) -> list[tuple[Any, ...]]:
     return [(each.path, each.status, each.score, each.weight) for each in result.field_results]
 
 
 def scored(actual: object, expected: object, schema: Any, **options: Any) -> list[tuple[Any, ...]]:
-    return told(compare_json(actual, expected, metric="leaf_f1", schema=schema, **options))
+    return reported(compare_json(actual, expected, metric="leaf_f1", schema=schema, **options))
 
 
 def of(**properties: Any) -> dict[str, Any]:
@@ -161,7 +161,11 @@ def test_field_match_takes_a_schema_too() -> None:
         metric="field_match",
         schema=schema,
     )
-    assert told(result) == [("a", "match", 1.0, 1.0), ("b", "match", 1.0, 1.0), ("c", "skipped", 0.0, 1.0)]
+    assert reported(result) == [
+        ("a", "match", 1.0, 1.0),
+        ("b", "match", 1.0, 1.0),
+        ("c", "skipped", 0.0, 1.0),
+    ]
 
 
 @pytest.mark.parametrize(

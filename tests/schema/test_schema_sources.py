@@ -150,10 +150,12 @@ def test_references_stay_in_the_allowed_folders(tmp_path: Path) -> None:
     write(project / "part.json", {"type": "string"})
     schema = {"properties": {"p": {"$ref": "../outside.json"}, "q": {"anyOf": [{"$ref": "part.json"}, {}]}}}
     path = write(project / "schemas" / ".." / "a.json", schema)
-    told = f"{outside.resolve()} is outside of {project}; move the file into it"
+    reported = f"{outside.resolve()} is outside of {project}; move the file into it"
     for source in (path, {"properties": {"p": {"$ref": outside.as_uri()}}}):
         assert parse_eval_schema(source).properties
-        with pytest.raises(ConfigurationError, match=rf"^p: \$ref '.*' does not resolve: {re.escape(told)}$"):
+        with pytest.raises(
+            ConfigurationError, match=rf"^p: \$ref '.*' does not resolve: {re.escape(reported)}$"
+        ):
             parse_eval_schema(source, folders=(str(project),))
     (project / "link.json").symlink_to(outside)
     with pytest.raises(ConfigurationError, match=r"outside\.json is outside of "):
@@ -181,10 +183,10 @@ def test_file_addresses(tmp_path: Path, reference: str, reason: str | None) -> N
 
 @pytest.mark.parametrize("reference", ["b.json", "https://example.org/b.json"])
 def test_a_reference_from_a_dict_to_elsewhere(reference: str) -> None:
-    told = (
+    reported = (
         f"p: $ref {reference!r} does not resolve: {reference!r} is not a file, and nothing is fetched from "
     )
-    with pytest.raises(ConfigurationError, match=f"^{re.escape(told)}"):
+    with pytest.raises(ConfigurationError, match=f"^{re.escape(reported)}"):
         parse_eval_schema({"properties": {"p": {"$ref": reference}}})
 
 

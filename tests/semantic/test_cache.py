@@ -263,7 +263,7 @@ def test_the_file_stays_where_it_was_when_the_folder_changes(tmp_path, monkeypat
 
 
 @pytest.mark.parametrize("place", ["folder", "below a file"])
-def test_a_file_that_cannot_be_is_told_before_anybody_is_asked(tmp_path, place):
+def test_a_file_that_cannot_be_is_reported_before_anybody_is_asked(tmp_path, place):
     path = tmp_path
     if place == "below a file":
         tmp_path.joinpath("file").write_text("")
@@ -322,7 +322,7 @@ def test_a_line_is_read_as_it_was_written(expected, actual, path, description, c
 # Recordings.
 
 
-def test_a_recording_is_said_again(file):
+def test_a_recording_is_replayed(file):
     file.write_text(LINE, encoding="utf-8")
     judge = CachedJudge(None, file)
     assert shown(judge.judge([NYC, item("b", "2")])) == [

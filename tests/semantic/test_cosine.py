@@ -152,7 +152,7 @@ def test_a_corpus_is_one_call_a_chunk(trigrams):
 
 @pytest.mark.parametrize("metric", ["pairwise_f1", "leaf_f1"])
 @pytest.mark.parametrize("size", [5, 60])
-def test_an_unordered_array_is_one_call_and_twins_are_in_none(trigrams, metric, size):
+def test_an_unordered_array_is_one_call_and_equal_elements_are_in_none(trigrams, metric, size):
     expected = [{"name": f"thing {n}", "n": n} for n in range(size)]
     actual = [{"name": f"thing {n}" if n % 5 == 0 else f"thin {n}", "n": n} for n in reversed(range(size))]
     result = compare_json(

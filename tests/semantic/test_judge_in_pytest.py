@@ -116,13 +116,13 @@ def test_batch_errors_are_in_every_report(pytester, processes):
     pytester.runpytest(
         "--jsonmatch-markdown=o.md", "--jsonmatch-html=o.html", "--jsonmatch-json=o.json", *processes
     )
-    said = "1 result left out of the statistics: the batch comparator failed"
+    printed = "1 result left out of the statistics: the batch comparator failed"
     read = {
         kind: (pytester.path / f"o.{kind}").read_text(encoding="utf-8") for kind in ("md", "html", "json")
     }
     head, case = map(json.loads, read["json"].splitlines())
     assert head["figures"]["batch_errors"] == 1
-    assert [said in read["md"], said in read["html"], case["runs"][0]["comparisons"][0]["counts"]] == [
+    assert [printed in read["md"], printed in read["html"], case["runs"][0]["comparisons"][0]["counts"]] == [
         True,
         True,
         {"batch_error": 1},
@@ -222,7 +222,7 @@ def test_a_setting_that_can_t_be_read_is_a_usage_error(pytester, lines, message)
         ("model = x\n    mode = cached", "*jsonmatch_judge: *needs a cache*"),
     ],
 )
-def test_a_setting_that_is_wrong_is_told_when_it_is_needed(pytester, lines, message):
+def test_a_setting_that_is_wrong_is_reported_when_it_is_needed(pytester, lines, message):
     pytester.makeini(f"[pytest]\njsonmatch_judge =\n    {lines}\n")
     pytester.makefile(".golden.yaml", cases=CASES)
     outcome = pytester.runpytest()

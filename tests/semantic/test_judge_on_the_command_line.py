@@ -15,11 +15,11 @@ def test_compare_asks_the_endpoint_once(endpoint, tmp_path, monkeypatch, capsys)
         (tmp_path / f"{name}.json").write_text(json.dumps(value), encoding="utf-8")
     line = "compare a.json b.json --config rules.json --judge cache=verdicts.jsonl --judge model=loopback"
     live = main([*line.split(), "--judge", f"base_url={endpoint.url}"])
-    told = capsys.readouterr().err
+    message = capsys.readouterr().err
     cached = main([*line.split(), "--judge", "mode=cached"])
     again = capsys.readouterr().err
     (request,) = endpoint.requests
-    assert [live, cached, told, again, request.pairs[0]["criterion"]] == [
+    assert [live, cached, message, again, request.pairs[0]["criterion"]] == [
         0,
         0,
         "judge: 1 call, 1 item, 110 tokens\n",

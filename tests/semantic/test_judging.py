@@ -15,7 +15,7 @@ BUDGET = JudgeError("budget", "no more")
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "printed"),
     [
         (True, Verdict(True)),
         (Verdict(False, "other city"), Verdict(False, "other city")),
@@ -27,7 +27,7 @@ BUDGET = JudgeError("budget", "no more")
         (KeyError("x"), "invalid: the judge raised KeyError: 'x'"),
     ],
 )
-def test_a_function_s_answer_is_a_verdict_or_that_item_s_error(answer, said):
+def test_a_function_s_answer_is_a_verdict_or_that_item_s_error(answer, printed):
     def fn(one):
         if isinstance(answer, KeyError) and one.id == "b":
             raise answer
@@ -36,7 +36,7 @@ def test_a_function_s_answer_is_a_verdict_or_that_item_s_error(answer, said):
     judge = CallableJudge(fn)
     answers = judge.judge([item("a"), item("b")])
     found = answers["b"] if isinstance(answers["b"], Verdict) or answers["b"] is BUDGET else str(answers["b"])
-    assert (answers["a"], found) == (Verdict(True), said)
+    assert (answers["a"], found) == (Verdict(True), printed)
     assert judge.usage == JudgeUsage(calls=2, items=2, errors=int(not isinstance(answers["b"], Verdict)))
 
 

@@ -230,8 +230,8 @@ def test_what_to_check(endpoint, judge, acts, code, hint):
 def test_a_redirect_is_not_followed(endpoint, judge, acts):
     endpoint.always = acts.status(307, headers={"location": "http://127.0.0.1:1/v1"})
     (answer,) = judge(retries=2).judge(items(1)).values()
-    told = "it redirects to http://127.0.0.1:1/v1, which is not followed: see the setting 'base_url'"
-    assert str(answer) == f"http: {endpoint.url[7:-3]} answers 307: no; {told}"
+    reported = "it redirects to http://127.0.0.1:1/v1, which is not followed: see the setting 'base_url'"
+    assert str(answer) == f"http: {endpoint.url[7:-3]} answers 307: no; {reported}"
     assert len(endpoint.requests) == 1
 
 
@@ -270,11 +270,11 @@ def test_an_answer_that_is_cut_is_asked_for_again(endpoint, judge, acts, retries
     endpoint.script = [acts.cut("body")] * 2
     answers = judge(retries=retries).judge(items(2))
     assert len(endpoint.requests) == requests
-    told = f"connection: {endpoint.url[7:-3]}: peer closed connection"
+    reported = f"connection: {endpoint.url[7:-3]}: peer closed connection"
     assert (
         shown(answers) == [NO, YES]
         if retries == 2
-        else [each[: len(told)] for each in shown(answers)] == [told] * 2
+        else [each[: len(reported)] for each in shown(answers)] == [reported] * 2
     )
 
 
@@ -348,8 +348,8 @@ def test_max_calls_is_exact_across_threads(endpoint, judge, concurrency):
         thread.start()
     for thread in threads:
         thread.join()
-    said = [str(answer) for answer in answers.values() if isinstance(answer, JudgeError)]
-    assert (len(endpoint.requests), len(said), set(said)) == (7, 13, {"budget: max_calls=7 is used up"})
+    printed = [str(answer) for answer in answers.values() if isinstance(answer, JudgeError)]
+    assert (len(endpoint.requests), len(printed), set(printed)) == (7, 13, {"budget: max_calls=7 is used up"})
     assert one.usage == JudgeUsage(calls=7, items=7, errors=13, prompt_tokens=700, completion_tokens=70)
 
 

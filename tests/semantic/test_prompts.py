@@ -42,11 +42,11 @@ def test_every_value_comes_back_as_it_was_and_stays_in_its_place(
     item = JudgeItem("1", path, expected, actual, description, criterion)
     other = JudgeItem("2", "x", 1, 2)
     text, pairs, (name, _) = pairs_of(item, other)
-    said = {"description": description, "criterion": criterion}
+    printed = {"description": description, "criterion": criterion}
     assert pairs[0] == {
         "id": name,
         "field": path,
-        **{key: value for key, value in said.items() if value is not None},
+        **{key: value for key, value in printed.items() if value is not None},
         "expected": expected,
         "actual": actual,
     }
@@ -64,7 +64,7 @@ def test_ids_depend_on_all_values_of_a_request_and_are_the_same_for_the_same():
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, {"a": [-math.inf]}])
-def test_what_is_no_json_is_not_asked_about(value):
+def test_what_is_not_json_is_not_asked_about(value):
     with pytest.raises(JudgeError, match=r"^invalid: a value contains NaN or an infinity"):
         write_question(JudgeItem("1", "a", 1, value))
 
@@ -81,12 +81,12 @@ def test_a_huge_value_is_not_asked_about(value):
         write_question(JudgeItem("1", "a", 1, value))
 
 
-def test_what_the_judge_is_told_has_changed_only_with_its_version():
+def test_the_prompt_has_changed_only_with_its_version():
     # If this fails, raise PROMPT_VERSION: verdicts that were kept are answers to another question.
-    told = make_messages(
+    reported = make_messages(
         assign_ids([write_question(JudgeItem("1", "city", "New York", "NYC", "Where", "the place"))])
     )
-    digest = hashlib.sha256(json.dumps([told, ANSWER_SCHEMA]).encode()).hexdigest()
+    digest = hashlib.sha256(json.dumps([reported, ANSWER_SCHEMA]).encode()).hexdigest()
     assert {PROMPT_VERSION: digest[:16]} == {"1": "d94309e58f1f1e71"}
 
 

@@ -72,9 +72,9 @@ def test_the_order_of_documents_does_not_matter(names):
     rules = {"k": {"compare": {"oneof": {"groups": [["common", "Common"]]}}}}
     back = {name: dict(reversed(side.items())) for name, side in sides.items()}
     found = [measure_agreement(each, fields=rules).fields["k"] for each in (sides, back)]
-    figures = [(each.agreement.value, (each.kappa or each.alpha).value) for each in found]
-    assert figures[0] == pytest.approx(figures[1])
-    assert 0.4 < figures[0][1] < 0.9
+    all_statistics = [(each.agreement.value, (each.kappa or each.alpha).value) for each in found]
+    assert all_statistics[0] == pytest.approx(all_statistics[1])
+    assert 0.4 < all_statistics[0][1] < 0.9
 
 
 def test_comparators_say_what_agrees():
@@ -155,7 +155,7 @@ def test_documents_find_each_other_by_id(write, folder):
 
 
 @pytest.mark.parametrize(
-    ("sides", "told"),
+    ("sides", "message"),
     [
         ({"ann": [{"k": 1}]}, "agreement needs at least 2 annotators, got 1"),
         ({"ann": {"a": {}}, "bob": {"b": {}}}, "no document is described by two of ann, bob: do their ids"),
@@ -166,11 +166,11 @@ def test_documents_find_each_other_by_id(write, folder):
         ),
     ],
 )
-def test_sides_that_cannot_be(folder, sides, told):
+def test_sides_that_cannot_be(folder, sides, message):
     options = {"metric": sides.pop("metric")} if "metric" in sides else {}
     with pytest.raises(ConfigurationError) as error:
         measure_agreement(sides, **options)
-    assert str(error.value).startswith(told)
+    assert str(error.value).startswith(message)
 
 
 def test_a_record_without_an_id_and_one_that_comes_twice(write, folder):
@@ -191,8 +191,8 @@ def test_perfect_agreement_on_few_documents_is_not_certain():
     assert (found.kappa.low, found.kappa.high) == (pytest.approx(0.75, abs=0.03), 1.0)
 
 
-@pytest.mark.parametrize(("raters", "figure"), [(2, "kappa"), (3, "alpha")])
-def test_intervals_hold_as_often_as_they_say(raters, figure):
+@pytest.mark.parametrize(("raters", "statistic"), [(2, "kappa"), (3, "alpha")])
+def test_intervals_hold_as_often_as_they_say(raters, statistic):
     """Annotators who say the truth in nine of ten cases, else anything: 0.81 of what chance leaves."""
     held, runs, number = 0, share(120), 40
     numbers = random.Random(11)
@@ -202,7 +202,7 @@ def test_intervals_hold_as_often_as_they_say(raters, figure):
             true = numbers.choice("abc")
             for records in sides.values():
                 records.append({"k": true if numbers.random() < 0.9 else numbers.choice("abc")})
-        estimate = getattr(measure_agreement(sides).fields["k"], figure)
+        estimate = getattr(measure_agreement(sides).fields["k"], statistic)
         held += estimate.low <= 0.81 <= estimate.high
     # With 95 % there are fewer in 3 of 100 such tests; of 120 runs with 85 %, in 96.
     assert held >= binom.ppf(0.03, runs, 0.95)
@@ -212,7 +212,7 @@ def test_intervals_hold_as_often_as_they_say(raters, figure):
 
 
 @pytest.fixture
-def golds(write):
+def gold_records(write):
     numbers = random.Random(4)
     ann = [{"id": f"d{at}", "kind": numbers.choice("abc"), "total": at} for at in range(40)]
     bob = [
@@ -221,7 +221,7 @@ def golds(write):
     write(ann_jsonl=ann, bob_jsonl=bob[::-1], cem_json=ann[:30])
 
 
-def test_the_command(golds, command, folder):
+def test_the_command(gold_records, command, folder):
     ran = command(
         "study agreement ann.jsonl bob.jsonl cem.json --id id --html a.html --json a.json --gate alpha>=0.5"
     )
@@ -248,14 +248,14 @@ def test_folders(write, command, folder):
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("ann.jsonl ann.jsonl", "one file is given twice"),
         ("ann.jsonl no.jsonl", "no.jsonl: no such file or directory"),
         ("ann.jsonl bob.jsonl --gate cohen>=1", "--gate 'cohen>=1': unknown statistic 'cohen'"),
     ],
 )
-def test_bad_command_lines(golds, command, line, told):
+def test_bad_command_lines(gold_records, command, line, message):
     ran = command(f"study agreement {line}")
     assert ran.code == 2
-    assert ran.err.startswith(f"jsonmatch study agreement: {told}")
+    assert ran.err.startswith(f"jsonmatch study agreement: {message}")

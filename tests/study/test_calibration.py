@@ -110,7 +110,7 @@ def test_no_auroc_if_all_are_right_and_no_interval_of_one_cluster():
     assert (auroc(of)[1:], brier(of)[1:], calibration(of)[0][1:]) == ((None, None),) * 3
 
 
-def test_many_confidences_are_cut_downwards_and_figures_hardly_change():
+def test_many_confidences_are_cut_downwards_and_statistics_hardly_change():
     random = np.random.default_rng(1)
     confidences = random.beta(5, 1, 20_000)
     right = random.random(20_000) < confidences
@@ -133,7 +133,7 @@ def test_no_promise_of_too_few():
 
 
 # In all of these exactly the promised share is wrong, whatever the confidence: each promise is one too many.
-WORST = {
+LOWEST = {
     "values stand alone": (400, 1, 0.1, None),
     "few errors": (2_000, 1, 0.02, None),
     "a cluster is right or wrong as a whole": (200, 10, 0.1, 0.0),
@@ -144,9 +144,9 @@ WORST = {
 }
 
 
-@pytest.mark.parametrize("case", WORST)
+@pytest.mark.parametrize("case", LOWEST)
 def test_promises_are_broken_in_at_most_5_percent_of_runs(case):
-    clusters, size, most, spread = WORST[case]
+    clusters, size, most, spread = LOWEST[case]
     random = np.random.default_rng(11)
     broken, runs = 0, share(500)
     sizes = np.full(clusters, size)
@@ -257,7 +257,7 @@ def test_inline(answer, plain, sure):
         ("c.{path}", [1], [1], {}),
     ],
 )
-def test_beside_values(where, answer, plain, sure):
+def test_confidences_next_to_the_values(where, answer, plain, sure):
     found = make_splitter(where)(answer)
     assert found == (plain, sure)
 

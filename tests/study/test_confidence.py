@@ -47,14 +47,14 @@ def test_rules_and_schema_say_what_is_right():
     assert close.fields["n"].accuracy == 1.0
 
 
-def test_invented_values_are_wrong_and_missing_ones_are_not_there():
+def test_extra_values_are_wrong_and_missing_ones_are_not_there():
     answers = [{"a": {"value": 1, "confidence": 0.9}, "new": {"value": 1, "confidence": 0.6}}, {}]
     study = measure_confidence(answers, [{"a": 1, "b": 2}, {"a": 1, "b": 2}])
     assert sorted(study.fields) == ["a", "new"]
     assert (study.fields["new"].accuracy, study.total.values) == (0.0, 2)
 
 
-def test_what_is_left_out_is_said():
+def test_what_is_left_out_is_reported():
     answers = ['{"id": "a", "n": {"value": 1, "confidence": 0.5}}', "no JSON", '{"id": "x", "n": 1}']
     gold = [{"id": "a", "n": 1, "m": 2}, {"id": "b", "n": 1, "m": 2}]
     study = measure_confidence(answers, gold, id="id")
@@ -64,19 +64,19 @@ def test_what_is_left_out_is_said():
     )
 
 
-def test_what_was_tolerated_in_answers_is_said():
+def test_what_was_tolerated_in_answers_is_reported():
     answers = ['{"n": {"value": 1, "confidence": 0.5}', {"n": {"value": 1, "confidence": 0.5}}]
     (note,) = measure_confidence(answers, [{"n": 1}] * 2, repair=True).notes
     assert note.startswith("answers: record 1: repaired")
 
 
-def test_a_rule_that_fits_nowhere_is_told():
+def test_a_rule_that_fits_nowhere_is_reported():
     answers, gold = records(5)
     rules = {"totl": {"weight": 2}, "lines[].n": {"weight": 2}}
     reason = r"^fields: 'totl' matches nothing .*; did you mean 'total'\?"
-    with pytest.warns(JsonMatchWarning, match=reason) as told:
+    with pytest.warns(JsonMatchWarning, match=reason) as message:
         measure_confidence(answers, gold, id="id", fields=rules)
-    assert len(told) == 1
+    assert len(message) == 1
 
 
 def test_fields_without_any_confidence_are_named():
@@ -101,7 +101,7 @@ def test_clusters_widen_intervals():
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"max_error": 0}, "max_error must be above 0 and below 1, got 0"),
         (
@@ -111,11 +111,11 @@ def test_clusters_widen_intervals():
         ({"metric": "feild_match"}, "unknown metric 'feild_match'"),
     ],
 )
-def test_arguments_that_cannot_be(options, told):
+def test_arguments_that_cannot_be(options, message):
     answers = [{"n": {"value": 1, "confidence": 0.5}}] * 2
     with pytest.raises(ConfigurationError) as error:
         measure_confidence(answers, [{"n": 1}] * 2, **options)
-    assert str(error.value).startswith(told)
+    assert str(error.value).startswith(message)
 
 
 def test_a_wrong_confidence_is_named_with_its_record():
@@ -172,11 +172,11 @@ def test_more_values_do_not_help_if_the_surest_are_wrong(write, command, wrong, 
         for at in range(120)
     ]
     write(answers_jsonl=answers, gold_jsonl=gold)
-    told = " ".join(command("study confidence answers.jsonl gold.jsonl --max-error 0.01").out.split())
-    assert ("collect more values" in told) == can
+    message = " ".join(command("study confidence answers.jsonl gold.jsonl --max-error 0.01").out.split())
+    assert ("collect more values" in message) == can
     assert (
         "No threshold can keep the share of wrong values at 0.01 or below: of the 12 values with the highest "
-        "confidence, 0.99 on average, 33.3% are wrong. More values would not change that:" in told
+        "confidence, 0.99 on average, 33.3% are wrong. More values would not change that:" in message
     ) == (not can)
 
 
@@ -212,7 +212,7 @@ def test_a_gate_that_fails(corpus, command):
     assert ran.out.splitlines()[-1].startswith('fields["total"].ece_low <= 0.01  failed    0.')
 
 
-def test_confidences_beside_values(write, command):
+def test_confidences_next_to_values(write, command):
     answers = [{"n": at, "sure": {"n": 0.5}} for at in range(60)]
     write(gold_jsonl=[{"n": at} for at in range(60)], a_jsonl=answers)
     shown = command("study confidence a.jsonl gold.jsonl --confidence sure.{path}").out
@@ -221,7 +221,7 @@ def test_confidences_beside_values(write, command):
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("--gate coverage_at_error>0.5", "a gate on coverage_at_error needs --max-error"),
         ("--gate f1>0.5", "--gate 'f1>0.5': unknown statistic 'f1'; known: accuracy, auroc,"),
@@ -230,5 +230,5 @@ def test_confidences_beside_values(write, command):
         ("--json -", "argument --json: -: standard output is for the report; name a file"),
     ],
 )
-def test_a_command_that_cannot_be_used(corpus, refused, line, told):
-    assert told in refused(f"study confidence answers.jsonl gold.jsonl --id id {line}")
+def test_a_command_that_cannot_be_used(corpus, refused, line, message):
+    assert message in refused(f"study confidence answers.jsonl gold.jsonl --id id {line}")

@@ -44,7 +44,7 @@ def found(answers, **options):
 
 
 @pytest.mark.parametrize(
-    ("answers", "told"),
+    ("answers", "message"),
     [
         (changed(3, total=31), ("total", "change", 30.5, 31)),
         (without(3, "vendor"), ("vendor", "remove", "vendor 3", None)),
@@ -52,21 +52,21 @@ def found(answers, **options):
         (changed(3, items=[]), ("items[0]", "remove", {"n": 3}, None)),
     ],
 )
-def test_what_two_systems_say_together(answers, told):
-    assert found({"a": answers, "b": answers}) == [("r3", *told, ("a", "b"))]
+def test_what_two_systems_say_together(answers, message):
+    assert found({"a": answers, "b": answers}) == [("r3", *message, ("a", "b"))]
 
 
 @pytest.mark.parametrize(
-    ("gold", "systems", "told"),
+    ("gold", "systems", "message"),
     [
         (GOLD, "a", "at least 2 systems, got 1"),
         (iter(GOLD), "ab", "gold is an iterator"),
         ([*GOLD, {"id": "r8", "no": 1}], "ab", "'r8'.*'no' is not in the schema"),
     ],
 )
-def test_what_cannot_be_audited(gold, systems, told):
+def test_what_cannot_be_audited(gold, systems, message):
     schema = {"properties": {key: {} for key in GOLD[0]}, "additionalProperties": False}
-    with pytest.raises((ConfigurationError, GoldValidationError), match=told):
+    with pytest.raises((ConfigurationError, GoldValidationError), match=message):
         audit_gold({name: [*GOLD, {"id": "r8"}] for name in systems}, gold, id="id", schema=schema)
 
 
@@ -204,7 +204,7 @@ def test_gold_outside_its_own_enum_comes_first_and_is_certain():
     assert (second.record, second.is_outside_schema) == ("r2", False)
 
 
-def test_text_without_json_takes_no_side_and_is_told():
+def test_text_without_json_takes_no_side_and_is_reported():
     texts = [f"Sure: {json.dumps(each)}" for each in changed(3, total=31)]
     broken = ["no idea" if at == 3 else text for at, text in enumerate(texts)]
     audited = audit_gold({"a": texts, "b": texts, "c": broken}, GOLD, id=None)
@@ -212,7 +212,7 @@ def test_text_without_json_takes_no_side_and_is_told():
     assert audited.notes == ("c: missing or not comparable: 1 of 8 answers; not counted there",)
 
 
-def test_order_does_not_matter_and_missing_answers_are_told():
+def test_order_does_not_matter_and_missing_answers_are_reported():
     answers = changed(3, total=31)
     given = {"a": answers, "b": answers[::-1], "c": [*answers[2:6], {"id": "nobody", "total": 1}]}
     audited = audit_gold(given, GOLD, id="id")
@@ -244,11 +244,11 @@ def test_a_judge_is_asked_about_many_records_at_once_and_decides_who_agrees():
     assert asked == [16, 8]
 
 
-def test_what_was_tolerated_in_answers_is_told():
+def test_what_was_tolerated_in_answers_is_reported():
     texts = [json.dumps(each)[:-1] for each in GOLD]
     audited = audit_gold({"a": texts, "b": GOLD}, GOLD, id="id", repair=True)
-    told = [f"a: record 'r{at}': repaired" for at in range(len(GOLD))]
-    assert [note[: len(start)] for note, start in zip(audited.notes, told, strict=True)] == told
+    message = [f"a: record 'r{at}': repaired" for at in range(len(GOLD))]
+    assert [note[: len(start)] for note, start in zip(audited.notes, message, strict=True)] == message
 
 
 def test_planted_errors_are_found_and_little_else():

@@ -89,20 +89,20 @@ def test_what_many_records_have_says_nothing_of_one():
 
 
 @pytest.mark.parametrize(
-    ("gold", "options", "told"),
+    ("gold", "options", "message"),
     [
         ({"g": []}, {}, "there is no gold record"),
         ({"g": [{}]}, {"id": "id"}, "g: record 1 has no id that is a string or an integer"),
         ({"g": "no.jsonl"}, {}, "gold 'no.jsonl' can't be read: no such file or directory"),
     ],
 )
-def test_arguments_that_cannot_be(folder, gold, options, told):
+def test_arguments_that_cannot_be(folder, gold, options, message):
     with pytest.raises(ConfigurationError) as error:
         measure_overlap(gold, [], **options)
-    assert str(error.value) == told
+    assert str(error.value) == message
 
 
-def test_gold_that_is_no_json():
+def test_gold_that_is_not_json():
     with pytest.raises(GoldValidationError, match="record 1: "):
         measure_overlap({"g": ["{"]}, [])
 
@@ -148,7 +148,7 @@ def test_nothing_is_found(corpus, command, folder):
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("no.jsonl --with prompts", "no.jsonl: no such file or directory"),
         ("test.jsonl test.jsonl --with prompts", "one file is given twice"),
@@ -157,8 +157,8 @@ def test_nothing_is_found(corpus, command, folder):
         ("test.jsonl --with empty", "empty has no files"),
     ],
 )
-def test_bad_command_lines(corpus, command, folder, line, told):
+def test_bad_command_lines(corpus, command, folder, line, message):
     (folder / "empty").mkdir()
     ran = command(f"study overlap {line}")
     assert ran.code == 2
-    assert told in ran.err
+    assert message in ran.err

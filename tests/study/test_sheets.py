@@ -91,8 +91,8 @@ def test_no_table_is_wider_than_the_terminal(width, spare):
     lines = text(Table(columns, list(map(Row, rows))), width=width)
     assert max(map(len, lines)) <= width
     left_out = next((line for line in lines if "more column" in line), "")
-    told = {40: "  … 2 more columns: mean score, total", 60: "  … 1 more column: mean score (1"}
-    assert left_out.startswith(told.get(width, "") if spare[0] else "")
+    message = {40: "  … 2 more columns: mean score, total", 60: "  … 1 more column: mean score (1"}
+    assert left_out.startswith(message.get(width, "") if spare[0] else "")
     assert bool(left_out) == (bool(spare[0]) and width < 80)
 
 

@@ -142,9 +142,11 @@ def test_three_records_show_nothing():
     assert five.changes[0].p_value == pytest.approx(2 / 252)
 
 
-@pytest.mark.parametrize(("new", "old", "told"), [([], [1], "no new records"), ([1], [], "no old records")])
-def test_without_records(new, old, told):
-    with pytest.raises(ConfigurationError, match=told):
+@pytest.mark.parametrize(
+    ("new", "old", "message"), [([], [1], "no new records"), ([1], [], "no old records")]
+)
+def test_without_records(new, old, message):
+    with pytest.raises(ConfigurationError, match=message):
         measure_shift(new, old)
 
 
@@ -226,19 +228,19 @@ def test_the_command(sides, command, folder):
 
 
 @pytest.mark.parametrize(
-    ("new", "told"),
+    ("new", "message"),
     [
         ([{"a": 1}] * 4, "Not enough records: testing a field takes at least 5 values on each side."),
         ([{"a": 1}] * 5, "No field was tested: all values of a field are equal, or too rare."),
     ],
 )
-def test_nothing_that_could_be_tested(write, command, new, told):
+def test_nothing_that_could_be_tested(write, command, new, message):
     write(new_jsonl=new, old_jsonl=[{"a": 1}] * 9)
-    assert command("study shift new.jsonl old.jsonl").out.splitlines()[2] == told
+    assert command("study shift new.jsonl old.jsonl").out.splitlines()[2] == message
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("- -", "both sides are '-', but standard input can be read only once"),
         ("no.jsonl old.jsonl", "no.jsonl: no such file"),
@@ -247,6 +249,6 @@ def test_nothing_that_could_be_tested(write, command, new, told):
         ("new.jsonl old.jsonl --gate f1>0", "--gate 'f1>0': unknown statistic 'f1'; known: effect, shifted"),
     ],
 )
-def test_a_command_that_cannot_be_used(sides, write, refused, line, told):
+def test_a_command_that_cannot_be_used(sides, write, refused, line, message):
     write(empty_jsonl="", bad_jsonl="no JSON\n")
-    assert told in refused(f"study shift {line}")
+    assert message in refused(f"study shift {line}")

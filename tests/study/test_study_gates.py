@@ -7,12 +7,12 @@ import pytest
 from pytest_jsonmatch.cli.studies import check_study_gate
 from pytest_jsonmatch.gate.expressions import GateError, parse_gate
 
-FIGURES = {"auroc", "ece"}
+STATISTICS = {"auroc", "ece"}
 BY_FIELD = {"total": {"auroc": 0.9}, "items[].price": {"auroc": 0.7}, "date": {"auroc": None}}
 
 
 def check(text):
-    found = check_study_gate(parse_gate(text, FIGURES), {"auroc": 0.8, "ece": None}, BY_FIELD)
+    found = check_study_gate(parse_gate(text, STATISTICS), {"auroc": 0.8, "ece": None}, BY_FIELD)
     return found.passed, found.value, found.note
 
 
@@ -21,7 +21,7 @@ def test_of_all_values():
     assert check("auroc > 0.8") == (False, 0.8, "")
 
 
-def test_a_gate_on_a_missing_figure_fails():
+def test_a_gate_on_a_missing_statistic_fails():
     assert check("ece <= 1") == (False, None, "this data has no ece")
     assert check('fields["date"].auroc > 0') == (False, None, "date has no auroc")
 
@@ -33,9 +33,9 @@ def test_of_fields_every_one_has_to_hold():
     assert check('fields["totl"].auroc > 0.8') == (False, None, "no field matches; did you mean 'total'?")
 
 
-def test_the_worst_of_several_fields_is_shown():
+def test_the_lowest_of_several_fields_is_shown():
     by_field = {"a": {"auroc": 0.7}, "b": {"auroc": 0.6}, "c": {"auroc": 0.9}}
-    found = check_study_gate(parse_gate('fields["*"].auroc >= 0.8', FIGURES), {}, by_field)
+    found = check_study_gate(parse_gate('fields["*"].auroc >= 0.8', STATISTICS), {}, by_field)
     assert (found.passed, found.value, found.note) == (False, 0.6, "b")
 
 
@@ -53,7 +53,7 @@ def test_the_worst_of_several_fields_is_shown():
         ('fields["a..b"].auroc > 0', "'a..b' is not a path pattern"),
     ],
 )
-def test_what_is_no_gate_of_a_study(text, reason):
+def test_what_is_not_a_gate_of_a_study(text, reason):
     with pytest.raises(GateError) as error:
-        parse_gate(text, FIGURES)
+        parse_gate(text, STATISTICS)
     assert str(error.value).startswith(reason)
