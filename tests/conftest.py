@@ -263,9 +263,10 @@ def text_of(run: RunResult) -> str:
         head, *cases = Path(folder, "run.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
     members = json.loads(head)
     for name in ("created", "commit", "versions"):
-        if not getattr(run, name):
-            members.pop(name, None)
-    return "".join([json.dumps(members), "\n", *cases])
+        members[name] = getattr(run, name)
+        if not members[name]:
+            del members[name]
+    return "".join([json.dumps(members, default=dict), "\n", *cases])
 
 
 def read_back(text: str) -> RunResult:
