@@ -4,9 +4,9 @@ From the repository's root, after `pip install atheris`:
 
     python tests/fuzz/guided.py --minutes 10
 
-Every law has a process of its own, two at a time, and an equal share of the time. A law that breaks is shown with the
-bytes of its input; `--law NAME --input HEX` tries them again. The exit status is then 1. `--corpus DIR` keeps the inputs that
-reached new code, for the next time.
+Every law has a process of its own, two at a time, and an equal share of the time; one for each comparator, say, has a
+process together with the others. A law that breaks is shown with the bytes of its input; `--law NAME --input HEX` tries
+them again. The exit status is then 1. `--corpus DIR` keeps the inputs that reached new code, for the next time.
 """
 
 from __future__ import annotations
@@ -19,6 +19,10 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.laws import Law
 
 PROCESSES = multiprocessing.get_context("spawn")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -35,10 +39,13 @@ def main() -> int:
     parser.add_argument("--input", help="bytes in hexadecimal, to try one law on instead")
     parser.add_argument("--corpus", type=Path, metavar="DIR", help="a folder with a folder for each law")
     chosen = parser.parse_args()
-    names = [law.name for law in run.named(chosen.law)]
+    names = list(dict.fromkeys(law.name.partition("[")[0] for law in run.named(chosen.law)))
+    if not names:
+        parser.error("no law has this name")
     if chosen.input is not None:
         for name in names:
-            run.LAWS[name].try_bytes(bytes.fromhex(chosen.input))
+            data = bytes.fromhex(chosen.input)
+            chosen_by(data, run.named([name])).try_bytes(data)
         return 0
     seconds = max(5, round(2 * 60 * chosen.minutes / len(names)))
     with ThreadPoolExecutor(2) as pool:
@@ -49,6 +56,11 @@ def main() -> int:
     broken = [name for name, (_, _, broken) in zip(names, found, strict=True) if broken]
     run.show(f"{len(names)} laws, {sum(count for count, _, _ in found):,} inputs, {len(broken)} broken")
     return 1 if broken else 0
+
+
+def chosen_by(data: bytes, laws: list[Law]) -> Law:
+    """The law that an input is for, of one name: a law for each comparator, say."""
+    return laws[(data[-1] if data else 0) % len(laws)]
 
 
 def fuzz_law(name: str, seconds: int, corpus: Path | None) -> tuple[int, str, bool]:
@@ -79,13 +91,14 @@ def fuzz(name: str, seconds: int, folders: list[Path], log: Path, count: Synchro
         from tests.fuzz import run
 
         run.load()
-    law = run.LAWS[name]
-    try_input = law.make_property().hypothesis.fuzz_one_input
+    laws = run.named([name])
+    properties = {law.name: law.make_property().hypothesis.fuzz_one_input for law in laws}
 
     def try_once(data: bytes) -> None:
+        law = chosen_by(data, laws)
         with law.within():
-            try_input(data)
-        count.value = law.tried
+            properties[law.name](data)
+        count.value = sum(law.tried for law in laws)
 
     options = [
         f"-max_total_time={seconds}",
