@@ -6,8 +6,7 @@ often does not weigh more.
 
 from __future__ import annotations
 
-from math import comb
-from statistics import fmean
+from math import comb, fsum
 from typing import TYPE_CHECKING, Final, final
 
 from pytest_jsonmatch.engine.value.text import count
@@ -89,17 +88,17 @@ class Repeats(Frozen):
 
     def pass_at(self, k: int) -> float:
         """Return the mean of the cases' pass@k; k is at most `self.k`."""
-        return fmean([pass_at(case, k) for case in self.cases])
+        return fsum(pass_at(case, k) for case in self.cases) / len(self.cases)
 
     def pass_all(self, k: int) -> float:
         """Return the mean of the cases' pass^k; k is at most `self.k`."""
-        return fmean([pass_all(case, k) for case in self.cases])
+        return fsum(pass_all(case, k) for case in self.cases) / len(self.cases)
 
     @property
     def flip_rate(self) -> float | None:
         """The mean of the cases' flip rates; None if no case ran twice."""
         rates = [rate for case in self.cases if (rate := flip_rate(case)) is not None]
-        return fmean(rates) if rates else None
+        return fsum(rates) / len(rates) if rates else None
 
     @property
     def is_mixed(self) -> bool:

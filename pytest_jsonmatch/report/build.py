@@ -337,15 +337,18 @@ def _comparison_blocks(
     results: RunResult, contests: Sequence[Contest], request: ReportRequest
 ) -> Iterator[ReportBlock]:
     """Yield comparisons with baselines and between parts of this run, and tables by tag and by model."""
-    from pytest_jsonmatch.report.baseline_report import contest_blocks
     from pytest_jsonmatch.report.tables import cost_blocks, tag_blocks
 
     if contests:
+        from pytest_jsonmatch.report.baseline_report import contest_blocks
+
         yield Heading("Against the baselines" if len(contests) > 1 else "Against the baseline", "all")
         yield from (_as_brief(block, also=True) for block in contest_blocks(contests))
     by, fixture_values = request.by, find_variants(results)
     parts = _contests(results, fixture_values, by, request.confidence)
     for noun, several in parts.items():
+        from pytest_jsonmatch.report.baseline_report import contest_blocks
+
         if several:
             yield Heading("Which is better", "all")
         yield from (_as_brief(block, also=by) for block in contest_blocks(several, noun))

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, final
-from urllib.parse import quote
 
 from pytest_jsonmatch.engine.value.text import count, natural_key
 from pytest_jsonmatch.gate.repeats import Repeats, check
@@ -236,6 +235,8 @@ def _place(failure: Failure, link: str) -> TableCell:
         return TableCell(dash(True))
     target = ""
     if link and not failure.path.startswith("/"):
+        from urllib.parse import quote
+
         target = f"{link}{quote(failure.path, errors='backslashreplace')}#L{failure.line}"
     return TableCell(f"{failure.path}:{failure.line}", link=target)
 

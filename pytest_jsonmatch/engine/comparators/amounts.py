@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.comparators.base import Comparator, Scoring
@@ -58,12 +59,6 @@ _EQUIVALENTS: Final[Mapping[int, str | int]] = {
 }
 """Characters and their plain equivalents: spaces, apostrophes, minus signs, wide currency signs."""
 
-_AMOUNT: Final = re.compile(
-    r"""(?:([-+(])\s*)? (?:(?P<before>[^-+()\s\d.,']{1,5}\.?)\s*)? (?:([-+(])\s*)?
-        (?P<number>(?:\d|[.,٫](?=\d)) (?:[\d.,٫' ]*\d)?) (?P<no_cents>[.,]-{1,2}(?!\d))?
-        (?:\s*(?P<close>\)|-(?=\s|$)))? (?:\s*(?P<after>[^-+()\s\d.,']{1,5}\.?))? (?:\s*(?P<last>[-)]))?""",
-    re.VERBOSE,
-)
 _SIGN: Final = {"": "", "+": "", "-": "-", "()": "-"}
 # Groups of three digits, or as in India: three at the end, with pairs before them.
 _GROUPED: Final = re.compile(r"(?!0\D)(?:\d{1,3}([.,' ])\d{3}(?:\1\d{3})*|\d{1,2}(,)(?:\d{2},)+\d{3})")
@@ -113,9 +108,21 @@ def _find_currency(marks: Sequence[str]) -> str | None:
     return shared.pop() if len(shared) == 1 else names[0]
 
 
+@cache
+def _amount_pattern() -> re.Pattern[str]:
+    """Return the pattern of amounts; most runs do not need it, and to compile it takes a millisecond."""
+    return re.compile(
+        r"""(?:([-+(])\s*)? (?:(?P<before>[^-+()\s\d.,']{1,5}\.?)\s*)? (?:([-+(])\s*)?
+            (?P<number>(?:\d|[.,٫](?=\d)) (?:[\d.,٫' ]*\d)?) (?P<no_cents>[.,]-{1,2}(?!\d))?
+            (?:\s*(?P<close>\)|-(?=\s|$)))? (?:\s*(?P<after>[^-+()\s\d.,']{1,5}\.?))?
+            (?:\s*(?P<last>[-)]))?""",
+        re.VERBOSE,
+    )
+
+
 def _find_readings(text: str) -> dict[str, Amount]:
     """Return the amounts that a text can mean, by decimal mark; empty if it is not an amount."""
-    match = _AMOUNT.fullmatch(text.translate(_EQUIVALENTS))
+    match = _amount_pattern().fullmatch(text.translate(_EQUIVALENTS))
     if match is None:
         return {}
     brackets = "".join(filter(None, (match[1], match[3], match["close"], match["last"])))
