@@ -318,8 +318,7 @@ def _baseline_reasons(baselines: Mapping[str, Contest | None]) -> Iterator[Text]
         elif not contest.diff.is_comparable:
             yield Text("not comparable with {}: cases were scored differently", "bad", [name])
         elif contest.diff.score is not None:
-            tested = None if contest.change is None else contest.change.scores.signed[0]
-            change = tested or change_text(contest.diff.score.change)
+            change = change_text(contest.diff.score.change)
             yield Text(f"mean score of the same cases against {{}}: {change}", names=[name])
 
 

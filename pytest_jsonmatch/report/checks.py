@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.blocks import Column, Row, Table, TableCell
-from pytest_jsonmatch.report.formatting import change_text, dash, limit_texts
+from pytest_jsonmatch.report.formatting import dash, limit_texts, score_text
 from pytest_jsonmatch.report.styled import BOLD, RED, StyledLine
 from pytest_jsonmatch.report.terminal_style import TerminalStyle
 
@@ -97,4 +97,6 @@ def check_texts(check: Check, *, unicode: bool = True) -> tuple[str, str, str]:
 
         value, margin = format_differences(check.value, check.margin)  # as in the note and the other tables
         return value, limit_texts(check.value, check.limit)[1], margin
-    return *limit_texts(check.value, check.limit), change_text(check.margin, unicode=unicode)
+    sign = "" if not check.margin else "+" if check.margin > 0 else "-"
+    margin = sign + score_text(abs(check.margin), unicode=unicode)
+    return *limit_texts(check.value, check.limit), margin

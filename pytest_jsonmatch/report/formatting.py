@@ -106,14 +106,15 @@ def limit_texts(value: float, limit: float) -> tuple[str, str]:
     return repr(float(value)), limit_text
 
 
-def change_text(change: float, *, unicode: bool = True) -> str:
-    """Return a change with its sign, and enough decimals to be seen.
+def change_text(change: float) -> str:
+    """Return a change of a score with its sign, and three decimals or as many as it takes to see it.
 
-    >>> change_text(0.25), change_text(-0.0004), change_text(0.0)
-    ('+0.25', '-0.0004', '0.00')
+    >>> change_text(-0.075), change_text(-0.0004), change_text(0.0)
+    ('-0.075', '-0.0004', '0.000')
     """
-    sign = "" if not change else "+" if change > 0 else "-"
-    return sign + score_text(abs(change), unicode=unicode)
+    from pytest_jsonmatch.gate.verdict import format_differences
+
+    return format_differences(change)[0] if change else "0.000"
 
 
 def amount_text(amount: float) -> str:

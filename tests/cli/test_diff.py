@@ -94,7 +94,7 @@ def test_one_kept_in_part_names_nothing_new(saved, command):
         "only 10 of 30 records are in both files: evaluate with `--keep all` to get a verdict and intervals"
     )
     assert lines[2].endswith(", mean of all 30 records")
-    assert lines[3:] == ["statistic      a     b  difference", "mean score  1.00  1.00        0.00"]
+    assert lines[3:] == ["statistic      a     b  difference", "mean score  1.00  1.00       0.000"]
 
 
 @pytest.mark.parametrize(("width", "intervals"), [(80, 4), (60, 0)])
@@ -153,7 +153,7 @@ def test_a_single_case(write, command):
         "",
         "cases that changed from gold to wrong",
         "case  change  expected  gold  wrong",
-        "1      -1.00            1.00  0.00",
+        "1     -1.000            1.00  0.00",
         "  n           1         1     2",
         "",
         "kinds of differences, gold → wrong",
@@ -196,7 +196,7 @@ def test_a_page_and_markdown(saved, command, written):
         "## ❌ jsonmatch: failed\n\n**1 of 1 gate failed**; **`b` is significantly worse in mean"
     )
     assert "| `--max-drop=0.1` | ❌ **failed** |" in reported
-    assert written("diff a.json a.json", form="markdown").startswith("## jsonmatch: mean score 0.00\n")
+    assert written("diff a.json a.json", form="markdown").startswith("## jsonmatch: mean score 0.000\n")
 
 
 @pytest.mark.parametrize("keep", ["worst", "all"])
