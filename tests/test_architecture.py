@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -223,3 +225,17 @@ def test_defaults_of_dataclasses_are_allowed_by_every_version_of_python() -> Non
         if ast.unparse(field.value).startswith("MappingProxyType")
     ]
     assert refused == []
+
+
+MOST_INSIDE: Final = 45
+"""So many files of tests, and no more, may import modules two levels deep in the package."""
+
+
+def test_few_tests_import_the_insides_of_rooms() -> None:
+    """The others use public names, `tests.conftest`, runs of pytest and the command: moving a module leaves them alone."""
+    deep = re.compile(r"(?:from|import) pytest_jsonmatch\.\w+\.\w+")
+    files = sorted((ROOT / "tests").rglob("*.py"))
+    inside = [
+        path.relative_to(ROOT).as_posix() for path in files if deep.search(path.read_text(encoding="utf-8"))
+    ]
+    assert len(inside) <= MOST_INSIDE, inside

@@ -67,6 +67,28 @@ def messages(path: Path) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
+NAMES = {
+    r"\btwins?\b": "equal elements",
+    r"\b(?:told|said|wanted)\b": "reported, printed, required",
+    r"\bbeside\b": "next to",
+}
+"""Private words that names of tests, their arguments and variables don't use either, with those that replace them."""
+
+
+def names(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the names that a module of tests defines, as words."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        name = ""
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            name = node.name
+        elif isinstance(node, ast.arg):
+            name = node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            name = node.id
+        if name:
+            yield node.lineno, name.replace("_", " ")
+
+
 def remarks(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the docstrings and comments of a module of tests."""
     text = path.read_text(encoding="utf-8")
@@ -123,6 +145,19 @@ def test_messages_use_no_retired_term() -> None:
 def test_tests_explain_themselves_without_retired_terms() -> None:
     tests = sorted((ROOT / "tests").rglob("*.py"))
     assert [line for module in tests for line in found(module, remarks(module))] == []
+
+
+def test_names_of_tests_use_no_retired_term() -> None:
+    tests = sorted((ROOT / "tests").rglob("*.py"))
+    assert [line for module in tests for line in found(module, names(module))] == []
+    private = re.compile("|".join(NAMES), re.IGNORECASE)
+    defined = [
+        f"{module.name}:{number}: {name}"
+        for module in tests
+        for number, name in names(module)
+        if name.startswith("test ") and private.search(name)
+    ]
+    assert defined == []
 
 
 def test_help_uses_no_retired_term(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_jsonmatch import RunResult, compare_corpus
-from pytest_jsonmatch.support.frozen import replace
-from tests.conftest import broken_case, case_of, corpus_of, gates_in, text_of
+from tests.conftest import broken_case, case_of, corpus_of, gates_in, replace, text_of
 
 GOLD = [{"id": "r1", "shop": "Mill", "total": 3}, {"id": "r2", "shop": "Hill", "total": 7}]
 ANSWERS = [{"id": "r1", "shop": "Mill", "total": 3}, {"id": "r2", "shop": "Hill", "total": 8}]

@@ -298,9 +298,9 @@ def test_what_is_kept():
         with_fields = sum(bool(each.field_results) for each in result.records)
         return len(result.records), with_fields, [each.record_id for each in result.worst]
 
-    worst = list(range(1, 21, 2))
-    assert [kept(), kept(keep="imperfect")] == [(30, 30, worst), (30, 15, worst)]
-    assert [kept(keep="worst"), kept(keep="none")] == [(10, 10, worst), (0, 0, [])]
+    lowest = list(range(1, 21, 2))
+    assert [kept(), kept(keep="imperfect")] == [(30, 30, lowest), (30, 15, lowest)]
+    assert [kept(keep="worst"), kept(keep="none")] == [(10, 10, lowest), (0, 0, [])]
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ def test_null_matches_null_only(key, value):
     each=["numeric", "numeric rel", "relative", "threshold", "threshold step", "amount abs"],
     examples=20,
 )
-def test_a_boolean_is_no_number(key, value, number):
+def test_a_boolean_is_not_a_number(key, value, number):
     assert (SCORE[key](value, number), SCORE[key](number, value)) == (0.0, 0.0)
 
 

@@ -26,7 +26,6 @@ from tests.fuzz.documents import (
     REFLEXIVE_COMPARATORS,
     WORDS,
     compared,
-    figures,
     keys,
     near,
     nonfinite,
@@ -36,6 +35,7 @@ from tests.fuzz.documents import (
     reordered,
     scalars,
     schema_for,
+    scores_of,
     unrecorded,
     values,
 )
@@ -112,7 +112,7 @@ thresholds = st.sampled_from(
     examples=500,
     within=arrays.comparators,
 )
-def test_anything_gets_figures_that_add_up_or_a_documented_error(comparison, wrong, threshold):
+def test_anything_gets_scores_that_add_up_or_a_documented_error(comparison, wrong, threshold):
     expected, actual, given = comparison
     given = {**given, **wrong}
     before = repr((expected, actual))
@@ -128,7 +128,7 @@ def test_anything_gets_figures_that_add_up_or_a_documented_error(comparison, wro
 
 def check_parts(result: MatchResult, *, is_weighed: bool) -> None:
     """Check that scores are shares, and that they and the aggregates of fields are the sums of the rows."""
-    assert all(0.0 <= figure <= 1.0 for figure in figures(result) if figure is not None)
+    assert all(0.0 <= one_score <= 1.0 for one_score in scores_of(result) if one_score is not None)
     assert all(0.0 <= each.f1 <= 1.0 for each in result.containers)
     counts, fields = result.counts, {path: each.to_list() for path, each in result.per_field.items()}
     rows = list(result.field_results)
@@ -174,11 +174,11 @@ def test_what_is_expected_scores_1(value, given, with_schema, data):
     assume(not isinstance(value, str))
     more = {"schema": schema_for(data.draw, REFLEXIVE_COMPARATORS, value)} if with_schema else {}
     result = compared(copy.deepcopy(value), value, {**given, **more})
-    assert result is None or figures(result) == (1.0, 1.0, 1.0, 1.0)
+    assert result is None or scores_of(result) == (1.0, 1.0, 1.0, 1.0)
 
 
 @law(objects, nonfinite, METRICS, examples=150)
-def test_what_is_no_number_never_scores_1(value, bad, metric):
+def test_what_is_not_a_number_never_scores_1(value, bad, metric):
     assert compare_json({**value, "x": bad}, {**value, "x": 1.5}, metric=metric).score < 1.0
 
 
@@ -210,13 +210,13 @@ def test_every_scalar_on_either_side_is_counted_once(comparison, other, with_oth
 
 
 @law(under_options(), st.data(), examples=200)
-def test_the_order_of_keys_changes_no_figure(comparison, data):
+def test_the_order_of_keys_changes_no_score(comparison, data):
     expected, actual, given = comparison
     before = compared(actual, expected, given)
     again = [reordered(data.draw, side, arrays=False) for side in (actual, expected)]
     after = compared(*again, given)
     assert (before is None) is (after is None)
-    assert before is None or near(figures(before), figures(after))
+    assert before is None or near(scores_of(before), scores_of(after))
     assert before is None or before.counts == after.counts
 
 
@@ -269,12 +269,12 @@ UNORDERED = options(COMPARATORS, ["unordered"], **ACCEPTED).map(
     examples=600,
     within=arrays.comparators,
 )
-def test_the_order_of_unordered_arrays_changes_no_figure(comparison, data):
+def test_the_order_of_unordered_arrays_changes_no_score(comparison, data):
     expected, actual, given = without_order(comparison)
     before = compared(actual, expected, given)
     after = compared(*(reordered(data.draw, side, arrays=True) for side in (actual, expected)), given)
     assert (before is None) is (after is None)
-    assert before is None or near(figures(before), figures(after))
+    assert before is None or near(scores_of(before), scores_of(after))
 
 
 # (How many leaves an empty array or object counts hangs on what stands on the other side.)

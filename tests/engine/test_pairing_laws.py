@@ -434,7 +434,7 @@ def headline(result):
 
 @pytest.mark.usefixtures("known")
 @pytest.mark.parametrize("kind", [kind for kind in LARGE if "by key" not in kind])
-def test_order_changes_no_figure_of_larger_arrays(shuffled, kind):
+def test_order_changes_no_score_of_larger_arrays(shuffled, kind):
     rng = random.Random(kind)
     case = large(kind, 1, 36)
     more = {"metric": "leaf_f1", "arrays": "unordered", "compare": "levenshtein", **LARGE[kind][1]}

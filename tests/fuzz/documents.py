@@ -164,7 +164,7 @@ def compared(actual, expected, given):
         return None
 
 
-def figures(result):
+def scores_of(result):
     return (result.score, result.precision, result.recall, result.f1)
 
 

@@ -103,12 +103,12 @@ def test_the_word_the_gate_and_the_interval_say_the_same(runs, max_drop, mode):
 def test_a_cluster_of_its_own_for_each_case_changes_nothing(runs):
     named = {case: f"document of {case}" for case in runs[0]}
     plain, clustered = compare(*runs), compare(*runs, clusters=named)
-    for figure in ("kind", "p_drop", "clusters"):
-        assert getattr(plain, figure) == getattr(clustered, figure)
+    for statistic in ("kind", "p_drop", "clusters"):
+        assert getattr(plain, statistic) == getattr(clustered, statistic)
 
 
 @law(two_runs(), examples=12)
-def test_one_figure_among_several_is_never_surer(runs):
+def test_one_statistic_among_several_is_never_surer(runs):
     alone = compare(*runs)
     among = compare_several({"a": runs, "b": runs})["a"]
     assert among.p_drop >= alone.p_drop

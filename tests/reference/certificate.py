@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-SLACK = 1e-9
+TOLERANCE = 1e-9
 
 
 def is_optimal(pairs: list[tuple[int, int]], worth: Mapping[tuple[int, int], float]) -> bool:
@@ -30,11 +30,11 @@ def is_optimal(pairs: list[tuple[int, int]], worth: Mapping[tuple[int, int], flo
     for _ in range(len(prices) + 1):
         changed = False
         for (row, column), value in worth.items():
-            if row_price(row) + prices[column] < value - SLACK:
+            if row_price(row) + prices[column] < value - TOLERANCE:
                 if column not in row_of:
                     return False
                 prices[column] = value - row_price(row)
                 changed = True
         if not changed:
-            return all(row_price(row) >= -SLACK for row, _ in pairs)
+            return all(row_price(row) >= -TOLERANCE for row, _ in pairs)
     return False

@@ -24,12 +24,11 @@ from typing import Any
 
 from pytest_jsonmatch import MatchResult, compare_json
 from pytest_jsonmatch.schema import reset_type_defaults, set_type_default
-from pytest_jsonmatch.support.frozen import replace
-from tests.conftest import load_cases
+from tests.conftest import load_cases, replace
 from tests.reference.generate import Case, case
 from tests.reference.reference import DirtyEquals, Plan, RefusedError, reference_score, shuffled_sides
 
-FIGURES = ("score", "precision", "recall", "f1", "matched_leaves", "total_leaves")
+SCORES = ("score", "precision", "recall", "f1", "matched_leaves", "total_leaves")
 
 
 def granular(this: Case) -> bool:
@@ -89,7 +88,7 @@ def engine_says(this: Case) -> dict[str, Any]:
             "error": kind if kind in KNOWN_ERRORS else f"{kind}: {error}",
             "path": getattr(error, "path", None),
         }
-    said: dict[str, Any] = {name: getattr(result, name) for name in FIGURES}
+    said: dict[str, Any] = {name: getattr(result, name) for name in SCORES}
     said["counts"] = {status: n for status, n in result.counts.items() if n}
     # (The reference does not count absence, which stands between the counts of statuses and the sums.)
     aggregates = {path: each.to_list() for path, each in result.per_field.items()}
@@ -106,7 +105,7 @@ def engine_says(this: Case) -> dict[str, Any]:
     )
     costs = [each.cost for each in result.differences]
     said["costs"] = [sum(costs), sum(each.cost for each in result.kinds.values()), min(costs, default=0.0)]
-    return with_figures_of_its_own(said, this)
+    return with_scores_of_its_own(said, this)
 
 
 def reference_says(this: Case, engine: dict[str, Any]) -> dict[str, Any]:
@@ -120,7 +119,7 @@ def reference_says(this: Case, engine: dict[str, Any]) -> dict[str, Any]:
         result = reference_score(this.expected, this.actual, this.options, this.type_defaults, pairings)
     except RefusedError as refused:
         return {"error": refused.kind, "paths": refused.paths, "doubts": refused.doubts}
-    said: dict[str, Any] = {name: getattr(result, name) for name in FIGURES}
+    said: dict[str, Any] = {name: getattr(result, name) for name in SCORES}
     for name in ("counts", "fields", "containers", "pairs", "objections", "tied", "doubts"):
         said[name] = getattr(result, name)
     # What was only skipped has no aggregate.
@@ -130,7 +129,7 @@ def reference_says(this: Case, engine: dict[str, Any]) -> dict[str, Any]:
         # The costs of differences add up to what is lost, one by one and by kind, and none is negative.
         loss = 1 - engine["score"]
         said["costs"] = [loss, loss, max(0.0, engine["costs"][2])]
-    return with_figures_of_its_own(said, this)
+    return with_scores_of_its_own(said, this)
 
 
 def in_order(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
@@ -139,7 +138,7 @@ def in_order(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     return sorted(plain, key=lambda row: [part or "" for part in row[:4]])
 
 
-def with_figures_of_its_own(said: dict[str, Any], this: Case) -> dict[str, Any]:
+def with_scores_of_its_own(said: dict[str, Any], this: Case) -> dict[str, Any]:
     if granular(this):
         # What stands below a unit has no numbers of its own.
         said["containers"], said["pairs"] = {}, []
@@ -205,7 +204,7 @@ def broken_laws(this: Case, engine: dict[str, Any]) -> list[str]:
     if symmetric(this):
         after = counted(engine_says(replace(this, expected=this.actual, actual=this.expected)))
         exchanged = [after.get(name) for name in ("score", "recall", "precision", "f1")]
-        if not close([before[name] for name in FIGURES[:4]], exchanged):
+        if not close([before[name] for name in SCORES[:4]], exchanged):
             broken.append(f"sides exchanged: {before} before, {after} after")
     return broken
 
@@ -216,7 +215,7 @@ def counted(said: dict[str, Any]) -> dict[str, Any]:
         return said
     counts = {status: number for status, number in said["counts"].items() if status != "skipped"}
     fields = {path: numbers[:4] + numbers[6:] for path, numbers in said["fields"].items() if any(numbers[:4])}
-    return {**{name: said[name] for name in FIGURES}, "counts": counts, "fields": fields}
+    return {**{name: said[name] for name in SCORES}, "counts": counts, "fields": fields}
 
 
 def symmetric(this: Case) -> bool:

@@ -883,7 +883,7 @@ class ReferenceResult:
 
 
 @dataclass(frozen=True)
-class Figures:
+class Scores:
     matched: float  # Σ weight·score
     expected: float  # E
     actual: float  # A
@@ -897,7 +897,7 @@ def ratio(top: float, bottom: float) -> float:
     return top / bottom if bottom else 1.0
 
 
-def figures(plan: Plan, rows: list[Row]) -> Figures:
+def scores_of(plan: Plan, rows: list[Row]) -> Scores:
     both = [row for row in rows if row.status in {"match", "mismatch"}]
     matched = math.fsum(row.weight * row.score for row in both)
     expected = math.fsum(row.expected_leaves for row in rows)
@@ -905,7 +905,7 @@ def figures(plan: Plan, rows: list[Row]) -> Figures:
     f1 = ratio(2 * matched, expected + actual)
     recall = ratio(matched, expected)
     score = f1 if plan.reduce == "f1" else recall
-    return Figures(matched, expected, actual, ratio(matched, actual), recall, f1, score)
+    return Scores(matched, expected, actual, ratio(matched, actual), recall, f1, score)
 
 
 # ------------------------------------------------------------------------------------------- the walk
@@ -1125,7 +1125,7 @@ def one_sided(
 def contained(plan: Plan, place: Place, rows: list[Row], expected: object, actual: object) -> list[Row]:
     """The rows of one place; if a container stands there and has any, its numbers are noted on the way."""
     if rows and not place.alone and (is_container(expected) or is_container(actual)):
-        total = figures(plan, rows)
+        total = scores_of(plan, rows)
         paths = (
             None if expected is MISSING else path_text(place.expected),
             None if actual is MISSING else path_text(place.actual),
@@ -1169,7 +1169,7 @@ def walk_accepting(
         if there.weight == 0 and place.outer[0] and there.node is not place.written:
             # Whether the weight of an alternative enters this score is not specified; other weights change nothing.
             plan.doubts.append("an accepted value under an alternative of weight 0")
-        score = figures(
+        score = scores_of(
             plan, walk(plan, alone.entered_for(plan, value, actual), value, actual, bare=True)
         ).score
         if score > best + 1e-12 or best < score == 1:
@@ -1295,7 +1295,7 @@ def walk_array(plan: Plan, place: Place, expected: list, actual: list) -> list[R
         found = walk(plan, there, expected[i], actual[j])
         rows += found
         if shown:
-            plan.pairs.append((*paths, i, j, figures(plan, found).f1))
+            plan.pairs.append((*paths, i, j, scores_of(plan, found).f1))
     for i in set(range(len(expected))) - {i for i, _ in paired}:
         rows += walk(plan, place.element(plan, i, i, expected[i]), expected[i], MISSING)
     for j in set(range(len(actual))) - {j for _, j in paired}:
@@ -1383,14 +1383,16 @@ def pair_by_members(
     pairs: list[tuple[int, int]] = []
 
     def choose(one: list, other: list, rows: list[int], columns: list[int], least: float) -> None:
-        twins, best, admissible = optimum(plan, place, one, other, rows, columns, least)
+        equal_pairs, best, admissible = optimum(plan, place, one, other, rows, columns, least)
         if place.alone and not place.pairing and is_tied(best, admissible):
             plan.doubts.append("a tie inside an accepted value")
-        found = twins + best
+        found = equal_pairs + best
         if given is not None:
             found = [(i, j) for i, j in given if i in rows and j in columns]
             where = path_text(place.expected), path_text(place.actual)
-            plan.objections.extend(f"{where}: {text}" for text in objections(found, twins, best, admissible))
+            plan.objections.extend(
+                f"{where}: {text}" for text in objections(found, equal_pairs, best, admissible)
+            )
         pairs.extend(found)
 
     for rows, columns in groups.values():
@@ -1485,20 +1487,20 @@ def pair_unordered(plan: Plan, place: Place, expected: list, actual: list) -> li
     if where not in plan.optima:
         rows, columns = range(len(expected)), range(len(actual))
         plan.optima[where] = optimum(plan, place, expected, actual, rows, columns, plan.array_threshold)
-    twins, best, admissible = plan.optima[where]
+    equal_pairs, best, admissible = plan.optima[where]
     if place.alone and not place.pairing and is_tied(best, admissible):
         # Only the scores of accepted values are taken so. The specification does not say which of the pairings that
         # tie is taken, and they may leave leaves of other weights, or of empty containers, uncounted.
         plan.doubts.append("a tie inside an accepted value")
     if plan.pairings is None or place.alone:
-        return sorted(twins + best)
+        return sorted(equal_pairs + best)
     paths = path_text(place.expected), path_text(place.actual)
     given = plan.pairings.get(paths, [])
     if any(i >= len(expected) for i, _ in given):
         # Pairings that tie may differ in their scores, and so may the value that is accepted here.
         plan.doubts.append("another accepted value")
-        return sorted(twins + best)
-    plan.objections.extend(f"{paths}: {text}" for text in objections(given, twins, best, admissible))
+        return sorted(equal_pairs + best)
+    plan.objections.extend(f"{paths}: {text}" for text in objections(given, equal_pairs, best, admissible))
     return sorted(given)
 
 
@@ -1560,9 +1562,9 @@ def optimum(
     threshold: float,
 ) -> tuple:
     """The twins, the best pairs of the rest, and the numbers of all pairs of the rest that are admissible."""
-    twins = twins_of(plan, place, expected, actual, rows, columns)
-    left = set(rows) - {i for i, _ in twins}
-    right = set(columns) - {j for _, j in twins}
+    equal_pairs = equal_pairs_of(plan, place, expected, actual, rows, columns)
+    left = set(rows) - {i for i, _ in equal_pairs}
+    right = set(columns) - {j for _, j in equal_pairs}
     # Reading 16: "greater" than the threshold means by more than rounding.
     admissible = {
         (i, j): alone
@@ -1570,30 +1572,30 @@ def optimum(
         for j in right
         if (alone := similarity(plan, place, expected, actual, i, j)).score > threshold + 1e-12
     }
-    return twins, best_pairs(admissible), admissible
+    return equal_pairs, best_pairs(admissible), admissible
 
 
-def twins_of(
+def equal_pairs_of(
     plan: Plan, place: Place, expected: list, actual: list, rows: Iterable[int], columns: Iterable[int]
 ) -> list[tuple[int, int]]:
     """Equal elements at some indices, in order of position."""
     theirs = {j: place.element(plan, j, j, actual[j]) for j in columns}
     texts = {j: canonical(plan, there, actual[j]) for j, there in theirs.items()}
     free = [j for j, there in theirs.items() if not has_nonfinite(plan, there, actual[j])]
-    twins: list[tuple[int, int]] = []
+    equal_pairs: list[tuple[int, int]] = []
     for i in rows:
         item = expected[i]
         text = canonical(plan, place.element(plan, i, i, item), item)
-        twin = next((j for j in free if texts[j] == text), None)
-        if twin is not None:
-            free.remove(twin)
-            twins.append((i, twin))
-    return twins
+        partner = next((j for j in free if texts[j] == text), None)
+        if partner is not None:
+            free.remove(partner)
+            equal_pairs.append((i, partner))
+    return equal_pairs
 
 
 def objections(
     given: list[tuple[int, int]],
-    twins: list[tuple[int, int]],
+    equal_pairs: list[tuple[int, int]],
     best: list[tuple[int, int]],
     admissible: Mapping[tuple[int, int], Alike],
 ) -> list[str]:
@@ -1601,11 +1603,11 @@ def objections(
 
     Reading 25: an admissible pair of two free elements is always made, be it worth less than the 1e-9 of a tie.
     """
-    rest = [pair for pair in given if pair not in twins]
+    rest = [pair for pair in given if pair not in equal_pairs]
     ours, theirs = {i for i, _ in given}, {j for _, j in given}
     wrong = {
         "an element is paired twice": not len(ours) == len(theirs) == len(given),
-        "twins are not paired": not set(twins) <= set(given),
+        "equal elements are not paired": not set(equal_pairs) <= set(given),
         "a pair is not above the threshold": not admissible.keys() >= set(rest),
         "a pair is not made": any(i not in ours and j not in theirs for i, j in admissible),
     }
@@ -1847,11 +1849,11 @@ def reference_score(
         raise RefusedError(plan.refused[0][0], paths, sorted(set(plan.doubts)))
     start = walk_fields if plan.granularity == "fields" else walk
     rows = start(plan, place, expected, actual)
-    unguided = figures(plan, rows)
+    unguided = scores_of(plan, rows)
     if pairings is not None:
         plan = replace(plan, pairings=pairings, pairs=[], containers={})
         rows = start(plan, place, expected, actual)
-    total = figures(plan, rows)
+    total = scores_of(plan, rows)
     return ReferenceResult(
         score=total.score,
         precision=total.precision,

@@ -13,7 +13,7 @@ from tests.laws import law
 from tests.reference.certificate import is_optimal
 from tests.reference.compare import smallest_report, verdict
 from tests.reference.generate import case
-from tests.reference.reference import Figures, RefusedError, best_pairs, reference_score
+from tests.reference.reference import RefusedError, Scores, best_pairs, reference_score
 
 
 def test_pairing_is_the_optimum_of_the_sum_not_greedy():
@@ -22,7 +22,7 @@ def test_pairing_is_the_optimum_of_the_sum_not_greedy():
     assert [(i, j, alike) for _, _, i, j, alike in result.pairs] == [(0, 1, 3 / 4), (1, 0, 4 / 6)]
 
 
-def test_twins_come_before_the_optimum():
+def test_equal_elements_come_before_the_optimum():
     # Each of the other two has 4 of 7 words in common with a twin, and 1 of 7 with the other: 8/7 > 1 + nothing.
     result = reference_score(
         ["a b c d", "a b c d e f g"], ["a b c d e f g", "d e f g"], {"metric": "pairwise_f1"}
@@ -95,7 +95,7 @@ def test_enum_and_defaults_of_types():
     assert reference_score(expected, actual, config, {"integer": "exact"}).matched_leaves == 0.8
 
 
-def test_figures_of_objects_and_arrays():
+def test_scores_of_objects_and_arrays():
     expected, actual = {"a": [1, 2, {"b": 3}], "c": {}}, {"a": [1, 5], "c": {"d": 4}}
     assert reference_score(expected, actual, {"metric": "leaf_f1"}).containers == {
         ("$", "$"): (1 / 3, 1 / 3, 1 / 3),
@@ -119,7 +119,7 @@ def test_the_best_pairs_are_those_that_trying_every_pairing_finds(seed):
         matched, leaves = rng.randint(0, 3), rng.randint(3, 6)
         if matched:
             score = matched / leaves
-            alike[pair] = Figures(matched, leaves, leaves, score, score, score, score)
+            alike[pair] = Scores(matched, leaves, leaves, score, score, score, score)
     found = best_pairs(alike)
     every = (
         [pair for pair in enumerate(chosen) if pair in alike]
@@ -134,7 +134,7 @@ def test_the_best_pairs_are_those_that_trying_every_pairing_finds(seed):
         ([(0, 1), (1, 0), (2, 2)], None),
         ([(0, 1), (1, 2), (2, 0)], "the sum of similarities is not the greatest"),
         ([(0, 1), (1, 0)], "a pair is not made"),
-        ([(0, 0), (1, 1), (2, 2)], "twins are not paired"),
+        ([(0, 0), (1, 1), (2, 2)], "equal elements are not paired"),
         ([(0, 1), (1, 0), (2, 0)], "an element is paired twice"),
         ([(0, 1), (1, 0), (2, 2), (2, 3)], "an element is paired twice"),
         ([(0, 1), (1, 0), (2, 3)], "a pair is not above the threshold"),

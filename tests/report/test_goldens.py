@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_jsonmatch import RunResult, compare_corpus
-from pytest_jsonmatch.support.frozen import replace
-from tests.conftest import broken_case, case_of, main
+from tests.conftest import broken_case, case_of, main, replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -113,7 +113,7 @@ def outline(root: SchemaNode) -> list[Any]:
             waiting.append(node)
         return numbers[id(node)]
 
-    def said(node: SchemaNode) -> Any:
+    def printed(node: SchemaNode) -> Any:
         return (
             sorted(node.types),
             None
@@ -126,7 +126,7 @@ def outline(root: SchemaNode) -> list[Any]:
 
     number(root)
     # It grows while it is read.
-    return [said(node) for node in waiting]
+    return [printed(node) for node in waiting]
 
 
 def unfolded(root: SchemaNode, depth: int) -> Any:
@@ -211,12 +211,12 @@ def test_a_value_that_is_valid_is_of_the_types_that_the_tree_tells(
         raise
     assume(valid(schema, value))
     try:
-        told = problems(value, tree)
+        reported = problems(value, tree)
     except GoldValidationError:
         # Members that the schema allows and does not list: none of the types' business.
         assume(False)
         raise
-    assert told == []
+    assert reported == []
 
 
 # -- whatever a schema holds ----------------------------------------------------------------------------------
@@ -263,7 +263,7 @@ def annotate(schema, gold=None):
 
 
 @law(SCHEMAS | damaged() | wild, VALUES, VALUES, examples=200)
-def test_any_schema_gives_figures_or_a_documented_error(schema, expected, actual):
+def test_any_schema_gives_scores_or_a_documented_error(schema, expected, actual):
     before = repr(schema)
     for use in (
         parse_eval_schema,
@@ -275,7 +275,7 @@ def test_any_schema_gives_figures_or_a_documented_error(schema, expected, actual
             use(schema)
     with suppress(JsonMatchError):
         result = compare_json(actual, expected, schema=schema)
-        assert all(0.0 <= figure <= 1.0 for figure in figures(result) if figure is not None)
+        assert all(0.0 <= score <= 1.0 for score in figures(result) if score is not None)
     assert repr(schema) == before
 
 

@@ -276,8 +276,8 @@ def pytest_jsonmatch_summary(
     results: Sequence[Comparison], terminalreporter: pytest.TerminalReporter
 ) -> None:
     passed = sum(each.passed for each in results)
-    worst = min(each.recall for each in results)
-    terminalreporter.write_line(f"{passed} of {len(results)} passed, lowest recall {worst:.2f}")
+    lowest = min(each.recall for each in results)
+    terminalreporter.write_line(f"{passed} of {len(results)} passed, lowest recall {lowest:.2f}")
 
 
 def sample_comparison() -> None:
