@@ -19,9 +19,10 @@ class Check(Frozen):
         passed: whether the check passes; None if it is not decided yet.
         note: what the value is based on, or the reason why there is none.
         operator: the operator between value and limit.
+        end: the end of the interval of the value, if that is compared with the limit instead.
     """
 
-    __slots__ = ("limit", "note", "operator", "passed", "statistic", "subject", "value")
+    __slots__ = ("end", "limit", "note", "operator", "passed", "statistic", "subject", "value")
 
     def __init__(
         self,
@@ -32,6 +33,7 @@ class Check(Frozen):
         passed: bool | None,
         note: str = "",
         operator: str = ">=",
+        end: float | None = None,
     ) -> None:
         self.subject: Final = subject
         self.statistic: Final = statistic
@@ -40,6 +42,7 @@ class Check(Frozen):
         self.passed: Final = passed
         self.note: Final = note
         self.operator: Final = operator
+        self.end: Final = end
 
     @property
     def is_drop(self) -> bool:
@@ -47,16 +50,26 @@ class Check(Frozen):
         return self.statistic == "drop"
 
     @property
+    def side(self) -> str:
+        """Which end of an interval the operator tests.
+
+        >>> Check("gate", "f1", 0.75, 0.5, passed=False, end=0.4).side
+        'lower'
+        """
+        return "lower" if self.operator in {">", ">="} else "upper"
+
+    @property
     def margin(self) -> float | None:
-        """The distance of the value from its limit: below 0 if the check fails, None without a value.
+        """The distance of what is tested from its limit: below 0 if the check fails, None without a value.
 
         >>> Check("run", "f1", 0.75, 0.5, passed=True).margin
         0.25
         """
-        if self.value is None:
+        tested = self.value if self.end is None else self.end
+        if tested is None:
             return None
         if self.operator in {">", ">="}:
-            return self.value - self.limit
+            return tested - self.limit
         if self.operator in {"<", "<="}:
-            return self.limit - self.value
-        return -abs(self.value - self.limit)
+            return self.limit - tested
+        return -abs(tested - self.limit)

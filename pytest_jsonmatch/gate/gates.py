@@ -71,8 +71,8 @@ def check_gates(
 def check_gate(gate: Gate, results: RunResult, *, required: bool = True, confidence: float = 0.95) -> Check:
     """Check a gate.
 
-    A gate on a statistic without a value (no case, no such field, 0/0) fails. A `significant` gate is
-    checked at the lower end of the interval for `>` and `>=`, at the upper end for `<` and `<=`.
+    A gate on a statistic without a value (no case, no such field, 0/0) fails. A `significant` gate
+    compares the lower end of the interval for `>` and `>=`, the upper end for `<` and `<=`.
 
     Args:
         gate: the gate.
@@ -131,10 +131,8 @@ def _check_all_values(gate: Gate, name: str, results: RunResult, confidence: flo
     def describe(tag: str) -> str:
         check, part = checks[tag], results.tagged(tag)
         texts = ["–" if check.value is None else _value_text(gate, check.value)]
-        if gate.is_significant and check.value is not None:
-            plain = replace(gate, tags=(tag,), is_significant=False)
-            value = _check_selected(plain, part, confidence).value
-            texts = [_value_text(gate, value or 0.0), f"{check.statistic.partition(' ')[0]} end {texts[0]}"]
+        if check.end is not None:
+            texts.append(f"{check.side} end {_value_text(gate, check.end)}")
         return f"{tag} {', '.join([*texts, count(part.total_records, part.noun)])}"
 
     lowest = min(failed or tags, key=margin)
@@ -264,18 +262,28 @@ def _check_right(gate: Gate, paths: Container[str], results: RunResult, confiden
 def _check_interval(gate: Gate, rows: Sequence[Row], noun: str, confidence: float) -> Check:
     """Check whether the whole interval of a statistic passes."""
     interval = ratio_interval(rows, confidence)
-    side, end = ("lower", interval.low) if gate.operator in {">", ">="} else ("upper", interval.high)
-    note = (
-        f"{interval.estimate:.2f}, {confidence * 100:g} % interval {interval.low:.2f} to {interval.high:.2f}"
+    is_low = gate.operator in {">", ">="}
+    end = interval.low if is_low else interval.high
+    check = Check(
+        gate.text, gate.name, interval.estimate, gate.limit, gate.passes(end), "", gate.operator, end
     )
     unit = noun if interval.clusters == interval.cases else "cluster"
-    note += f", {count(interval.clusters, unit)}"
-    passed, worst_share = gate.passes(end), 1 - gate.limit if side == "lower" else gate.limit
+    note = f"{check.side} end {_end_text(end, gate.limit)} of {count(interval.clusters, unit)}"
+    worst_share = 1 - gate.limit if is_low else gate.limit
     needed = cases_to_rule_out(worst_share, (1 - confidence) / 2) if 0 < worst_share < 1 else 0
-    if not passed and interval.clusters < needed:
-        best = "even perfect scores need" if side == "lower" else "even a value of 0 needs"
+    if not check.passed and interval.clusters < needed:
+        best = "even perfect scores need" if is_low else "even a value of 0 needs"
         note += f"; {best} {count(needed, unit)}"
-    return Check(gate.text, f"{side} end of {gate.name}", end, gate.limit, passed, note, gate.operator)
+    return replace(check, note=note)
+
+
+def _end_text(end: float, limit: float) -> str:
+    """Return the end of an interval with enough decimals to tell it from the limit.
+
+    >>> _end_text(0.71, 0.7), _end_text(0.6999, 0.7)
+    ('0.71', '0.6999')
+    """
+    return f"{end:.2f}" if end == limit or round(end, 2) != round(limit, 2) else f"{end:.4f}"
 
 
 # -- notes -------------------------------------------------------------------------------------------------

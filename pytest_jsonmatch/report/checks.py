@@ -80,6 +80,8 @@ def failed_line(gates: Sequence[Check], repeated: Sequence[Check], style: Termin
 def named(check: Check, *, unicode: bool = True) -> str:
     """Return the subject of a check with its value, or with its note if there is no value."""
     value = check_texts(check, unicode=unicode)[0]
+    if check.end is not None:
+        value += f", {check.side} end {limit_texts(check.end, check.limit)[0]}"
     return f"{check.subject} ({value})" if value else ", ".join(filter(None, (check.subject, check.note)))
 
 

@@ -191,31 +191,29 @@ def test_a_significant_gate_goes_by_the_end_of_the_interval(one_statistic):
     results = many(37, 40)
     value = checked(f"{one_statistic} >= 0.1", results).value
     found = checked(f"{one_statistic} >= {value:.6f} significant", results)
-    assert (found.passed, found.statistic) == (
-        False,
-        f"lower end of {parse_gate(f'{one_statistic} > 0').name}",
-    )
-    low = found.value
+    assert (found.passed, found.value) == (False, value)
+    assert found.statistic == parse_gate(f"{one_statistic} > 0").name
+    low = found.end
     assert low < value
-    assert found.note.startswith(f"{value:.2f}, 95 % interval {low:.2f} to ")
-    assert ", 40 cases" in found.note
+    assert found.margin == low - float(f"{value:.6f}")
+    assert found.note.startswith(f"lower end {low:.2f} of 40 cases")
     assert checked(f"{one_statistic} >= {low - 1e-6:.6f} significant", results).passed
     assert not checked(f"{one_statistic} >= {low + 1e-6:.6f} significant", results).passed
     high = checked(f"{one_statistic} <= {value - 0.001:.6f} significant", results)
-    assert (high.passed, high.statistic[:9]) == (False, "upper end")
-    assert high.value >= value
+    assert (high.passed, high.value) == (False, value)
+    assert high.end >= value
 
 
 def test_a_significant_gate_says_how_many_perfect_cases_it_takes():
     perfect = many(10, 10)
-    note = "1.00, 95 % interval 0.69 to 1.00, 10 cases; even perfect scores need 17 cases"
+    note = "lower end 0.69 of 10 cases; even perfect scores need 17 cases"
     assert checked("score >= 0.8 significant", perfect).note == note
     assert checked("score >= 0.8 significant", many(17, 17)).passed
     assert not checked("score >= 0.8 significant", many(16, 16)).passed
     most = checked("missing_rate <= 0.05 significant", perfect)
-    assert most.note == "0.00, 95 % interval 0.00 to 0.31, 10 cases; even a value of 0 needs 72 cases"
-    assert checked("score >= 0.5 significant", perfect).note == "1.00, 95 % interval 0.69 to 1.00, 10 cases"
-    assert checked("score >= 1 significant", perfect).note == "1.00, 95 % interval 0.69 to 1.00, 10 cases"
+    assert most.note == "upper end 0.31 of 10 cases; even a value of 0 needs 72 cases"
+    assert checked("score >= 0.5 significant", perfect).note == "lower end 0.69 of 10 cases"
+    assert checked("score >= 1 significant", perfect).note == "lower end 0.69 of 10 cases"
 
 
 def test_the_interval_of_each_value_of_a_tag_names_its_cases():
@@ -268,7 +266,7 @@ def test_what_is_not_counted_is_never_good_enough(one_statistic):
 
 def test_rates_are_significant_by_their_interval():
     check = checked("omission_rate <= 0.9 significant")
-    assert (check.statistic, check.passed) == ("upper end of missing_rate", True)
+    assert (check.statistic, check.side, check.passed) == ("missing_rate", "upper", True)
 
 
 @pytest.mark.parametrize(
@@ -290,7 +288,7 @@ def test_kinds_of_differences(text, value, passed, note):
 
 def test_the_interval_of_the_cost_of_a_kind():
     check = checked('kinds["value differs"].cost <= 0.01 significant')
-    assert check.statistic == 'upper end of kinds["value differs"].cost'
+    assert check.note.startswith("upper end ")
     assert not check.passed
 
 

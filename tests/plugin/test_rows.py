@@ -45,7 +45,7 @@ def test_rows_that_are_all_found_are_a_line_with_v_only(run):
 
 def test_a_significant_gate_reads_the_rows_of_each_case(run):
     result = run("--jsonmatch-gate", 'rows["items"].recall >= 0.1 significant')
-    assert "% interval" in result.stdout.str()
+    assert "lower end 0." in result.stdout.str()
 
 
 ITEMS = [{"sku": sku, "n": 1, "note": "ab"} for sku in "ABC"]
