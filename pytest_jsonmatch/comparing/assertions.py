@@ -446,7 +446,7 @@ def _suggest_changes(request: ComparisonRequest, result: MatchResult) -> Iterato
     from pytest_jsonmatch.report.escape import printable
 
     subject = "assertion" if request.write_change is None else "case"
-    write = request.write_change or as_arguments
+    write = request.write_change or partial(as_arguments, request.options)
     number = 0
     for number, change in enumerate(_try_changes(request, result), 1):
         if number == 1:

@@ -62,7 +62,9 @@ class ExpectedFile:
             InvalidExpectedError: the file does not exist or is not valid, or a matcher in it is not valid.
         """
         if self.data is None:
-            raise InvalidExpectedError(f"there is no file {self.name} for expected{_REMEDY}{self._hint()}")
+            run = current_run()
+            remedy = "" if run is None or run.test is None else _REMEDY
+            raise InvalidExpectedError(f"there is no file {self.name} for expected{remedy}{self._hint()}")
         try:
             return with_matchers(parse_value(self.data, self.name, is_yaml=has_yaml_suffix(self.path)))
         except GoldenFileError as error:

@@ -107,16 +107,21 @@ def suggest_changes(result: MatchResult, options: Mapping[str, Any], trial: Tria
     return []
 
 
-def as_arguments(change: Suggested) -> list[str]:
-    """Return a change as a line of arguments in Python.
+def as_arguments(options: Mapping[str, Any], change: Suggested) -> list[str]:
+    """Return a change as a line of arguments in Python; `fields` has the rules of the call, too.
 
-    >>> as_arguments({"fields": {"total": {"tolerance": {"rel": 0.1}}}, "options": {"extra": "ignore"}})
-    ['fields={"total": {"tolerance": {"rel": 0.1}}}, extra="ignore"']
+    >>> change = {"fields": {"total": {"tolerance": {"rel": 0.1}}}, "options": {"extra": "ignore"}}
+    >>> as_arguments({"fields": {"id": "skip"}}, change)
+    ['fields={"id": "skip", "total": {"tolerance": {"rel": 0.1}}}, extra="ignore"']
     """
-    arguments = {
-        **({"fields": rules} if (rules := change.get("fields")) else {}),
-        **change.get("options", {}),
-    }
+    arguments: dict[str, Any] = {}
+    if rules := change.get("fields"):
+        given = options.get("fields") or {}
+        extended = with_change(options, {"fields": {path: rules[path] for path in rules if path in given}})
+        arguments["fields"] = {**rules, **extended["fields"]} if given else rules
+        # In the order of the call, what is new comes last.
+        arguments["fields"] = {path: arguments["fields"][path] for path in {**given, **rules}}
+    arguments |= change.get("options", {})
     return [", ".join(f"{name}={_format_value(value)}" for name, value in arguments.items())]
 
 
@@ -128,6 +133,8 @@ def _format_value(value: object) -> str:
         )
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_format_value, value))}]"
+    if callable(value) and hasattr(value, "__name__"):
+        return str(value.__name__)
     # The repr of a text with an apostrophe is in double quotes.
     return f'"{repr(chr(39) + value)[2:]}' if isinstance(value, str) and '"' not in value else repr(value)
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
 
 EMPTY: Final = "the file is empty; it must contain a case, or `cases:`"
+_NO_VALUE: Final = "the file is empty; it must contain a value, such as `total: 12`, `[]` or `null`"
 
 _ATOMS: Final[dict[str, JsonValue]] = {"": None, "~": None, "null": None, "true": True, "false": False}
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)((?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)")
@@ -400,7 +401,7 @@ class _Builder:
         self.get_event()
         event = self.get_event()
         if type(event) is self.events.StreamEndEvent:
-            raise GoldenFileError(self.name, 1, 1, EMPTY)
+            raise GoldenFileError(self.name, 1, 1, EMPTY if self.holds_cases else _NO_VALUE)
         value = self._value(self.get_event(), 0 if self.holds_cases else 1)
         self.get_event()
         event = self.get_event()

@@ -124,7 +124,7 @@ def test_an_anchor_may_be_set_again_and_an_alias_may_be_a_key() -> None:
 
 
 ERRORS = r"""
-# only a comment\n => 1:1: the file is empty; it must contain a case, or `cases:`
+# only a comment\n => 1:1: the file is empty; it must contain a value, such as `total: 12`, `[]` or `null`
 a: 1\nb: 2\na: 3\n => 3:1: the key 'a' is already at line 1; keep one of them
 a:\n  - {k: [1, {z: 2}], b: 1,\n     k: 2}\n => 3:6: the key 'k' is already at line 2; keep one of them
 a:\n  1: x\n => 2:3: the key 1 is not a string, as JSON's keys are; write "1"
@@ -152,7 +152,7 @@ def test_messages(line: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "x.yaml:1:1: the file is empty; it must contain a case, or `cases:`"),
+        ("", "x.yaml:1:1: the file is empty; it must contain a value, such as `total: 12`, `[]` or `null`"),
         ("a: x\x00y\n", "x.yaml:1:5: a NUL character; the file is damaged, or is not text"),
         (
             "a: 1\nb: \x07\n",

@@ -111,11 +111,12 @@ def test_files_outside_pytest_are_relative_to_the_working_directory(tmp_path, mo
     assert compare_json("{ 5", tmp_path / "text.json").score == 1.0
     with pytest.raises(AssertionError, match=r"n  1 → 2.*sub/a\.json:1"):
         assert_json_match({"n": 2, "m": 2}, Path("sub/a.json"))
-    with pytest.raises(InvalidExpectedError) as caught:
-        compare_json(1, Path("b.json"))
+    Path("empty.yaml").touch()
+    for path, reason in (("empty.yaml", "must contain a value, such as"), ("b.json", "there is no file")):
+        with pytest.raises(InvalidExpectedError, match=reason) as caught:
+            compare_json(1, Path(path))
     assert str(caught.value) == (
-        "there is no file b.json for expected; pytest --jsonmatch-update=new writes it "
-        "(the path is relative to the working directory)"
+        "there is no file b.json for expected (the path is relative to the working directory)"
     )
 
 

@@ -161,10 +161,21 @@ def test_an_assertion_suggests_arguments_with_which_it_would_pass(actual, expect
 
 def test_rules_of_the_call_stay():
     rules = {"v": {"compare": "exact", "weight": 2}}
-    text = 'fields={"v": {"compare": "exact", "transform": ["casefold"]}}'
+    text = 'fields={"v": {"compare": "exact", "weight": 2, "transform": ["casefold"]}}'
     with pytest.raises(AssertionError) as caught:
         assert_json_match({"v": "A"}, {"v": "a"}, fields=rules)
     assert str(caught.value).endswith(f"{HEAD}\n     {text}")
+
+
+def test_suggested_fields_have_the_rules_of_the_call():
+    expected, actual = ({"id": at, "total": 99 + at, "note": "A"} for at in (1, 2))
+    rule = {"tolerance": {"rel": 0.01}}
+    for given, added in (
+        ({"id": "skip", "note": {"weight": 2}}, {"total": rule}),
+        ({"total": {"weight": 2}, "id": "skip"}, {"total": {"weight": 2, "compare": {"numeric": rule}}}),
+    ):
+        (text,) = suggested(actual, expected, fields=given)
+        assert eval(f"dict({text})") == {"fields": {**given, **added}}
 
 
 def test_an_inner_order_in_large_arrays_is_suggested():
