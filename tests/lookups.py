@@ -8,6 +8,7 @@ from __future__ import annotations
 import builtins
 import functools
 import importlib.metadata
+import sys
 from importlib.metadata import Distribution, distributions
 from types import FunctionType, ModuleType
 from typing import Any
@@ -68,7 +69,11 @@ class Installed:
         return value
 
 
-@functools.cache
 def with_entry_points() -> list[Installed]:
     """The installed packages that have entry points: each run of pytest in this process asks all of them."""
+    return _with_entry_points(tuple(sys.path))
+
+
+@functools.cache
+def _with_entry_points(_: tuple[str, ...]) -> list[Installed]:
     return [Installed(each) for each in distributions() if each.entry_points]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib.metadata
 import io
 import json
 import sys
@@ -8,6 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.conftest import main
+from tests.lookups import with_entry_points
 
 
 class Ran(NamedTuple):
@@ -19,6 +21,7 @@ class Ran(NamedTuple):
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(importlib.metadata, "distributions", with_entry_points)  # read once for all commands
     for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
     return tmp_path
