@@ -267,8 +267,10 @@ class _Reader:
             self._check(unchecked, where, CASE_KEYS)
             is_lacking = unchecked.keys().isdisjoint({"expected", "expected_file"})
             if is_lacking and not self.may_lack_expected and len(self.errors) == before:
-                several = "" if where else "; a file of several cases lists them below `cases:`"
-                self._report(where, f"the case has no `expected` and no `expected_file`{several}")
+                remedy = "pytest --jsonmatch-update=new writes the answer as `expected`"
+                if not where:
+                    remedy = "a file of several cases lists them below `cases:`"
+                self._report(where, f"the case has no `expected` and no `expected_file`; {remedy}")
             if type(case_id) is not str:
                 return
             given = _apply_defaults(inherited, own) if inherited else own

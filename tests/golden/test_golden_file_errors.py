@@ -32,7 +32,7 @@ id: a\n  title: x\n => 2:8: not YAML: mapping values are not allowed in this con
 just text\n => 1:1: the file is a string, not a case or `cases:`
 ---\n~\n => 1:1: the file is empty; it must contain a case, or `cases:`
 id: a\n => 1:1: the case has no `expected` and no `expected_file`; a file of several cases lists them below `cases:`
-cases:\n- id: a\n => 2:3: the case has no `expected` and no `expected_file`
+cases:\n- id: a\n => 2:3: the case has no `expected` and no `expected_file`; pytest --jsonmatch-update=new writes the answer as `expected`
 expcted: 1\n => 1:1: unknown key 'expcted'; did you mean 'expected'?
 case:\n- expected: 1\n => 1:1: unknown key 'case'; did you mean 'cases'?
 metric: a\ncasess: []\n => 2:1: unknown key 'casess'; did you mean 'cases'?
