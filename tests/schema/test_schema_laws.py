@@ -22,7 +22,7 @@ from pytest_jsonmatch.schema import (
     resolve_schema_references,
     validate_gold,
 )
-from tests.fuzz.documents import WORDS, figures, near, nonfinite, scalars
+from tests.fuzz.documents import WORDS, near, nonfinite, scalars, scores_of
 from tests.laws import law
 
 KEYS = st.sampled_from(["a", "b", "a.b", "é", "$ref", "properties"])
@@ -275,7 +275,7 @@ def test_any_schema_gives_scores_or_a_documented_error(schema, expected, actual)
             use(schema)
     with suppress(JsonMatchError):
         result = compare_json(actual, expected, schema=schema)
-        assert all(0.0 <= score <= 1.0 for score in figures(result) if score is not None)
+        assert all(0.0 <= score <= 1.0 for score in scores_of(result) if score is not None)
     assert repr(schema) == before
 
 
@@ -288,7 +288,7 @@ def test_a_resolved_schema_scores_as_its_source(schema, expected, actual):
     with suppress(JsonMatchError):
         resolved = resolve_schema_references(schema)
         one, two = (compare_json(actual, expected, schema=each) for each in (schema, resolved))
-        assert near(figures(one), figures(two))
+        assert near(scores_of(one), scores_of(two))
         assert one.counts == two.counts
 
 
@@ -297,4 +297,4 @@ def test_an_inferred_schema_scores_as_none(documents, actual):
     with suppress(JsonMatchError):
         schema = infer_schema(deepcopy(documents))
         one, two = compare_json(actual, documents[0]), compare_json(actual, documents[0], schema=schema)
-        assert near(figures(one), figures(two))
+        assert near(scores_of(one), scores_of(two))
