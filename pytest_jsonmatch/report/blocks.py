@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import Final, Literal, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.report.formatting import score_text, tone_of
 from pytest_jsonmatch.support.frozen import Frozen
+
+if TYPE_CHECKING:
+    from pytest_jsonmatch.results.comparison import Case, CaseRun
 
 Level: TypeAlias = Literal["brief", "normal", "more", "all"]
 """The amount of a report that is shown: a line or two, what needs attention, what a command shows and a test
@@ -319,34 +322,31 @@ ReportBlock: TypeAlias = "Heading | Text | Statistics | Table | Chart"
 
 @final
 class Failure(Frozen):
-    """A case that failed, with the location and the message of the failure.
+    """A case that did not pass, with the location and the message of the failure.
 
     Args:
-        case: the id of the case.
-        score: the score of the case, the mean of its runs.
+        case: the case.
+        run: the run of the case that is shown.
         path: the file in which it failed, relative to the root of the repository; empty if unknown.
         line: the line in that file, counted from 1.
         message: the failure message of the test, unchanged.
-        note: which run is shown, such as "run 2 of 3"; empty for a case that runs once.
     """
 
-    __slots__ = ("case", "line", "message", "note", "path", "score")
+    __slots__ = ("case", "line", "message", "path", "run", "score")
 
-    def __init__(
-        self,
-        case: str,
-        score: float,
-        path: str = "",
-        line: int = 1,
-        message: str = "",
-        note: str = "",
-    ) -> None:
+    def __init__(self, case: Case, run: CaseRun, path: str = "", line: int = 1, message: str = "") -> None:
         self.case: Final = case
-        self.score: Final = score
+        self.run: Final = run
+        self.score: Final = case.mean("score")
+        """The mean of the runs of the case."""
         self.path: Final = path
         self.line: Final = line
         self.message: Final = message
-        self.note: Final = note
+
+    @property
+    def note(self) -> str:
+        """Which run is shown, such as "run 2 of 3"; empty for a case that runs once."""
+        return "" if self.case.of == 1 else f"run {self.run.number} of {self.case.of}"
 
 
 @final

@@ -45,8 +45,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.gate.baseline import BaselineDiff
     from pytest_jsonmatch.gate.check import Check
     from pytest_jsonmatch.gate.headlines import Contest
-    from pytest_jsonmatch.report.blocks import Chart
-    from pytest_jsonmatch.report.case_tables import FailedCase
+    from pytest_jsonmatch.report.blocks import Chart, Failure
     from pytest_jsonmatch.report.cases_page import PageExtra
     from pytest_jsonmatch.results.comparison import Comparison
     from pytest_jsonmatch.results.statistics import Interval
@@ -182,7 +181,7 @@ def build(results: RunResult, request: ReportRequest = _DEFAULT) -> Report:
         verdict,
         headline,
         reasons,
-        tuple(failed_case.failure for failed_case in failed) if not results.has_only_gates else (),
+        tuple(failed) if not results.has_only_gates else (),
         is_clean=is_clean,
         is_perfect=is_clean and are_perfect,
         origin=", ".join(filter(None, origin)),
@@ -237,7 +236,7 @@ def build_comparison(
     )
 
 
-def _case_table(results: RunResult, failed: Sequence[FailedCase], request: ReportRequest) -> Table:
+def _case_table(results: RunResult, failed: Sequence[Failure], request: ReportRequest) -> Table:
     if request.page is None:
         return failed_table(results, failed, request.link)
     from pytest_jsonmatch.report.cases_page import case_table
@@ -276,7 +275,7 @@ def _verdict(results: RunResult, *, is_judged: bool, fails: bool) -> tuple[str, 
     return "undecided", "passed so far"
 
 
-def _reasons(results: RunResult, request: ReportRequest, failed: Sequence[FailedCase]) -> Iterator[Text]:
+def _reasons(results: RunResult, request: ReportRequest, failed: Sequence[Failure]) -> Iterator[Text]:
     """Yield the reasons for the verdict; those against the run have the tone "bad"."""
     yield from _gate_reasons(request.gates)
     cases = count(results.total_records, results.noun)

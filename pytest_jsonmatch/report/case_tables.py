@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple, final
+from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.value.text import count, natural_key
 from pytest_jsonmatch.gate.repeats import Repeats, check
@@ -49,16 +49,7 @@ LocateFailure = Callable[[Case, CaseRun], "tuple[str, int, str]"]
 # -- cases that failed -------------------------------------------------------------------------------------
 
 
-@final
-class FailedCase(NamedTuple):
-    """A case that did not pass, and the run of it that is shown."""
-
-    case: Case
-    run: CaseRun
-    failure: Failure
-
-
-def failed_cases(results: RunResult, locate_failure: LocateFailure | None = None) -> list[FailedCase]:
+def failed_cases(results: RunResult, locate_failure: LocateFailure | None = None) -> list[Failure]:
     """Return the cases that failed, the lowest score first.
 
     Records with errors come last, since many records without an answer would hide the others. Without
@@ -69,29 +60,26 @@ def failed_cases(results: RunResult, locate_failure: LocateFailure | None = None
         run = _failed_run(case)
         if run is not None:
             path, line, message = ("", 1, "") if locate_failure is None else locate_failure(case, run)
-            note = "" if case.of == 1 else f"run {run.number} of {case.of}"
-            score = case.mean("score")
-            failure = Failure(case.id, score, path, max(line, 1), message or "\n".join(run.errors), note)
-            found.append(FailedCase(case, run, failure))
+            found.append(Failure(case, run, path, max(line, 1), message or "\n".join(run.errors)))
 
-    def order(failed_case: FailedCase) -> tuple[object, ...]:
+    def order(failed_case: Failure) -> tuple[object, ...]:
         return (
             not results.has_thresholds and bool(failed_case.run.errors),
-            failed_case.failure.score,
+            failed_case.score,
             natural_key(failed_case.case.id),
         )
 
     return _documents_first(sorted(found, key=order))
 
 
-def _documents_first(ranked: list[FailedCase]) -> list[FailedCase]:
+def _documents_first(ranked: list[Failure]) -> list[Failure]:
     """Return failed cases so that the first ones are of different clusters, such as documents.
 
     Otherwise the runs or fields of one document could fill a table that shows only its first rows.
     """
     if len(ranked) <= _FIRST:
         return ranked
-    lowest: dict[str, FailedCase] = {}
+    lowest: dict[str, Failure] = {}
     for failed_case in ranked:
         lowest.setdefault(failed_case.case.unit, failed_case)
     first = list(lowest.values())[:_FIRST]
@@ -188,20 +176,20 @@ def message_lines(message: str, max_lines: int, *, width: int = 200, unicode: bo
 # -- tables of cases ---------------------------------------------------------------------------------------
 
 
-def failed_table(results: RunResult, failed: Sequence[FailedCase], link: str = "") -> Table:
+def failed_table(results: RunResult, failed: Sequence[Failure], link: str = "") -> Table:
     """Return a table of the failed cases; `link` is the base of links to lines."""
     noun = results.noun
-    have_places = any(failed_case.failure.path for failed_case in failed)
+    have_places = any(failed_case.path for failed_case in failed)
     # Each error is shown once, since a service that is down fails all cases with the same error.
-    groups: dict[tuple[str, str], list[FailedCase]] = {}
+    groups: dict[tuple[str, str], list[Failure]] = {}
     for failed_case in failed:
-        same = ("", failed_case.failure.message) if failed_case.run.error else (failed_case.case.id, "")
+        same = ("", failed_case.message) if failed_case.run.error else (failed_case.case.id, "")
         groups.setdefault(same, []).append(failed_case)
     rows = []
     for first, *others in groups.values():
         name, *cells = case_cells(first, link, have_places=have_places)
         also = f" and {count(len(others))} more" if others else ""
-        detail = RowDetail(first.failure.note, message=first.failure.message)
+        detail = RowDetail(first.note, message=first.message)
         rows.append(Row([f"{name}{also}", *cells], [detail]))
     return Table(case_columns(noun, "number", have_places=have_places), rows, failed_title(results), noun)
 
@@ -212,10 +200,10 @@ def case_columns(noun: str, kind: ColumnKind, *, have_places: bool) -> list[Colu
     return [*columns, *([Column("at", "place")] if have_places else [])]
 
 
-def case_cells(failed_case: FailedCase, link: str, *, have_places: bool) -> list[AnyCell]:
+def case_cells(failed_case: Failure, link: str, *, have_places: bool) -> list[AnyCell]:
     """Return the cells of a failed case."""
-    score = failure_cell(failed_case.run, failed_case.failure.score)._replace(value=failed_case.failure.score)
-    place = [_place(failed_case.failure, link)] if have_places else []
+    score = failure_cell(failed_case.run, failed_case.score)._replace(value=failed_case.score)
+    place = [_place(failed_case, link)] if have_places else []
     return [_name(failed_case), score, _describe_fields(failed_case), *place]
 
 
@@ -226,8 +214,8 @@ def failed_title(results: RunResult) -> str:
     return "cases that did not pass" if results.has_only_gates else "failed cases"
 
 
-def _name(failed_case: FailedCase) -> str:
-    return failed_case.case.id + (f" ({failed_case.failure.note})" if failed_case.failure.note else "")
+def _name(failed_case: Failure) -> str:
+    return failed_case.case.id + (f" ({failed_case.note})" if failed_case.note else "")
 
 
 def _place(failure: Failure, link: str) -> TableCell:
@@ -241,17 +229,17 @@ def _place(failure: Failure, link: str) -> TableCell:
     return TableCell(f"{failure.path}:{failure.line}", link=target)
 
 
-def _describe_fields(failed_case: FailedCase) -> str:
+def _describe_fields(failed_case: Failure) -> str:
     """Return the lowest-scoring fields of a case as text, or why there are none."""
     if errors := comparator_errors(failed_case.run):
         return errors[0]
     # The cell of the score says that there is no JSON.
     refused = any(made.unreadable and made.parsed is not False for made in failed_case.run.comparisons)
     if failed_case.run.error or refused:
-        return headline_of(failed_case.failure.message)
+        return headline_of(failed_case.message)
     fields = lowest_fields(Case(failed_case.case.id, (failed_case.run,)))
     if not fields:
-        return headline_of(failed_case.failure.message)
+        return headline_of(failed_case.message)
     return named_fields(fields)
 
 

@@ -8,9 +8,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.value.text import count, natural_key
-from pytest_jsonmatch.report.blocks import AnyCell, Chart, Row, RowDetail, Series, Table, score_cell
+from pytest_jsonmatch.report.blocks import AnyCell, Chart, Failure, Row, RowDetail, Series, Table, score_cell
 from pytest_jsonmatch.report.case_tables import (
-    FailedCase,
     case_cells,
     case_columns,
     lowest_fields,
@@ -35,13 +34,13 @@ _HEAT_CASES: Final = 40
 _HEAT_FIELDS: Final = 30
 
 
-def case_table(results: RunResult, failed: Sequence[FailedCase], extra: PageExtra, link: str = "") -> Table:
+def case_table(results: RunResult, failed: Sequence[Failure], extra: PageExtra, link: str = "") -> Table:
     """Return a table of all cases: failed cases first, then the others by score, the lowest first."""
     failing = {failed_case.case.id: failed_case for failed_case in failed}
     others = [case for case in results.cases if case.id not in failing]
     others.sort(key=lambda case: (case.mean("score"), natural_key(case.id)))
     cases = [*(failed_case.case for failed_case in failed), *others][:_MAX_LISTED]
-    have_places = bool(extra.sources) or any(failed_case.failure.path for failed_case in failed)
+    have_places = bool(extra.sources) or any(failed_case.path for failed_case in failed)
     budget = _DetailBudget(extra)
     tags = [collect_tags(case) for case in cases]
     rows = []
@@ -54,9 +53,9 @@ def case_table(results: RunResult, failed: Sequence[FailedCase], extra: PageExtr
             cells: list[AnyCell] = [case.id, score_cell(score if case.has_figures else None), fields, *place]
         else:
             cells = case_cells(failed_case, link, have_places=have_places)
-            if have_places and not failed_case.failure.path:
+            if have_places and not failed_case.path:
                 cells[-1] = extra.place(case) or dash(True)
-        details = list(budget.details(case, "" if failed_case is None else failed_case.failure.message))
+        details = list(budget.details(case, "" if failed_case is None else failed_case.message))
         status = {"status": [case.verdict]} if results.has_thresholds else {}
         rows.append(Row(cells, details, {**status, "tag": of_case}))
     noun = results.noun
@@ -75,7 +74,7 @@ def case_table(results: RunResult, failed: Sequence[FailedCase], extra: PageExtr
     )
 
 
-def _title(results: RunResult, failed: Sequence[FailedCase]) -> str:
+def _title(results: RunResult, failed: Sequence[Failure]) -> str:
     if not (results.has_thresholds and failed):
         last = ", those with errors last" if any(failed_case.run.errors for failed_case in failed) else ""
         return f"{results.noun}s, the lowest scores first{last}"

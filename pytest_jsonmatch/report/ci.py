@@ -59,7 +59,7 @@ def workflow_commands(report: Report, gates: Iterable[Check], *, unicode: bool =
 
 
 def _failure(failure: Failure, unicode: bool) -> str:
-    title = clip_middle(failure.case.rpartition("::")[2] or failure.case, 80, unicode=unicode)
+    title = clip_middle(failure.case.id.rpartition("::")[2] or failure.case.id, 80, unicode=unicode)
     if failure.note:
         title += f" ({failure.note})"
     message = failure.message.removeprefix("AssertionError: ") or "failed"
