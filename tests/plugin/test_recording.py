@@ -269,7 +269,9 @@ def test_without_the_plugin_it_only_asserts(pytester, python, every_plugin, proc
             with pytest.raises(AssertionError):
                 assert_json_match({"a": 1}, {"a": 2})
         """)
-    outcome = pytester.run(sys.executable, "-m", "pytest", "-p", "no:jsonmatch", *processes)
+    # (Hypothesis takes half a second to import in each process.)
+    without = ("-p", "no:jsonmatch", "-p", "no:hypothesispytest")
+    outcome = pytester.run(sys.executable, "-m", "pytest", *without, *processes)
     outcome.assert_outcomes(passed=1)
     assert "jsonmatch" not in outcome.stdout.str().split("collected")[-1]
 
