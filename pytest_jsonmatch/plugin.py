@@ -45,8 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
     session = Session(config, settings, encoding=getattr(sys.stdout, "encoding", None) or "ascii")
     config.stash[_SESSION] = session
     running.enter(session)
-    for plugin in config.pluginmanager.get_plugins() - {sys.modules[__name__]}:
-        session.note_overrides(plugin)
+    session.note_plugins(*config.pluginmanager.get_plugins() - {sys.modules[__name__]})
     session.check_registered()
     if settings.concurrency > 1:
         from pytest_jsonmatch.session.concurrency import ConcurrentProducers
@@ -81,7 +80,7 @@ def pytest_plugin_registered(plugin: object, manager: pytest.PytestPluginManager
     for session in running.list_runs():
         if isinstance(session, Session) and session.config.pluginmanager is manager:
             session.open_registry()
-            session.note_overrides(plugin)
+            session.note_plugins(plugin)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -96,7 +96,7 @@ class Session:
         """The item of the running test."""
         self.used_test: CurrentTest | None = None
         """The running test, if anything has asked for it."""
-        self._test_lock = Lock()
+        self._lock = Lock()
         self._rules: dict[RuleKey, bool] = {}
         """By the key of a rule, whether it has matched anything in this process so far."""
         self.case_rules: CaseRules | None = None
@@ -117,6 +117,8 @@ class Session:
         """Saves the answers of golden cases to a file, if requested."""
         self._overriding: set[int] = set()
         """The ids of the plugins, modules and classes that override fixtures of golden cases."""
+        self._unread: list[object] = []
+        """The plugins that may do so, too: their names are read only if there are golden cases."""
         self._last_collector: object = None
         self._encoding = encoding
         self._closing = ExitStack()
@@ -156,23 +158,34 @@ class Session:
 
     # -- tests ---------------------------------------------------------------------------------------------
 
-    def note_overrides(self, holder: object) -> None:
+    def note_plugins(self, *plugins: object) -> None:
+        """Note plugins, which may override fixtures of golden cases."""
+        self._unread += plugins
+
+    def _note_overrides(self, holder: object) -> None:
         """Note whether a plugin, a module or a class overrides a fixture of golden cases."""
         if not _FIXTURES.isdisjoint(dir(holder)):
             self._overriding.add(id(holder))
+
+    def _find_overriding(self) -> set[int]:
+        """Return the ids of the plugins, modules and classes that override fixtures of golden cases."""
+        with self._lock:
+            while self._unread:
+                self._note_overrides(self._unread.pop())
+        return self._overriding
 
     def note_overrides_in(self, collector: pytest.Module | pytest.Class) -> None:
         """Note, once for each module or class, whether it overrides a fixture of golden cases."""
         if collector is not self._last_collector:
             self._last_collector = collector
-            self.note_overrides(collector.obj)
+            self._note_overrides(collector.obj)
 
     @property
     def has_own_fixtures(self) -> bool:
         """Whether the fixtures of golden cases are not overridden, and no option shows their setup."""
         option = self.config.option
         watched = ("setupshow", "setuponly", "setupplan", "show_fixtures_per_test")
-        return not self._overriding and not any(getattr(option, name, False) for name in watched)
+        return not self._find_overriding() and not any(getattr(option, name, False) for name in watched)
 
     def begin_test(self, item: pytest.Item) -> None:
         """Make a test the running one, until `end_test`."""
@@ -189,7 +202,7 @@ class Session:
             return self.used_test
         from pytest_jsonmatch.session.running_test import CurrentTest
 
-        with self._test_lock:
+        with self._lock:
             if self.used_test is None:
                 self.used_test = CurrentTest(self.item, self.settings, self._rules)
             return self.used_test
@@ -231,9 +244,12 @@ class Session:
         actual: object,
     ) -> None:
         """Save an answer that the test has not received yet; called from any thread."""
-        if self.recorder is None or (is_fixture and len(self._overriding) > 1):
+        if self.recorder is None:
+            return
+        overriding = self._find_overriding()
+        if is_fixture and len(overriding) > 1:
             return  # another fixture may change the answer
-        is_final = is_fixture or not self._overriding
+        is_final = is_fixture or not overriding
         self.recorder.keep_early(plain_nodeid(item), case, actual, is_final=is_final)
 
     # -- reports -------------------------------------------------------------------------------------------
