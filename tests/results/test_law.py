@@ -14,8 +14,8 @@ import random
 import shutil
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
-from io import BytesIO, TextIOWrapper
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -278,7 +278,7 @@ def by_evaluate(sample: Sample, folder: Path) -> RunResult:
     config, result = folder / "rules.json", folder / "run.jsonl"
     config.write_text(json.dumps(settings_of(sample)), encoding="utf-8")
     arguments = ["--id", "id", "--tags", "kind", "--config", str(config), "--keep", "all"]
-    with redirect_stdout(TextIOWrapper(BytesIO())):
+    with redirect_stdout(TextIOWrapper(BytesIO())), redirect_stderr(StringIO()):
         main(["evaluate", *map(str, files), *arguments, "--json", str(result)])
     return read_results(result)
 
