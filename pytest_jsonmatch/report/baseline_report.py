@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
+from pytest_jsonmatch.engine.result.collapse import REORDERED
 from pytest_jsonmatch.engine.value.text import count, natural_key
 from pytest_jsonmatch.report.blocks import (
     AnyCell,
@@ -25,7 +26,7 @@ from pytest_jsonmatch.results.comparison import MAX_KEPT, iter_comparisons, mean
 from pytest_jsonmatch.support.frozen import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from pytest_jsonmatch.gate.baseline import BaselineDiff
     from pytest_jsonmatch.gate.headlines import Contest, RunChange
@@ -327,6 +328,8 @@ def _answers(before: Case, after: Case) -> Iterator[list[AnyCell]]:
     sides = [_wrong(case) for case in (before, after)]
     unknown = [_not_kept(case) for case in (before, after)]
     yield from _row_lines(sides, [bool(error or fields) for error, fields in zip(errors, unknown)])
+    if len(before.runs) == len(after.runs) == 1:
+        yield from _order_lines(sides, errors, unknown)
     missing = {row for side in sides for row in side.missing}
     keys = {key: None for side in sides for key in side.values if key.row not in missing}
     for key in sorted(keys, key=lambda key: natural_key(key.row)):
@@ -340,6 +343,53 @@ def _answers(before: Case, after: Case) -> Iterator[list[AnyCell]]:
                 for text, error, fields in zip(texts, errors, unknown)
             )
             yield [f"  {key.row}{_below_row(key.path, key.row)}", "", right.text, *cells]
+
+
+def _order_lines(
+    sides: Sequence[_Wrong], errors: Sequence[str], unknown: Sequence[Collection[str]]
+) -> Iterator[list[AnyCell]]:
+    """Yield a line for each array with the elements of expected in another order; remove its differences."""
+    arrays = [_group_by_array(side) for side in sides]
+    reordered = [
+        {array: keys for array, keys in of_side.items() if _is_reordered(side, keys, fields)}
+        for side, of_side, fields in zip(sides, arrays, unknown)
+    ]
+    for array in sorted({array for found in reordered for array in found}, key=natural_key):
+        # An array that is wrong in another way in one answer is shown element by element.
+        if any(array in of_side and array not in found for of_side, found in zip(arrays, reordered)):
+            continue
+        actual, cells = [], []
+        for side, found, error, fields in zip(sides, reordered, errors, unknown):
+            keys = found.get(array, [])
+            differences = [side.values.pop(key)[0] for key in keys]
+            actual.append([difference.actual for difference in differences])
+            in_order = TableCell("" if error or fields else "in order", "good")
+            cells.append(TableCell(REORDERED, "bad") if keys else in_order)
+        if actual[0] != actual[1]:
+            yield [f"  {array}", "", "", *cells]
+
+
+def _group_by_array(side: _Wrong) -> dict[str, list[_Key]]:
+    """Return the keys of wrong elements, by the path of their array."""
+    found: dict[str, list[_Key]] = {}
+    for key in sorted(side.values, key=lambda key: natural_key(key.row)):
+        if key.row.endswith("]") and not _below_row(key.path, key.row):
+            found.setdefault(key.row.rpartition("[")[0] or "$", []).append(key)
+    return found
+
+
+def _is_reordered(side: _Wrong, keys: Sequence[_Key], unknown: Collection[str]) -> bool:
+    """Return whether wrong elements of an array are only in another order."""
+    found = [difference for key in keys for difference in side.values[key]]
+    if len(found) != len(keys) or any(key.field in unknown for key in keys):
+        return False
+    if any(difference.times > len(difference.rows) for difference in found):
+        return False
+    expected = [difference.expected for difference in found]
+    actual = [difference.actual for difference in found]
+    texts = [*expected, *actual]
+    is_whole = all(text is not None and "…" not in text for text in texts)
+    return is_whole and Counter(expected) == Counter(actual)
 
 
 def _actual_texts(differences: Sequence[Difference]) -> str:

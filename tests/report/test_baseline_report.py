@@ -196,6 +196,25 @@ def test_rows_that_an_answer_lacks_or_adds_are_one_line_each():
     ]
 
 
+def test_an_array_in_another_order_is_one_line():
+    right = {"tags": ["a", "b", "c"], "rows": [[1, 2], [3, 4]], "n": 1}
+    swapped = {**right, "tags": ["b", "a", "c"], "rows": [[2, 1], [3, 4]]}
+    words = "the same elements in another order"
+
+    def lines(before, after):
+        found = [" ".join(line) for line in answers(before, after, right)]
+        return found[: [*found, ""].index("")]
+
+    assert lines(right, swapped) == [f"rows[0] in order {words}", f"tags in order {words}"]
+    assert lines(swapped, right) == [f"rows[0] {words} in order", f"tags {words} in order"]
+    # What both answers have in the same wrong order has not changed.
+    other = {**swapped, "tags": ["c", "a", "b"], "n": 2}
+    assert lines(swapped, other) == [f"tags {words} {words}", "n 1 1 2"]
+    # Where another value is wrong, too, elements are shown one by one.
+    wrong = {**right, "tags": ["b", "a", "x"]}
+    assert [line.split()[0] for line in lines(right, wrong)] == ["tags[0]", "tags[1]", "tags[2]"]
+
+
 def test_rows_that_both_answers_lack_or_add_are_left_out():
     expected = [{"sku": "A", "n": 1}, {"sku": "B", "n": 2}]
     before = [{"sku": "A", "n": 1}, {"sku": "Z", "n": 9}]
