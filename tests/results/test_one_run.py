@@ -254,7 +254,7 @@ def test_runs_that_are_and_are_not_cases_do_not_merge() -> None:
 def test_a_comparison_of_runs_says_what_unanswered_cases_did() -> None:
     gold = [{"id": number, "a": 1} for number in range(12)]
     before, after = (compare_corpus(answers, gold, id="id") for answers in (gold, gold[:4]))
-    unanswered = "; 8 unanswered now, 0 before; the other 4: 0.00"
+    unanswered = "; 8 unanswered now, 0 before; the other 4: 0.000"
     assert any(line.endswith(unanswered) for line in str(compare_runs(before, after)).splitlines())
     assert "unanswered" not in str(compare_runs(before, before))
 
