@@ -35,7 +35,7 @@ from pytest_jsonmatch.cli.main import main
 from pytest_jsonmatch.engine.plan.registry import get_active_registry, session_registry  # noqa: F401 - many tests import it from here
 from pytest_jsonmatch.gate.intervals import ratio_interval
 from pytest_jsonmatch.gate.paired import PairedTest, paired_test
-from pytest_jsonmatch.gate.samples import Row, pair_cases
+from pytest_jsonmatch.gate.samples import CaseTerms, pair_cases
 from pytest_jsonmatch.golden.loader import load_cases  # noqa: F401 - many tests import it from here
 from pytest_jsonmatch.reading.errors import GoldenFileError  # noqa: F401 - many tests import it from here
 from pytest_jsonmatch.report.build import ReportRequest, build
@@ -324,7 +324,7 @@ def gate_of(run: RunResult, gate: str) -> GateRow:
 
 def mean_interval(values: Iterable[float], confidence: float = 0.95) -> Interval:
     """The interval of a mean of independent values."""
-    return ratio_interval((Row(value, 1.0, str(at)) for at, value in enumerate(values)), confidence)
+    return ratio_interval((CaseTerms(value, 1.0, str(at)) for at, value in enumerate(values)), confidence)
 
 
 def unreachable(items: Sequence[Any]) -> list[float]:

@@ -21,7 +21,7 @@ from pytest_jsonmatch.gate.expressions import (
     quoted,
 )
 from pytest_jsonmatch.gate.intervals import cases_to_rule_out, ratio_interval
-from pytest_jsonmatch.gate.samples import Row
+from pytest_jsonmatch.gate.samples import CaseTerms
 from pytest_jsonmatch.gate.statistics import rows_of
 from pytest_jsonmatch.results.answer import STATISTICS as COST_AND_LATENCY
 from pytest_jsonmatch.results.parts import describe_missing_tag, find_variants
@@ -238,7 +238,7 @@ def find_interval(
         raise ConfigurationError(f"{text}: {reason}")
     if gate.field is not None and gate.statistic == "pass_rate":
         rates = ((case.right_rate(paths or ()), case.unit) for case in results.cases)
-        rows = [Row(rate, 1.0, unit) for rate, unit in rates if rate is not None]
+        rows = [CaseTerms(rate, 1.0, unit) for rate, unit in rates if rate is not None]
     else:
         rows = rows_of(results.cases, _find_statistic(gate, paths))
     return ratio_interval(rows, confidence)
@@ -250,7 +250,7 @@ def _check_right(gate: Gate, paths: Container[str], results: RunResult, confiden
         note = "a pass rate of fields needs all records: use --keep all"
         return _check(gate, None, passed=False, note=note)
     rates = ((case.right_rate(paths), case.unit) for case in results.cases)
-    rows = [Row(rate, 1.0, unit) for rate, unit in rates if rate is not None]
+    rows = [CaseTerms(rate, 1.0, unit) for rate, unit in rates if rate is not None]
     if not rows:
         return _check(gate, None, passed=False, note="undefined: division by zero")
     if gate.is_significant:
@@ -259,7 +259,7 @@ def _check_right(gate: Gate, paths: Container[str], results: RunResult, confiden
     return _check(gate, value, gate.passes(value), f"of {count(len(rows), results.noun)} with these fields")
 
 
-def _check_interval(gate: Gate, rows: Sequence[Row], noun: str, confidence: float) -> Check:
+def _check_interval(gate: Gate, rows: Sequence[CaseTerms], noun: str, confidence: float) -> Check:
     """Check whether the whole interval of a statistic passes."""
     interval = ratio_interval(rows, confidence)
     is_low = gate.operator in {">", ">="}

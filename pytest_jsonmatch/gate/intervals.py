@@ -11,13 +11,13 @@ from pytest_jsonmatch.results.statistics import Interval
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_jsonmatch.gate.samples import Row
+    from pytest_jsonmatch.gate.samples import CaseTerms
 
 _NO_SPREAD: Final = 1e-9
 
 
 def ratio_interval(
-    rows: Iterable[Row], confidence: float = 0.95, low: float = 0.0, high: float = 1.0
+    rows: Iterable[CaseTerms], confidence: float = 0.95, low: float = 0.0, high: float = 1.0
 ) -> Interval:
     """Return the interval for a ratio of sums, such as a mean or a micro F1, from clusters of cases.
 
@@ -31,8 +31,8 @@ def ratio_interval(
 
     Raises ConfigurationError if the ratio is undefined: division by zero.
 
-    >>> from pytest_jsonmatch.gate.samples import Row
-    >>> interval = ratio_interval(Row(float(at > 1), 1.0, str(at)) for at in range(30))
+    >>> from pytest_jsonmatch.gate.samples import CaseTerms
+    >>> interval = ratio_interval(CaseTerms(float(at > 1), 1.0, str(at)) for at in range(30))
     >>> round(interval.low, 2), round(interval.high, 2)
     (0.78, 0.99)
     """
@@ -59,15 +59,15 @@ class Influences(NamedTuple):
         return max(low, min(self.ratio, below)), min(high, max(self.ratio, above))
 
 
-def influences(rows: Sequence[Row]) -> Influences:
+def influences(rows: Sequence[CaseTerms]) -> Influences:
     """Return a ratio of sums and its values: the jackknife's pseudo-values.
 
     Each value is the ratio plus a multiple of its change when the cluster is removed. For the mean of single
     cases the values are those of the cases. Their variance is the clustered one (Miller 2024, Adding Error
     Bars to Evals, arXiv 2411.00640).
 
-    >>> from pytest_jsonmatch.gate.samples import Row
-    >>> influences([Row(1.0, 1.0, "a"), Row(0.0, 1.0, "b")])
+    >>> from pytest_jsonmatch.gate.samples import CaseTerms
+    >>> influences([CaseTerms(1.0, 1.0, "a"), CaseTerms(0.0, 1.0, "b")])
     Influences(ratio=0.5, values=array([0., 1.]), weight=1.0)
     """
     import numpy as np

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.gate.intervals import ratio_interval
-from pytest_jsonmatch.gate.samples import Row
+from pytest_jsonmatch.gate.samples import CaseTerms
 from pytest_jsonmatch.gate.verdict import DropGate
 
 if TYPE_CHECKING:
@@ -212,7 +212,8 @@ def half_width(sample: Sample, clusters: int, confidence: float = 0.95) -> float
     for _ in range(_WIDTHS):
         drawn = random.randint(len(sample.sizes), size=clusters).tolist()
         rows = [
-            Row(sample.scores[index], sample.sizes[index], str(number)) for number, index in enumerate(drawn)
+            CaseTerms(sample.scores[index], sample.sizes[index], str(number))
+            for number, index in enumerate(drawn)
         ]
         interval = ratio_interval(rows, confidence)
         widths.append((interval.high - interval.low) / 2)

@@ -13,7 +13,7 @@ GRAIN: Final = 10**9
 """Differences are tested in units of a billionth: then sums are exact, and 0.3 - 0.2 equals 0.1."""
 
 
-class Row(NamedTuple):
+class CaseTerms(NamedTuple):
     """The terms that one case adds to a ratio of sums; for a mean, its value and 1."""
 
     part: float
@@ -69,9 +69,9 @@ class Pairs:
         return tuple(now - before for now, before in zip(self.current, self.baseline))
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[CaseTerms]:
         """The deltas as rows of a mean, each with its cluster."""
-        return [Row(delta, 1.0, cluster) for delta, cluster in zip(self.deltas, self.clusters)]
+        return [CaseTerms(delta, 1.0, cluster) for delta, cluster in zip(self.deltas, self.clusters)]
 
     @property
     def units(self) -> list[Unit]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pytest_jsonmatch.gate.intervals import lower_end, ratio_interval
 from pytest_jsonmatch.gate.paired import holm
-from pytest_jsonmatch.gate.samples import Row
+from pytest_jsonmatch.gate.samples import CaseTerms
 from pytest_jsonmatch.gate.verdict import DropGate, compare, compare_several
 from tests.conftest import mean_interval, sign_flip
 from tests.laws import FULL, law
@@ -150,9 +150,9 @@ def test_an_interval_is_around_the_mean_and_grows_with_confidence(values, confid
 
 @law(st.lists(st.tuples(score, st.sampled_from("abcdefgh")), min_size=3, max_size=40), examples=60)
 def test_cases_of_a_cluster_are_no_more_than_their_sum(drawn):
-    rows = [Row(value, 1.0, cluster) for value, cluster in drawn]
+    rows = [CaseTerms(value, 1.0, cluster) for value, cluster in drawn]
     parts = {row.cluster: [each.part for each in rows if each.cluster == row.cluster] for row in rows}
-    sums = [Row(sum(of), len(of), name) for name, of in sorted(parts.items())]
+    sums = [CaseTerms(sum(of), len(of), name) for name, of in sorted(parts.items())]
     of_cases, of_sums = ratio_interval(rows), ratio_interval(sums)
     assert (of_cases.low, of_cases.high) == pytest.approx((of_sums.low, of_sums.high), abs=1e-9)
     assert (of_cases.clusters, of_sums.cases) == (len(sums), len(sums))

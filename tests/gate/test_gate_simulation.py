@@ -12,7 +12,7 @@ from scipy.stats import binom
 from pytest_jsonmatch.gate.headlines import change_of_runs, contest
 from pytest_jsonmatch.gate.intervals import ratio_interval
 from pytest_jsonmatch.gate.power import minimum_detectable, sample_of
-from pytest_jsonmatch.gate.samples import Row
+from pytest_jsonmatch.gate.samples import CaseTerms
 from pytest_jsonmatch.gate.verdict import DropGate, compare
 from tests.laws import share
 
@@ -62,7 +62,7 @@ def test_cases_of_one_document_are_not_independent(gates, kind, size):
         for is_named in (True, False):
             wrong[is_named] += compare(*sides, clusters=named if is_named else None).kind == "worse"
             units = named if is_named else {case: case for case in named}
-            rows = [Row(score, 1.0, units[case]) for case, [score] in sides[0].items()]
+            rows = [CaseTerms(score, 1.0, units[case]) for case, [score] in sides[0].items()]
             found = ratio_interval(rows)
             covers[is_named] += found.low <= mean <= found.high
     assert wrong[True] <= at_most(0.05, 150) < wrong[False]
@@ -143,7 +143,9 @@ def test_intervals_of_ratios_cover(gates, n):
     hits = 0
     for _ in range(RUNS):
         right, size = gates.leaves(kind, n, random)
-        rows = [Row(float(part), float(whole), str(at)) for at, (part, whole) in enumerate(zip(right, size))]
+        rows = [
+            CaseTerms(float(part), float(whole), str(at)) for at, (part, whole) in enumerate(zip(right, size))
+        ]
         found = ratio_interval(rows)
         hits += found.low <= truth <= found.high
     assert hits >= at_least(0.95, RUNS)

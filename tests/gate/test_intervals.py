@@ -8,7 +8,7 @@ from scipy.stats import binomtest, ttest_1samp
 
 from pytest_jsonmatch import ConfigurationError
 from pytest_jsonmatch.gate.intervals import influences, lower_end, ratio_interval
-from pytest_jsonmatch.gate.samples import Row
+from pytest_jsonmatch.gate.samples import CaseTerms
 from tests.conftest import mean_interval
 
 
@@ -65,8 +65,8 @@ def test_cases_near_1_do_not_say_that_none_fails():
 
 def test_clusters_are_what_is_independent():
     scores = [float(document % 4 > 0) for document in range(40) for _ in range(5)]
-    alone = ratio_interval(Row(score, 1.0, str(at)) for at, score in enumerate(scores))
-    within = ratio_interval(Row(score, 1.0, str(at // 5)) for at, score in enumerate(scores))
+    alone = ratio_interval(CaseTerms(score, 1.0, str(at)) for at, score in enumerate(scores))
+    within = ratio_interval(CaseTerms(score, 1.0, str(at // 5)) for at, score in enumerate(scores))
     assert (alone.clusters, within.clusters, within.cases) == (200, 40, 200)
     assert (within.high - within.low) > 2 * (alone.high - alone.low)
     documents = mean_interval(scores[::5])
@@ -74,7 +74,7 @@ def test_clusters_are_what_is_independent():
 
 
 def test_a_ratio_of_sums_is_no_mean_of_ratios():
-    rows = [Row(9.0, 10.0, "a"), Row(50.0, 100.0, "b"), Row(8.0, 10.0, "c")]
+    rows = [CaseTerms(9.0, 10.0, "a"), CaseTerms(50.0, 100.0, "b"), CaseTerms(8.0, 10.0, "c")]
     found, values, weight = influences(rows)
     assert found == pytest.approx(67 / 120)
     # The variance of the pseudo-values is the jackknife's.
@@ -84,8 +84,8 @@ def test_a_ratio_of_sums_is_no_mean_of_ratios():
 
 
 def test_what_was_not_seen_may_be_a_large_cluster():
-    small = [Row(1.0, 1.0, str(at)) for at in range(20)]
-    large = [Row(20.0, 20.0, "large"), *small[1:]]
+    small = [CaseTerms(1.0, 1.0, str(at)) for at in range(20)]
+    large = [CaseTerms(20.0, 20.0, "large"), *small[1:]]
     assert ratio_interval(large).low < ratio_interval(small).low - 0.2
 
 
@@ -95,17 +95,17 @@ def test_intervals_hold_where_clusters_are_of_many_sizes():
     for _ in range(400):
         sizes = np.ceil(4 * np.exp(random.standard_normal(20)))
         parts = sizes * (random.random_sample(20) < 0.75)
-        found = ratio_interval(map(Row, parts.tolist(), sizes.tolist(), map(str, range(20))))
+        found = ratio_interval(map(CaseTerms, parts.tolist(), sizes.tolist(), map(str, range(20))))
         missed += not found.low <= 0.75 <= found.high
     assert missed <= 0.05 * 400
 
 
 def test_one_cluster_says_nothing():
-    found = ratio_interval([Row(1.0, 1.0, "a"), Row(1.0, 1.0, "a")])
+    found = ratio_interval([CaseTerms(1.0, 1.0, "a"), CaseTerms(1.0, 1.0, "a")])
     assert (found.low, found.high, found.clusters) == (pytest.approx(0.025), 1.0, 1)
 
 
 def test_an_interval_needs_cases():
-    for rows in ([], [Row(0.0, 0.0, "a")]):
+    for rows in ([], [CaseTerms(0.0, 0.0, "a")]):
         with pytest.raises(ConfigurationError):
             ratio_interval(rows)

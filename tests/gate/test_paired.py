@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import binom, permutation_test
 
 from pytest_jsonmatch.gate.paired import holm, paired_test
-from pytest_jsonmatch.gate.samples import Pairs, Row, Unit, pair_cases
+from pytest_jsonmatch.gate.samples import CaseTerms, Pairs, Unit, pair_cases
 from tests.conftest import sign_flip
 
 
@@ -207,4 +207,4 @@ def test_cases_are_sorted_and_those_of_one_run_are_left_out():
 
 def test_clusters_go_with_the_cases():
     pairs = pair_cases({"a": [1.0], "b": [0.5]}, {"a": [0.5], "b": [0.5]}, {"b": "invoice"})
-    assert pairs.rows == [Row(0.5, 1.0, "a"), Row(0.0, 1.0, "invoice")]
+    assert pairs.rows == [CaseTerms(0.5, 1.0, "a"), CaseTerms(0.0, 1.0, "invoice")]

@@ -16,7 +16,7 @@ from pytest_jsonmatch.gate.power import (
     minimum_detectable,
     sample_of,
 )
-from pytest_jsonmatch.gate.samples import Row
+from pytest_jsonmatch.gate.samples import CaseTerms
 from pytest_jsonmatch.gate.verdict import DropGate, compare
 from tests.conftest import share, sign_flip
 
@@ -139,7 +139,7 @@ def test_no_number_of_cases_is_planned_that_nobody_has(monkeypatch):
 
 @pytest.mark.parametrize("score", [1.0, 0.5])
 def test_an_interval_reaches_as_far_as_that_of_a_run(score):
-    found = ratio_interval([Row(score, 1.0, str(at)) for at in range(30)], 0.95)
+    found = ratio_interval([CaseTerms(score, 1.0, str(at)) for at in range(30)], 0.95)
     assert half_width(two_runs([score] * 30, [0.0] * 30), 30) == pytest.approx((found.high - found.low) / 2)
 
 

@@ -3,7 +3,7 @@
     Aligner.pair (arrays)      equal elements first (keys), then a grid of all other pairs
       │
       ├─ GridBuilder (columns)   fills a grid: each column of the elements adds its scores to Σ
-      │    ├─ Column (column)      a column of scalars: its distinct values, scored once
+      │    ├─ ScalarColumn (column) a column of scalars: its distinct values, scored once
       │    └─ NestedArrays (grid)  arrays inside the elements: a grid of their elements,
       │                            or upper bounds of their Σ
       │

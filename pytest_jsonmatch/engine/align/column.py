@@ -25,7 +25,7 @@ _EQUAL_KINDS: Final = frozenset({bool, *NUMBERS})
 
 
 @final
-class Column(NamedTuple):
+class ScalarColumn(NamedTuple):
     """The values of one side at one node."""
 
     values: list[JsonValue]
@@ -108,7 +108,7 @@ def group_by_kind(values: Sequence[JsonValue]) -> dict[type, list[int]]:
     return positions
 
 
-def make_column(node: PlanNode, values: list[JsonValue]) -> Column | None:
+def make_column(node: PlanNode, values: list[JsonValue]) -> ScalarColumn | None:
     """Return the column of values, which may be MISSING; None if it has matchers or containers to enter."""
     kinds = set(map(type, values))
     if not kinds.isdisjoint(NO_SCALARS):
@@ -119,9 +119,9 @@ def make_column(node: PlanNode, values: list[JsonValue]) -> Column | None:
         codes = [-1] * len(values)
         for code, at in enumerate(present):
             codes[at] = code
-        return Column([node.rules.try_transform(values[at]) for at in present], codes)
+        return ScalarColumn([node.rules.try_transform(values[at]) for at in present], codes)
     distinct, distinct_codes = find_distinct(values)
-    return Column(
+    return ScalarColumn(
         list(map(node.rules.try_transform, distinct)) if node.rules.transforms else distinct, distinct_codes
     )
 
@@ -292,8 +292,8 @@ class CostlyValues:
     def __init__(
         self,
         block: Block,
-        left: Column,
-        right: Column,
+        left: ScalarColumn,
+        right: ScalarColumn,
         weight: float,
         thresholds: Thresholds,
         accepted: list[float] | None,

@@ -12,7 +12,7 @@ from pytest_jsonmatch.engine.value.paths import ELEMENT
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
 
-    from pytest_jsonmatch.engine.align.column import Column, CostlyValues, FlatArrays
+    from pytest_jsonmatch.engine.align.column import CostlyValues, FlatArrays, ScalarColumn
     from pytest_jsonmatch.engine.align.context import (
         IndexPairs,
         LeafCounts,
@@ -58,7 +58,7 @@ class Grid(Protocol):
     def add_scores(self, rows: Sequence[int], columns: Sequence[int], by: Any) -> None:
         """Add a matrix to the Σ of a block of pairs, or the same numbers to each of its rows."""
 
-    def add_column(self, node: PlanNode, weight: float, left: Column, right: Column) -> None:
+    def add_column(self, node: PlanNode, weight: float, left: ScalarColumn, right: ScalarColumn) -> None:
         """Add the weighted scores of a column; each pair of distinct values is scored once."""
 
     def add_block(self, block: Grid, rows: Sequence[int], columns: Sequence[int]) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_jsonmatch.engine.align.column import Block, Column
+    from pytest_jsonmatch.engine.align.column import Block, ScalarColumn
     from pytest_jsonmatch.engine.align.context import IndexPairs, LeafCounts, Measure, PairingContext
     from pytest_jsonmatch.engine.align.grid import Grid, NestedArrays
     from pytest_jsonmatch.engine.plan.node import PlanNode
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float64]
 
 
-def _spread_codes(column: Column, numbers: list[int], missing: int) -> NDArray[np.int32]:
+def _spread_codes(column: ScalarColumn, numbers: list[int], missing: int) -> NDArray[np.int32]:
     """Return the number of each element's value, given the numbers of the distinct values."""
     if column.codes is None:
         return np.array(numbers, dtype=np.int32)
@@ -75,7 +75,7 @@ class ArrayGrid:
             covers_all = self.shape == (len(rows), len(columns))
             self.total_scores[slice(None) if covers_all else np.ix_(rows, columns)] += by
 
-    def add_column(self, node: PlanNode, weight: float, left: Column, right: Column) -> None:
+    def add_column(self, node: PlanNode, weight: float, left: ScalarColumn, right: ScalarColumn) -> None:
         """Add the weighted scores of a column; each pair of distinct values is scored once."""
         blocks = list(split_by_comparator(node, left.values, right.values))
         keys = {block.bound.key for block in blocks}
@@ -111,7 +111,7 @@ class ArrayGrid:
             self.total_scores[part] += lines
 
     def _add_equality(
-        self, key: Callable[[JsonValue], Hashable], weight: float, left: Column, right: Column
+        self, key: Callable[[JsonValue], Hashable], weight: float, left: ScalarColumn, right: ScalarColumn
     ) -> None:
         """Add the weight to each pair whose values have equal keys."""
         numbers: dict[Hashable, int] = {}
@@ -129,7 +129,9 @@ class ArrayGrid:
         rows, columns = values.find_positions(*self.shape)
         self._add_parts([GridPart(values, rows, columns, 1.0, table)])
 
-    def _make_table(self, blocks: list[Block], left: Column, right: Column) -> tuple[Matrix, Block | None]:
+    def _make_table(
+        self, blocks: list[Block], left: ScalarColumn, right: ScalarColumn
+    ) -> tuple[Matrix, Block | None]:
         """Return the scores of all pairs of distinct values, and the block with upper bounds, if any."""
         table: Matrix | None = None
         costly: Block | None = None

@@ -23,7 +23,7 @@ from pytest_jsonmatch.engine.plan.valuerules import NO_THRESHOLDS
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pytest_jsonmatch.engine.align.column import Column
+    from pytest_jsonmatch.engine.align.column import ScalarColumn
     from pytest_jsonmatch.engine.align.context import IndexPairs, LeafCounts, Measure, PairingContext
     from pytest_jsonmatch.engine.align.grid import Grid, GridPart, NestedArrays
     from pytest_jsonmatch.engine.comparators.base import BoundComparator
@@ -66,7 +66,7 @@ class ListGrid:
             for to, score in zip(columns, line):
                 row_scores[to] += score
 
-    def add_column(self, node: PlanNode, weight: float, left: Column, right: Column) -> None:
+    def add_column(self, node: PlanNode, weight: float, left: ScalarColumn, right: ScalarColumn) -> None:
         """Add the weighted scores of a column; each pair of distinct values is scored once."""
         lines = self._score_values(node, left.values, right.values)
         accept = node.rules.accept
