@@ -111,7 +111,7 @@ def test_what_became_of_each_case(suite, workers, monkeypatch):
         "intervals below the mean score are corrected for their number: they are wider",
         "cases that changed from main to this run",
         "case                    change  expected  main  this run",
-        "test_it.py::test_it[b]   -0.50            1.00  0.50",
+        "test_it.py::test_it[b]  -0.500            1.00  0.50",
         "  y                             1         1     2",
     ]
     new, vanished = "  test_it.py::test_it[d]", "  test_it.py::test_it[c]"
@@ -185,7 +185,7 @@ def test_the_report_says_so_too(suite, monkeypatch):
     suite.runpytest("--jsonmatch-markdown=r.md", "--jsonmatch-baseline=main")
     text = (suite.path / "r.md").read_text(encoding="utf-8")
     assert "mean score of the same cases against `main`: -0.167." in text
-    assert "| `test_it.py::test_it[b]` | -0.50 |  | `1.00` | `0.50` |\n| `y` |  | `1` | `1` | `2` |\n" in text
+    assert "| `test_it.py::test_it[b]` | -0.500 |  | `1.00` | `0.50` |\n| `y` |  | `1` | `1` |" in text
 
 
 LOSING = """\
