@@ -23,7 +23,7 @@ import tables
 from pytest_jsonmatch import FieldAggregation, compare_corpus
 from pytest_jsonmatch.gate.intervals import ratio_interval
 from pytest_jsonmatch.gate.paired import holm
-from pytest_jsonmatch.gate.samples import Row
+from pytest_jsonmatch.gate.samples import CaseTerms
 from pytest_jsonmatch.gate.verdict import compare
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _print_verdicts(runs: dict[str, dict[str, RunResult]]) -> None:
     documents = len(next(iter(scores.values())))
     rows = []
     for rank, (system, figures) in enumerate(scores.items(), start=1):
-        found = ratio_interval(Row(score, 1.0, name) for name, [score] in figures.items())
+        found = ratio_interval(CaseTerms(score, 1.0, name) for name, [score] in figures.items())
         rows.append([str(rank), system, f"{found.estimate:.4f}", f"{found.low:.3f} to {found.high:.3f}", ""])
     print(f"\n### Ranking by mean F1 on {documents} documents, with 95 % intervals\n")
     print(tables.render(["", "system", "mean F1", "95 % interval", ""], rows))

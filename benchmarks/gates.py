@@ -36,7 +36,7 @@ from pytest_jsonmatch.engine.result.aggregation import FieldAggregation
 from pytest_jsonmatch.gate.headlines import change_of_runs
 from pytest_jsonmatch.gate.intervals import lower_end, ratio_interval
 from pytest_jsonmatch.gate.power import minimum_detectable, sample_of
-from pytest_jsonmatch.gate.samples import Row
+from pytest_jsonmatch.gate.samples import CaseTerms
 from pytest_jsonmatch.gate.verdict import DropGate, compare
 from pytest_jsonmatch.results.comparison import Case, CaseRun, Comparison
 from pytest_jsonmatch.results.run import RunResult
@@ -151,7 +151,7 @@ def clustered(kind: str, documents: int, size: int, random: Random) -> tuple[np.
 
 def mean_interval(values: Sequence[float]) -> Interval:
     """The interval of a mean of independent values."""
-    return ratio_interval(Row(value, 1.0, str(at)) for at, value in enumerate(values))
+    return ratio_interval(CaseTerms(value, 1.0, str(at)) for at, value in enumerate(values))
 
 
 def share(count: float, runs: int) -> str:
@@ -193,7 +193,7 @@ def clusters(runs: int) -> None:
                         sides = as_run(now.reshape(1, -1)), as_run(before.reshape(1, -1))
                         worse += compare(*sides, clusters=named).kind == "worse"
                         found = ratio_interval(
-                            Row(value, 1.0, name) for value, name in zip(now.ravel().tolist(), names)
+                            CaseTerms(value, 1.0, name) for value, name in zip(now.ravel().tolist(), names)
                         )
                         covers += found.low <= mean <= found.high
                     row.append(f"{share(worse, runs)} / {share(covers, runs)}")
@@ -245,7 +245,7 @@ def documents(runs: int) -> None:
                     now, before = np.concatenate(drawn).T
                     named = {str(at): unit if is_named else str(at) for at, unit in enumerate(units)}
                     worse += compare(as_run(now[None]), as_run(before[None]), clusters=named).kind == "worse"
-                    found = ratio_interval(map(Row, now.tolist(), [1.0] * len(now), named.values()))
+                    found = ratio_interval(map(CaseTerms, now.tolist(), [1.0] * len(now), named.values()))
                     covers += found.low <= truth <= found.high
                 row.append(f"{share(worse, runs)} / {share(covers, runs)}")
             rows.append([*row, ""])
@@ -728,7 +728,7 @@ def micro(runs: int) -> None:
             hits = [0, 0]
             for _ in range(runs):
                 right, size = leaves(kind, n, random)
-                ratio = ratio_interval(map(Row, right.tolist(), size.tolist(), map(str, count())))
+                ratio = ratio_interval(map(CaseTerms, right.tolist(), size.tolist(), map(str, count())))
                 mean = mean_interval((right / size).tolist())
                 hits = [hit + (each.low <= truth <= each.high) for hit, each in zip(hits, (ratio, mean))]
             row.append(" / ".join(share(hit, runs) for hit in hits))

@@ -69,7 +69,7 @@ def test_supported_pythons_are_those_of_ci_and_docs() -> None:
         ("oldest", "3.10"),
         ("newest", "3.13"),
     ]
-    assert "Python 3.10 to 3.13" in docs
+    assert "| Python | 3.10 to 3.13 |" in docs
 
 
 def test_benchmarks_install_what_the_package_needs() -> None:

@@ -20,7 +20,7 @@ from typing import Any
 
 from pytest_jsonmatch import FieldAggregation, compare_json
 from pytest_jsonmatch.gate.intervals import influences
-from pytest_jsonmatch.gate.samples import Row
+from pytest_jsonmatch.gate.samples import CaseTerms
 
 ATTRIBUTES = ("price", "sku", "availability", "InStock", "OutOfStock")
 # Prices are texts: 9.5 equals 9.50.
@@ -51,7 +51,7 @@ def deviation(pages: list[FieldAggregation], figure: str) -> float:
             "precision": one.actual_weight,
             "recall": one.expected_weight,
         }
-        rows.append(Row(one.weighted_score, whole[figure], str(at)))
+        rows.append(CaseTerms(one.weighted_score, whole[figure], str(at)))
     values = influences(rows).values
     return float(values.std(ddof=1)) / math.sqrt(len(values))
 
