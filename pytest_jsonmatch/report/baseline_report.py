@@ -209,7 +209,7 @@ def verdict(contest: Contest) -> Text:
             f"{count(scores.cases)} of {count(total, 'case')} {'is' if scores.cases == 1 else 'are'} in both"
         )
     if scores.kind == "too few":
-        text += f"; {scope}, it takes at least {scores.gate.least_to_test}"
+        text += f": {scope}, at least {scores.gate.least_to_test} needed"
     elif scores.kind == "not significant":
         text += f"; with {number}, changes of the mean score up to {scores.undetected} could go undetected"
         text += f"; {scope}" if scores.cases < total else ""

@@ -54,7 +54,7 @@ def test_cases_that_come_and_go(write, command):
         line = f"evaluate gold.jsonl gold.jsonl --id id --json {name}.json"
         command(line, "--keep", "all")
     out = command("diff a.json b.json").out
-    reported = "`b`: the change from `a` is not tested; 1 of 2 cases is in both, it takes at least 6"
+    reported = "`b`: the change from `a` is not tested: 1 of 2 cases is in both, at least 6 needed"
     assert out.startswith(reported)
     assert out.endswith("\nnew cases:\n  r2\n\ncases vanished:\n  r0\n")
 

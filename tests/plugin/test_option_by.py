@@ -186,7 +186,7 @@ def test_parameters_of_a_fixture_are_a_tag_of_tests_in_python_if_it_is_named(pyt
     gate = '--jsonmatch-gate=tags["prompt=long"].f1 >= 0.5'
     run = pytester.runpytest("--jsonmatch-by=prompt", gate, *workers)
     run.stdout.fnmatch_lines("""\
-        `short`: the change from `long` is not tested; 4 cases, it takes at least 6
+        `short`: the change from `long` is not tested: 4 cases, at least 6 needed
         short against long, mean of 4 cases in both
         statistic   long  short  difference     95 % interval  verdict
         mean score  0.75   0.75      +0.000  *

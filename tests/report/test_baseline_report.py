@@ -81,7 +81,7 @@ def test_the_verdict_comes_first(before, after, message, undetected):
 
 def test_few_cases_and_none():
     (message, *_) = shown(mixed(3, 0), mixed(3, 3), width=400)
-    assert message == "`v2`: the change from `v1` is not tested; 3 cases, it takes at least 5"
+    assert message == "`v2`: the change from `v1` is not tested: 3 cases, at least 5 needed"
     assert shown(run(), mixed(2, 0)) == [
         "no case is in both `v1` and `v2`: cases are paired by their ids",
         "",
