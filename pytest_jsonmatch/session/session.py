@@ -189,7 +189,7 @@ class Session:
 
     def begin_test(self, item: pytest.Item) -> None:
         """Make a test the running one, until `end_test`."""
-        self.item = item
+        self.item, self.used_test = item, None
 
     def end_test(self) -> None:
         """Forget the running test."""
@@ -198,13 +198,14 @@ class Session:
     @property
     def test(self) -> CurrentTest | None:
         """The running test. It is made when it is first used, which may be in any thread."""
-        if self.item is None or self.used_test is not None:
+        item = self.item
+        if item is None or self.used_test is not None:
             return self.used_test
         from pytest_jsonmatch.session.running_test import CurrentTest
 
         with self._lock:
             if self.used_test is None:
-                self.used_test = CurrentTest(self.item, self.settings, self._rules)
+                self.used_test = CurrentTest(item, self.settings, self._rules)
             return self.used_test
 
     def get_defaults(self) -> tuple[dict[str, Any], set[str]]:
