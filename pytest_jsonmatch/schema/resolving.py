@@ -85,7 +85,7 @@ class _Writer:
 
         def child_schema(subschema: Subschema) -> dict[str, Any]:
             child = self._reader.flat(subschema)
-            if child is self._root and child in self._open:
+            if child is self._root:
                 return {"$ref": "#"}
             if child in self._open or child in self._names:
                 name = self._names.setdefault(child, f"node{len(self._names) + 1}")

@@ -122,6 +122,19 @@ def test_resolved(schema: Any, resolved: dict[str, Any]) -> None:
                 },
             },
         ),
+        (
+            {"properties": {"a": {"$ref": "#"}, "b": {"anyOf": [{"type": "null"}, {"$ref": "#"}]}}},
+            {
+                "type": "object",
+                "properties": {"a": {"$ref": "#"}, "b": {"$ref": "#/$defs/node1"}},
+                "$defs": {
+                    "node1": {
+                        "type": ["object", "null"],
+                        "properties": {"a": {"$ref": "#"}, "b": {"$ref": "#/$defs/node1"}},
+                    }
+                },
+            },
+        ),
     ],
 )
 def test_a_recursive_schema_keeps_its_references(schema: dict[str, Any], resolved: dict[str, Any]) -> None:
