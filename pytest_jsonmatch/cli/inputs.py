@@ -21,6 +21,7 @@ from pytest_jsonmatch.engine.value.errors import (
     JsonMatchError,
     JsonParseError,
     did_you_mean,
+    write_arguments_as,
 )
 from pytest_jsonmatch.engine.value.named import import_object
 from pytest_jsonmatch.reading.datafiles import has_yaml_suffix
@@ -219,7 +220,8 @@ def read_config(source: str) -> dict[str, Any]:
     if not config.keys().isdisjoint(FILE_KEYS - set(OPTION_NAMES)):
         return _read_golden_rules(config, source)
     try:
-        merge_options(Options(), config)
+        with write_arguments_as("file"):
+            merge_options(Options(), config)
     except ConfigurationError as error:
         raise CommandError(f"{name}: {error}") from None
     return config
@@ -254,8 +256,9 @@ def _read_golden_rules(config: dict[str, Any], source: str) -> dict[str, Any]:
             )
         check = KEYS[key].check if key in KEYS and key not in {"expected", "marks"} else None
         try:
-            if check is not None:
-                check(value)
+            with write_arguments_as("file"):
+                if check is not None:
+                    check(value)
         except InvalidValueError as error:
             subject = f"`{key}`" if error.reason.startswith(":") else f"`{key}` "
             raise CommandError(f"{name_of(source)}: {subject}{error.reason}") from None

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pytest_jsonmatch.cli.arguments import UNUSABLE
 from pytest_jsonmatch.cli.commands import full_parser
-from pytest_jsonmatch.engine.value.errors import JsonMatchError, JsonMatchWarning
+from pytest_jsonmatch.engine.value.errors import JsonMatchError, JsonMatchWarning, write_arguments_as
 
 _INTERRUPTED: Final = 130
 
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = full_parser().parse_args(arguments)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), write_arguments_as("command"):
             warnings.simplefilter("always", JsonMatchWarning)
             warnings.showwarning = partial(_show_warning, options.command, warnings.showwarning)
             _check_page(options)

@@ -25,6 +25,7 @@ from pytest_jsonmatch.engine.value.errors import (
     JsonParseError,
     RootTypeError,
     UnlistedFieldError,
+    choose_words,
 )
 from pytest_jsonmatch.engine.value.matchers import to_expected
 from pytest_jsonmatch.engine.value.paths import ELEMENT
@@ -81,7 +82,11 @@ class Comparer:
         level, frame = 1, sys._getframe()  # noqa: SLF001 - inspect.currentframe() may be None
         while frame.f_back is not None and frame.f_globals["__name__"].startswith("pytest_jsonmatch."):
             level, frame = level + 1, frame.f_back
-        message = "validate is 'report', but there is no schema to validate against: nothing is validated"
+        problem = choose_words(
+            "validate is 'report', but there is no schema to validate against",
+            "there is no --schema to validate answers against",
+        )
+        message = f"{problem}: nothing is validated"
         warnings.warn(message, JsonMatchWarning, stacklevel=level)
 
     @classmethod

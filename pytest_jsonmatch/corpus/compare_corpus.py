@@ -15,6 +15,7 @@ from pytest_jsonmatch.engine.value.errors import (
     GoldValidationError,
     JsonMatchWarning,
     find_closest,
+    name_argument,
 )
 from pytest_jsonmatch.support import defaults
 
@@ -163,7 +164,8 @@ def compare_corpus(
         warnings.warn(text, JsonMatchWarning, stacklevel=2)
     keeps_all = len(run.records) == run.total_records
     if cluster is not None and keeps_all and not any(record.cluster for record in run.records):
-        text = f"cluster: no gold record has a column {cluster!r}, so each record is a cluster of its own"
+        name = name_argument("cluster")
+        text = f"{name}: no gold record has a column {cluster!r}, so each record is a cluster of its own"
         warnings.warn(text, JsonMatchWarning, stacklevel=2)
     return run
 

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from pytest_jsonmatch.corpus.scorer import ChunkResult, Task, score_chunk
 from pytest_jsonmatch.engine.plan.unmatched import collect_patterns
-from pytest_jsonmatch.engine.value.errors import JsonMatchError
+from pytest_jsonmatch.engine.value.errors import JsonMatchError, choose_words
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.records.columns import split_column
 from pytest_jsonmatch.records.pairing import RecordPairing, open_pairing, split_pairs
@@ -157,8 +157,9 @@ class _Workers:
         if self._new is not None:
             raise JsonMatchError(
                 "a process that scores records was killed, and so was one of a new pool: the system may have "
-                "run out of memory, or a comparator or post-processor ends its process; use fewer processes "
-                "or a smaller chunk_size, or none, to see the error"
+                "run out of memory, or a comparator or post-processor ends its process; use fewer processes"
+                + choose_words(" or a smaller chunk_size, or no executor", ", or --processes 1")
+                + ", to see the error"
             ) from None
         names = "_max_workers", "_mp_context", "_initializer", "_initargs"
         arguments = [getattr(old, name) for name in names]  # in the order of its arguments

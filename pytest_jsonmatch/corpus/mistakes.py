@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.comparing.comparer import TEXT
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, write_argument
 from pytest_jsonmatch.reading.extract import extract_json
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.records.answers import read_spent
@@ -127,7 +127,7 @@ def _find_order(answers: Any, gold: Any, reading: Reading) -> Iterator[str]:
         if _is_moved(*columns):
             yield (
                 f"{member} differs by position, but both sides have the same values: are they in another "
-                f"order? Set id to {member!r}"
+                f"order? Pair them by {write_argument('id', member)}"
             )
             return
 

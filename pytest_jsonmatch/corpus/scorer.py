@@ -33,6 +33,7 @@ from pytest_jsonmatch.engine.value.errors import (
     JsonMatchError,
     JsonParseError,
     format_error,
+    name_argument,
 )
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.engine.value.sums import Scores, add_sums, compute_scores
@@ -103,7 +104,9 @@ class Task:
             message = f"chunk_size must be a number of records, at least 1, got {self.chunk_size!r}"
             raise ConfigurationError(message)
         if not isinstance(cast("object", self.cluster), (str, NoneType)):
-            raise ConfigurationError(f"cluster must name a column of gold records, got {self.cluster!r}")
+            raise ConfigurationError(
+                f"{name_argument('cluster')} must name a column of gold records, got {self.cluster!r}"
+            )
 
     def unscored(self, schema: SchemaNode | None) -> dict[str, str]:
         """Return the columns that are not scored because the schema does not list them, by argument name."""

@@ -8,7 +8,12 @@ from math import fsum
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.result.rows import format_rows, sum_rows
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, find_closest
+from pytest_jsonmatch.engine.value.errors import (
+    ConfigurationError,
+    did_you_mean,
+    find_closest,
+    write_argument,
+)
 from pytest_jsonmatch.engine.value.paths import parse_path, parse_pattern
 from pytest_jsonmatch.engine.value.text import count, join_names
 from pytest_jsonmatch.gate.check import Check
@@ -37,7 +42,10 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.totals import Totals
 
 
-_NEEDS_ALL: Final = "an interval needs all records: use --keep all"
+def _needs_all(what: str) -> str:
+    return f"{what} needs all records: use {write_argument('keep', 'all')}"
+
+
 _NOTHING_LEFT: Final = "batch errors: no leaf is left to count"
 _OF_ANSWERS: Final = {
     "valid_rate": "no answer was validated: give a schema, and leave `validate` on",
@@ -87,7 +95,7 @@ def check_gate(gate: Gate, results: RunResult, *, required: bool = True, confide
     for position, tag in enumerate(gate.tags):
         everything = results
         if position and results.is_partial:
-            return _check(gate, None, passed=False, note="several tags need all records: use --keep all")
+            return _check(gate, None, passed=False, note=_needs_all("a statistic of several tags"))
         results = results.tagged(tag)
         if not results.total_records:
             return _check(gate, None, passed=False, note=describe_missing_tag(tag, everything))
@@ -172,7 +180,7 @@ def _check_value(gate: Gate, results: RunResult, confidence: float) -> Check:
         note = _note(gate, results, paths, value)
         if gate.is_significant and value is not None:
             if results.is_partial:
-                return _check(gate, None, passed=False, note=_NEEDS_ALL)
+                return _check(gate, None, passed=False, note=_needs_all("an interval"))
             return _check_interval(gate, rows_of(results.cases, statistic), results.noun, confidence)
     return _check(gate, value, value is not None and gate.passes(value), note)
 
@@ -230,7 +238,7 @@ def find_interval(
     if gate.statistic in {*COUNTS, *COST_AND_LATENCY, *_OF_RUN} or gate.by_tag is not None or gate.cases:
         raise ConfigurationError(f"{text} has no interval: name a score, a rate or a share, such as 'f1'")
     if results.is_partial:
-        raise ConfigurationError(f"{_NEEDS_ALL} (keep='all')")
+        raise ConfigurationError(_needs_all("an interval"))
     for tag in gate.tags:
         results = results.tagged(tag)
     paths, reason = _find_paths(gate, results)
@@ -247,7 +255,7 @@ def find_interval(
 def _check_right(gate: Gate, paths: Container[str], results: RunResult, confidence: float) -> Check:
     """Check the share of the cases in which all leaves of some fields are right."""
     if results.is_partial:
-        note = "a pass rate of fields needs all records: use --keep all"
+        note = _needs_all("a pass rate of fields")
         return _check(gate, None, passed=False, note=note)
     rates = ((case.right_rate(paths), case.unit) for case in results.cases)
     rows = [CaseTerms(rate, 1.0, unit) for rate, unit in rates if rate is not None]

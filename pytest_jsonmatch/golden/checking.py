@@ -12,7 +12,7 @@ from pytest_jsonmatch.comparing.assertions import (
     passes,
     refuse_to_judge,
 )
-from pytest_jsonmatch.engine.value.errors import ComparatorError, JsonMatchError
+from pytest_jsonmatch.engine.value.errors import ComparatorError, JsonMatchError, write_arguments_as
 from pytest_jsonmatch.support.frozen import replace
 
 if TYPE_CHECKING:
@@ -47,8 +47,9 @@ def check_case(
         None); and the field that the message shows first, if it shows any.
     """
     begin()
-    request = _make_request(case, actual, case.expected, rules)
-    result, failure = check(request, locate)
+    with write_arguments_as("file"):
+        request = _make_request(case, actual, case.expected, rules)
+        result, failure = check(request, locate)
     failures = find_failures(result, request.limits)
     if failure is None or type(failure) not in {AssertionError, ComparatorError}:
         return result, failure, None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
 from pytest_jsonmatch.engine.plan.options import Options, merge_options, refuse_two_thresholds
 from pytest_jsonmatch.engine.result.validity import VALIDATE
 from pytest_jsonmatch.engine.value.convert import json_type
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, write_arguments_as
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.engine.value.text import add_article, render, suggest_share
 from pytest_jsonmatch.golden.marks import marks_of
@@ -154,7 +154,8 @@ def _pattern(pattern: str, *steps: str) -> None:
 def _check_with_engine(steps: Steps, read: Callable[..., object], *arguments: object) -> None:
     """Raise the error that a comparison would raise for a value, at the steps to it."""
     try:
-        read(*arguments)
+        with write_arguments_as("file"):
+            read(*arguments)
     except ConfigurationError as error:
         raise InvalidValueError(f": {error}", *steps) from None
 

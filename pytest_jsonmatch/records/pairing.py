@@ -23,6 +23,7 @@ from pytest_jsonmatch.engine.value.errors import (
     GoldValidationError,
     JsonMatchError,
     JsonParseError,
+    name_argument,
 )
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.reading.extract import extract_json
@@ -173,12 +174,16 @@ class Reading:
     def __post_init__(self) -> None:
         """Check the arguments of the caller."""
         if self.id is not None and (type(self.id) is not str or not self.id):
-            raise ConfigurationError(f"id must name a column of both sides, got {self.id!r}")
+            raise ConfigurationError(
+                f"{name_argument('id')} must name a column of both sides, got {self.id!r}"
+            )
         for what, given in (("expected", self.expected), ("actual", self.actual)):
             if given is not None:
-                check_selection(what, given)
+                check_selection(name_argument(what), given)
         if self.delimiter is not None and (type(self.delimiter) is not str or len(self.delimiter) != 1):
-            raise ConfigurationError(f"delimiter must be one character, got {self.delimiter!r}")
+            raise ConfigurationError(
+                f"{name_argument('delimiter')} must be one character, got {self.delimiter!r}"
+            )
 
 
 def _select(record: JsonValue, selection: ColumnSelection | None, schema: SchemaNode | None) -> JsonValue:
@@ -281,7 +286,8 @@ class RecordPairing:
             yield Pair(index, record_id, answer, record, where, is_text=is_text, spent=spent)
         if next(answers, None) is not None:
             message = (
-                "there are more answers than expected records; without `id` they are matched by position"
+                "there are more answers than gold records; without "
+                f"{name_argument('id')} they are paired by position"
             )
             raise ConfigurationError(message)
 
@@ -445,7 +451,9 @@ def _check_forms(actual: RecordSource, expected: RecordSource, reading: Reading)
     """Raise ConfigurationError if only one side is a folder or a glob, or files are paired by a column."""
     are_files = [source.form == "files" for source in (actual, expected)]
     if any(are_files) and reading.id is not None:
-        raise ConfigurationError("files in folders are paired by their names; id is for records in one file")
+        raise ConfigurationError(
+            f"files in folders are paired by their names; {name_argument('id')} is for records in one file"
+        )
     if are_files == [True, False] or (are_files == [False, True] and actual.name):
         one, other = (actual, expected) if are_files[0] else (expected, actual)
         which = other.name or "the other side"

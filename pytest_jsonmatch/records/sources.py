@@ -11,7 +11,12 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, cast, final
 
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonExtractionError, JsonParseError
+from pytest_jsonmatch.engine.value.errors import (
+    ConfigurationError,
+    JsonExtractionError,
+    JsonParseError,
+    choose_words,
+)
 from pytest_jsonmatch.reading.extract import extract_json
 from pytest_jsonmatch.reading.frames import to_rows
 from pytest_jsonmatch.reading.strict import parse_json
@@ -283,9 +288,10 @@ class RecordSource:
         if type(array) is not list:
             if self._is_single_allowed:
                 return [array]
+            single = choose_words("compare_json", "jsonmatch compare")
             raise ConfigurationError(
                 f"{self.name} must be an array of records, got a single JSON value; a file with a record "
-                "in each line needs the suffix .jsonl, and jsonmatch compare compares two single values"
+                f"in each line needs the suffix .jsonl, and {single} compares two single values"
             )
         return array
 

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.engine.comparators.kinds import NOTHING
 from pytest_jsonmatch.engine.value.convert import MISSING
+from pytest_jsonmatch.engine.value.errors import write_argument
 from pytest_jsonmatch.engine.value.text import render
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pytest_jsonmatch.engine.result.match import MatchResult
+    from pytest_jsonmatch.engine.value.convert import JsonValue
 
 _MIN_SHARE: Final = 0.5
 """The share of the loss from which values count as its explanation."""
@@ -23,10 +25,10 @@ def suggest_absent(results: Iterable[MatchResult]) -> str | None:
 
     >>> from pytest_jsonmatch import compare_json
     >>> suggest_absent([compare_json({"a": 1, "b": None, "c": ""}, {"a": 1})])
-    'null and empty values explain 100 % of the loss: absent: [null, ""] counts such members as missing'
+    "null and empty values explain 100 % of the loss: absent=[None, ''] counts such members as missing"
     """
     loss = explained = 0.0
-    values: dict[str, None] = {}
+    values: dict[str, JsonValue] = {}
     for result in results:
         for difference in result.differences:
             field = difference.field
@@ -34,9 +36,9 @@ def suggest_absent(results: Iterable[MatchResult]) -> str | None:
             if difference.kind == NOTHING and {type(field.expected_key), type(field.actual_key)} & {str}:
                 explained += difference.cost
                 sides = (field.expected, field.actual)
-                values |= {render(value): None for value in sides if value is not MISSING}
+                values |= {render(value): value for value in sides if value is not MISSING}
     if not explained or explained < _MIN_SHARE * loss or len(values) > _MAX_VALUES:
         return None
-    listed = ", ".join(values)
+    option = write_argument("absent", list(values.values()))
     share = f"explain {explained / loss:.0%} of the loss".replace("%", " %")
-    return f"null and empty values {share}: absent: [{listed}] counts such members as missing"
+    return f"null and empty values {share}: {option} counts such members as missing"

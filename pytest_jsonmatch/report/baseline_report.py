@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from pytest_jsonmatch.engine.result.collapse import REORDERED
+from pytest_jsonmatch.engine.value.errors import write_argument
 from pytest_jsonmatch.engine.value.text import count, natural_key
 from pytest_jsonmatch.report.blocks import (
     AnyCell,
@@ -239,7 +240,8 @@ def _partial_note(diff: BaselineDiff) -> Text:
     number = (
         f"only {count(kept)} of {total} {'is' if kept == 1 else 'are'}" if kept else f"none of {total} is"
     )
-    return Text(f"{number} in both files: evaluate with `--keep all` to get a verdict and intervals", "open")
+    keeping = write_argument("keep", "all")
+    return Text(f"{number} in both files: evaluate with `{keeping}` to get a verdict and intervals", "open")
 
 
 def _join_parts(parts: Sequence[str]) -> str:

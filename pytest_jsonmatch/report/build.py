@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
+from pytest_jsonmatch.engine.value.errors import write_argument
 from pytest_jsonmatch.engine.value.text import count, join_names
 from pytest_jsonmatch.gate.repeats import repeats
 from pytest_jsonmatch.report.acceptable import acceptable_blocks
@@ -482,9 +483,10 @@ def _notes(results: RunResult, *, names_errors: bool) -> Iterator[str]:
         verb, which = "compares" if results.total_empty == 1 else "compare", f": {names}" if names else ""
         yield f"{count(results.total_empty, results.noun)} {verb} nothing{which}"
     if results.is_partial:
+        keeping = write_argument("keep", "all")
         yield (
             f"statistics and fields are of all {count(results.total_records, 'record')}, but only "
-            f"{count(len(results.cases))} are listed; `--keep all` lists all and computes intervals"
+            f"{count(len(results.cases))} are listed; `{keeping}` lists all and computes intervals"
         )
     if names_errors and results.has_thresholds:  # other errors are listed with their failed cases
         for noun, name in {

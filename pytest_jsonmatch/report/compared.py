@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.result.dataframe import Library, make_data_frame
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, write_argument
 from pytest_jsonmatch.engine.value.text import join_names
 from pytest_jsonmatch.gate.headlines import Contest, contest
 from pytest_jsonmatch.gate.verdict import DropGate
@@ -214,7 +214,8 @@ def check_complete(name: object, run: RunResult) -> None:
     if run.is_partial:
         kept = f"{len(run.cases):,} of {run.total_records:,}"
         raise ConfigurationError(
-            f"single records are compared, but {name} keeps {kept}: save it with --keep all"
+            f"single records are compared, but {name} keeps {kept}: save it with "
+            f"{write_argument('keep', 'all')}"
         )
 
 

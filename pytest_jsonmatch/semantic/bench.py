@@ -12,7 +12,7 @@ from pytest_jsonmatch.engine.comparators.base import BatchItem, ComparatorResult
 from pytest_jsonmatch.engine.comparators.parameters import check_names
 from pytest_jsonmatch.engine.plan.registry import get_active_registry
 from pytest_jsonmatch.engine.value.equality import make_json_key
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, format_error
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, choose_words, format_error
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.semantic.judging import CallableJudge, Judge, JudgeError, JudgeItem, JudgeUsage, Verdict
 
@@ -22,11 +22,6 @@ if TYPE_CHECKING:
 JudgeAnswer: TypeAlias = "Verdict | JudgeError"
 JudgeQuestion: TypeAlias = "tuple[Hashable, ...]"
 """An item without its id."""
-
-_NO_JUDGE: Final = (
-    "no judge is configured: register one, or pass judge=...; in pytest set "
-    "jsonmatch_judge; on the command line give --judge or -p MODULE (docs/judge.md)"
-)
 
 
 def as_judge(given: object) -> Judge:
@@ -231,7 +226,12 @@ class Bench:
             requested = self._default()
         judge = registry.find_judge() if requested is None else requested
         if judge is None:
-            raise ConfigurationError(_NO_JUDGE)
+            remedy = choose_words(
+                "register one, or pass judge=...; in pytest set jsonmatch_judge",
+                "give --judge or -p MODULE",
+                "register one, or set jsonmatch_judge",
+            )
+            raise ConfigurationError(f"no judge is configured: {remedy} (docs/judge.md)")
         return judge
 
 

@@ -19,7 +19,12 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.value.convert import JsonValue
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchWarning, JsonParseError
+from pytest_jsonmatch.engine.value.errors import (
+    ConfigurationError,
+    JsonMatchWarning,
+    JsonParseError,
+    choose_words,
+)
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.semantic.judging import Answers, Judge, JudgeError, JudgeItem, JudgeUsage, Verdict
 from pytest_jsonmatch.semantic.prompts import format_value
@@ -149,10 +154,9 @@ class CachedJudge:
         pair = f"on this pair in {self._file.path}"
         if self._judge is None:
             return JudgeError("cache miss", f"no verdict {pair}")
+        asks = choose_words("in pytest --jsonmatch-judge-mode=live", "--judge mode=live")
         return JudgeError(
-            "cache miss",
-            f"no verdict of {self.model!r} {pair}; the mode 'live' asks for it "
-            "(pytest --jsonmatch-judge-mode=live, jsonmatch --judge mode=live)",
+            "cache miss", f"no verdict of {self.model!r} {pair}; the mode 'live' asks for it ({asks})"
         )
 
     def _ask(self, judge: Judge, unknown: Sequence[tuple[VerdictKey, JudgeItem]]) -> Answers:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from pytest_jsonmatch.engine.score.field import BATCH_ERROR, HALLUCINATION, MATCH, MISMATCH
 from pytest_jsonmatch.engine.value.convert import MISSING, get_value
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, name_argument
 from pytest_jsonmatch.engine.value.paths import Segment, format_path, parse_path
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.records.pairing import Reading
@@ -180,7 +180,9 @@ def measure_confidence(
     (1.0, 0.15, 80)
     """
     if max_error is not None and not 0 < max_error < 1:
-        raise ConfigurationError(f"max_error must be above 0 and below 1, got {max_error!r}")
+        raise ConfigurationError(
+            f"{name_argument('max_error')} must be above 0 and below 1, got {max_error!r}"
+        )
     compare, split, notes = RecordComparer(metric, options), make_splitter(confidence), list[str]()
     collector = _ConfidenceCollector(correct)
     records = without = 0
@@ -349,8 +351,8 @@ def _split_template(template: str) -> tuple[_Segments, _Segments]:
     segments = parse_path(template.replace(_PATH, placeholder)) if _PATH in template else ()
     if segments.count(placeholder) != 1 or segments[0] == placeholder or template.count(_PATH) > 1:
         raise ConfigurationError(
-            f"confidence must be {_INLINE!r}, or a path with {{path}} in it once, as a separate part below a "
-            f"member, such as 'confidence_score.{{path}}', got {template!r}"
+            f"{name_argument('confidence')} must be {_INLINE!r}, or a path with {{path}} in it once, as a "
+            f"separate part below a member, such as 'confidence_score.{{path}}', got {template!r}"
         )
     at = segments.index(placeholder)
     return segments[:at], segments[at + 1 :]

@@ -101,7 +101,7 @@ jsonmatch: leaf_f1, 3 records, 9 fields, all 1.00
 def test_answers_in_another_order_are_reported(write, command):
     gold = [{"n": at % 3, "id": f"r{at}", "total": at} for at in range(6)]
     write(gold_jsonl=gold, shuffled_jsonl=gold[::-1], wrong_json=[{**each, "id": "?"} for each in gold])
-    reported = "id differs by position, but both sides have the same values: are they in another order? Set id to 'id'"
+    reported = "id differs by position, but both sides have the same values: are they in another order? Pair them by --id id"
     ran = command("evaluate shuffled.jsonl gold.jsonl")
     assert (ran.code, ran.err) == (0, f"jsonmatch evaluate: warning: {reported}\n")
     write(gaps_jsonl=[each for each in gold if each["id"] != "r3"])  # the later half is one place too early
@@ -137,7 +137,7 @@ def test_gates_that_need_each_record_keep_all(write, command):
     command(SIDES, *tags[:-1], "--json", "run.jsonl")
     for gate, what in {
         'fields["c"].pass_rate >= 0.9': "a pass rate of fields needs all records: use --keep all",
-        'tags["a=1"].tags["b=1"].score >= 0': "several tags need all records: use --keep all",
+        'tags["a=1"].tags["b=1"].score >= 0': "a statistic of several tags needs all records: use --keep all",
     }.items():
         ran = command("report run.jsonl --gate", gate)
         assert (ran.code, what in ran.out) == (1, True)
@@ -350,7 +350,10 @@ def bad(folder, write):
         ("gold.jsonl broken.json", "broken.json:2:1: not valid JSON: "),
         ("object.json gold.jsonl", "object.json must be an array of records, got a single JSON value"),
         ("gold.jsonl object.json", "object.json must be an array of records, got a single JSON value"),
-        ("gold.jsonl two.jsonl", "there are more answers than expected records; without `id` they"),
+        (
+            "gold.jsonl two.jsonl",
+            "there are more answers than gold records; without --id they are paired by position",
+        ),
         ("twins.jsonl two.jsonl --id id", "twins.jsonl: the id 1 is not unique"),
         ("noid.jsonl gold.jsonl --id id", "gold at noid.jsonl:1 has no id that is a string or an"),
         ("gold.jsonl gold.jsonl --schema shop.json", "gold.jsonl:1: record 1: 'id' is not in the schema"),
@@ -361,7 +364,10 @@ def bad(folder, write):
         ("gold.jsonl some", "some is a folder and gold.jsonl is not; give two folders or two files"),
         ("some nowhere", "nowhere: no such file or directory"),
         ("nowhere some", "nowhere: no such file or directory"),
-        ("some some --id a", "files in folders are paired by their names"),
+        ("some some --id a", "files in folders are paired by their names; --id is for records in one file"),
+        ("gold.jsonl gold.jsonl --id=", "--id must name a column of both sides, got ''"),
+        ("gold.jsonl gold.jsonl --actual=", "--actual must name a column, or map fields to columns, got ''"),
+        ("gold.jsonl gold.jsonl --delimiter ab", "--delimiter must be one character, got 'ab'"),
         ("bad some", "bad/a.json:2:5: not valid JSON: "),
         ("some some --schema shop.json", "record 'a.json': 'a' is not in the schema; known: shop"),
         ("gold.jsonl gold.jsonl --metric leaf", "unknown metric 'leaf'; did you mean 'leaf_f1'?"),
@@ -575,7 +581,7 @@ def test_nulls_that_explain_the_loss_are_named(command, write):
         rules_json={"absent": [None, ""]},
     )
     out = command("evaluate a.jsonl g.jsonl").out
-    assert "in 2 lowest-scoring records, null and empty values explain 100 % of the loss: absent: [" in out
+    assert "in 2 lowest-scoring records, null and empty values explain 100 % of the loss: --absent '[" in out
     out = command("evaluate a.jsonl g.jsonl --config rules.json").out
     assert "explain" not in out
     assert "score 1.00" in out

@@ -135,6 +135,12 @@ def test_the_command_line_comes_before_its_file(folder, command):
     assert scores(ran).startswith("mean score 0.92")
 
 
+EXTRAS = (
+    "extra is 'count' and reduce is 'ratio', a share of expected that extras could not change; "
+    "leave out reduce, or give "
+)
+
+
 @pytest.mark.usefixtures("nested")
 @pytest.mark.parametrize(
     ("flags", "message"),
@@ -150,6 +156,9 @@ def test_the_command_line_comes_before_its_file(folder, command):
         ("--config c.yaml", "c.yaml: `threshold`: threshold must be "),
         ("--config d.yaml", "d.yaml: unknown key 'metrics'; did you mean 'metric'?"),
         ("--config e.yaml", "e.yaml:2:1: not YAML: "),
+        ("--config f.yaml", "f.yaml: unknown option 'ignore_order'; write arrays: unordered"),
+        ("--extra count --reduce ratio", EXTRAS + "--extra ignore"),
+        ('--arrays {"by":["a"]}', "--arrays: arrays: 'by' names members of one array: --fields 'PATTERN={"),
         ("--expected a --expected b", "--expected is given 2 times; for several columns write FIELD=COLUMN"),
         ("--processes 0", "argument --processes: must be a number from 1 to 256, got '0'"),
         ("-p none.py", "none.py: no such file or directory"),
@@ -159,6 +168,7 @@ def test_bad_options_are_one_line(folder, refused, flags, message):
     (folder / "c.yaml").write_text("threshold: 7\nmetric: leaf_f1\n")
     (folder / "d.yaml").write_text("metrics: leaf_f1\ncases: []\n")
     (folder / "e.yaml").write_text("a: {\n")
+    (folder / "f.yaml").write_text("ignore_order: true\n")
     assert refused("evaluate answers.jsonl gold.jsonl", *flags.split(" ")).startswith(
         f"jsonmatch evaluate: {message}"
     )

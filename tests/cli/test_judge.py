@@ -73,7 +73,8 @@ def test_results_alone_go_to_standard_output(plugin, command):
 @pytest.mark.parametrize("line", ["compare a.json b.json", "evaluate answers.jsonl gold.jsonl"])
 def test_without_a_judge_the_first_question_is_an_error(plugin, refused, line):
     plugin()
-    assert ": no judge is configured" in refused(f"{line} --config rules.json")
+    reported = "no judge is configured: give --judge or -p MODULE (docs/judge.md)"
+    assert refused(f"{line} --config rules.json").endswith(reported)
 
 
 def test_without_a_question_nobody_is_missed(plugin, command):

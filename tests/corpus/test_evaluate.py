@@ -264,7 +264,10 @@ def test_ids_bring_records_together():
 def test_without_ids_missing_answers_are_wrong_and_surplus_ones_an_error():
     result = compare_corpus([{"a": 1}], [{"a": 1}, {"a": 2}])
     assert (result.mean_recall, result.unmatched_expected) == (0.5, (2,))
-    with pytest.raises(ConfigurationError, match=r"^there are more answers than expected records"):
+    with pytest.raises(
+        ConfigurationError,
+        match=r"^there are more answers than gold records; without id they are paired by position$",
+    ):
         compare_corpus([{"a": 1}, {"a": 2}], [{"a": 1}])
 
 
@@ -349,7 +352,9 @@ def test_a_cluster_is_named_and_not_scored(answers):
 
 
 def test_a_cluster_that_no_record_names_is_a_warning():
-    with pytest.warns(JsonMatchWarning, match="no gold record has a column 'dokument', so each record"):
+    with pytest.warns(
+        JsonMatchWarning, match="^cluster: no gold record has a column 'dokument', so each record"
+    ):
         compare_corpus([{"n": 1}], CLUSTERED[:1], cluster="dokument")
 
 

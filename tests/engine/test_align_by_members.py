@@ -201,7 +201,7 @@ def test_members_are_named_for_one_array_not_for_all():
     with pytest.raises(ConfigurationError) as error:
         compare_json([], [], metric="leaf_f1", arrays={"by": ["a"]})
     assert str(error.value) == (
-        "arrays: 'by' names members of one array: fields={PATTERN: {'align': {'by': ['a']}}}"
+        "arrays: 'by' names members of one array: fields={'PATTERN': {'align': {'by': ['a']}}}"
     )
 
 

@@ -244,8 +244,8 @@ def test_match_thresholds_of_schemas():
         ({"skip": "a"}, r"skip must be a list of path patterns such as \['\*\*.created_at'\], got 'a'"),
         ({"skip": [1]}, r"skip must be a list of path patterns"),
         ({"skip": ["a..b"]}, r"'a..b' is not a path pattern: character 3"),
-        ({"tolerance": 1}, r"unknown option 'tolerance'; write fields=\{PATTERN: \{'tolerance': 0.01\}\}"),
-        ({"ignore": ["a"]}, r"unknown option 'ignore'; write skip=\[PATTERN\]"),
+        ({"tolerance": 1}, r"unknown option 'tolerance'; write fields=\{'PATTERN': \{'tolerance': 0.01\}\}"),
+        ({"ignore": ["a"]}, r"unknown option 'ignore'; write skip=\['PATTERN'\]"),
     ],
 )  # fmt: skip
 def test_mistakes(options, message):

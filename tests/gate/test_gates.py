@@ -248,7 +248,7 @@ def test_a_mean_leaves_out_records_without_statistics():
 def test_a_corpus_of_which_not_all_records_are_kept_proves_nothing():
     corpus = corpus_of([(WRONG if at < 3 else GOLD, GOLD) for at in range(40)], keep="worst")
     found = checked("score >= 0.5 significant", corpus)
-    assert (found.passed, found.note) == (False, "an interval needs all records: use --keep all")
+    assert (found.passed, found.note) == (False, "an interval needs all records: use keep='all'")
     assert checked("score >= 0.5", corpus).passed
 
 

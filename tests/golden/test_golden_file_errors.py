@@ -79,6 +79,7 @@ expected_file: 3\n => 1:1: `expected_file` must be a string, got a number; put i
 + marks: [{xfail: {reson: x}}] => 4:11: `marks`: `xfail` has no argument 'reson' here; did you mean 'reason'?
 + marks: [{xfail: {strict: 1}}] => 4:11: `marks`: `strict` of `xfail` must be true or false
 + marks: [{skipif: 'True'}] => 4:11: `marks`: `skipif` needs code: give the case a mark of yours, and skip it in a conftest.py
++ options: {key: no} => 4:13: `options`: unknown option 'key'; write arrays: {"key": "NAME"}, or fields: {"PATTERN": {"align": {"key": "NAME"}}}
 + marks: [parametrize] => 4:11: `marks`: `parametrize` is a key of its own, next to `marks`
 + parametrize: 3 => 4:3: `parametrize` must map names to lists of values, or list rows of names and values
 + parametrize: {n: 3} => 4:17: `parametrize`: 'n' must be a list of its values

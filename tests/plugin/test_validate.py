@@ -72,7 +72,7 @@ def test_report_without_a_schema_is_a_warning_in_golden_files_and_on_the_command
     pytester.runpytest("-W", "error").assert_outcomes(failed=1)
     pytester.makefile(".jsonl", a='{"a": 1}')
     main(["evaluate", "a.jsonl", "a.jsonl", "--validate"])
-    assert "there is no schema to validate against" in capsys.readouterr().err
+    assert "there is no --schema to validate answers against" in capsys.readouterr().err
 
 
 def test_off_does_not_look():

@@ -91,9 +91,9 @@ def test_what_has_no_interval(arguments, message):
 
 def test_partial_runs_have_no_intervals():
     partial = run(1, keep="worst")
-    with pytest.raises(ConfigurationError, match="an interval needs all records"):
+    with pytest.raises(ConfigurationError, match=r"an interval needs all records: use keep='all'$"):
         partial.interval("f1")
-    with pytest.raises(ConfigurationError, match="before keeps 10 of 30: save it with --keep all"):
+    with pytest.raises(ConfigurationError, match="before keeps 10 of 30: save it with keep='all'"):
         compare_runs(partial, run(2), max_drop=0.1)
     assert compare_runs(partial, run(2)).scores is None
 

@@ -121,7 +121,7 @@ def test_cached_asks_nobody(file):
         True,
         (
             f"cache miss: no verdict of 'm' on this pair in {file}; the mode 'live' asks for it "
-            "(pytest --jsonmatch-judge-mode=live, jsonmatch --judge mode=live)"
+            "(in pytest --jsonmatch-judge-mode=live)"
         ),
     ]
     assert (asked.asked, judge.usage) == ([], JudgeUsage(cached=1, errors=1))

@@ -157,8 +157,7 @@ def test_without_a_judge_the_error_says_how_to_get_one():
     with session_registry(), pytest.raises(ConfigurationError) as caught:
         compare_json({"a": "x"}, {"a": "y"}, **SEMANTIC)
     assert str(caught.value) == (
-        "no judge is configured: register one, or pass judge=...; in pytest set "
-        "jsonmatch_judge; on the command line give --judge or -p MODULE (docs/judge.md)"
+        "no judge is configured: register one, or pass judge=...; in pytest set jsonmatch_judge (docs/judge.md)"
     )
 
 

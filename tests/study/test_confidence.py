@@ -226,7 +226,8 @@ def test_confidences_next_to_values(write, command):
         ("--gate coverage_at_error>0.5", "a gate on coverage_at_error needs --max-error"),
         ("--gate f1>0.5", "--gate 'f1>0.5': unknown statistic 'f1'; known: accuracy, auroc,"),
         ("--max-error 5", "argument --max-error: must be between 0 and 1, got 5 (for 5 % write 0.05)"),
-        ("--confidence x", "confidence must be 'inline', or a path with {path} in it"),
+        ("--confidence x", "--confidence must be 'inline', or a path with {path} in it"),
+        ("--max-error 0", "--max-error must be above 0 and below 1, got 0.0"),
         ("--json -", "argument --json: -: standard output is for the report; name a file"),
     ],
 )

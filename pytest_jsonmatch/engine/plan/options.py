@@ -12,7 +12,12 @@ from pytest_jsonmatch.engine.comparators.numbers import read_tolerance
 from pytest_jsonmatch.engine.comparators.parameters import read_flag, read_json_list
 from pytest_jsonmatch.engine.plan.accept import read_accept
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean, find_closest
+from pytest_jsonmatch.engine.value.errors import (
+    ConfigurationError,
+    did_you_mean,
+    find_closest,
+    write_argument,
+)
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 from pytest_jsonmatch.engine.value.text import suggest_share
 from pytest_jsonmatch.support.frozen import Frozen, list_fields, replace
@@ -306,15 +311,17 @@ THRESHOLDS: Final = ("leaf_threshold", "match_threshold")
 SKIP: Final = "skip"
 """The rule, in place of a comparator's name, that skips a field."""
 
-_REPLACEMENTS: Final[Mapping[str, str]] = {
-    "threshold": "assert result.score >= 0.9, or assert_json_match(actual, expected, threshold=0.9)",
-    "tolerance": "fields={PATTERN: {'tolerance': 0.01}}",
-    "weights": "fields={PATTERN: {'weight': 2}}",
-    "ignore_order": "arrays='unordered'",
-    **dict.fromkeys(("id", "key"), "arrays={'key': NAME}, or fields={PATTERN: {'align': {'key': NAME}}}"),
-    **dict.fromkeys(("ignore", "exclude"), "skip=[PATTERN]"),
+_THRESHOLD: Final = "assert result.score >= 0.9, or assert_json_match(actual, expected, threshold=0.9)"
+_BY_KEY: Final = {"arrays": {"key": "NAME"}, "fields": {"PATTERN": {"align": {"key": "NAME"}}}}
+_SKIPPED: Final = {"skip": ["PATTERN"]}
+_REPLACEMENTS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "tolerance": {"fields": {"PATTERN": {"tolerance": 0.01}}},
+    "weights": {"fields": {"PATTERN": {"weight": 2}}},
+    "ignore_order": {"arrays": "unordered"},
+    **dict.fromkeys(("id", "key"), _BY_KEY),
+    **dict.fromkeys(("ignore", "exclude"), _SKIPPED),
 }
-"""What to write instead of words from other tools."""
+"""The options to write, each alone, instead of words from other tools."""
 
 _FIELD_MATCH: Final = Options(root="object", granularity="fields", extra="ignore", reduce="ratio")
 PRESETS: Final[Mapping[str, Options]] = {
@@ -395,7 +402,7 @@ def _infer_extras(base: Options, changes: Mapping[str, Any]) -> dict[str, str]:
     if counts and reduce == "ratio":
         raise ConfigurationError(
             f"extra is {extra!r} and reduce is 'ratio', a share of expected that extras could not change; "
-            "leave out reduce, or give extra='ignore'"
+            f"leave out reduce, or give {write_argument('extra', 'ignore')}"
         )
     if counts and reduce is None and base.reduce == "ratio":
         return {"reduce": "f1"}
@@ -407,8 +414,11 @@ def _suggest_option(written: str) -> str:
     known = (*OPTION_NAMES, "repair", "validate", "judge")
     # The list of known words has one name for each option; source 4's words are suggested only if near.
     suggestion = find_closest(written, (*known, *EVALUATION_TYPES))
+    if written == "threshold":
+        return f"; write {_THRESHOLD}"
     if written in _REPLACEMENTS:
-        return f"; write {_REPLACEMENTS[written]}"
+        ways = (write_argument(name, value) for name, value in _REPLACEMENTS[written].items())
+        return f"; write {', or '.join(ways)}"
     return did_you_mean(written, known) if suggestion is None else f"; did you mean {suggestion!r}?"
 
 
@@ -462,7 +472,7 @@ def _read_arrays(name: str, value: Any) -> Alignment:
     if isinstance(alignment, ByMembers):
         raise ConfigurationError(
             f"{name}: 'by' names members of one array: "
-            f"fields={{PATTERN: {{'align': {{'by': {list(alignment.members)!r}}}}}}}"
+            f"{write_argument('fields', {'PATTERN': {'align': {'by': list(alignment.members)}}})}"
         )
     # A key for all arrays applies only to arrays of objects.
     return alignment if isinstance(alignment, str) else ByKey("if_objects", alignment.key)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from copyreg import __newobj__ as newobj  # type: ignore[attr-defined]
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,6 +19,11 @@ _MIN_SECRET: Final = 6
 _LONGEST_MESSAGE: Final = 500
 _MOST_KNOWN: Final = 40
 """The maximum number of known names to list in a hint."""
+ArgumentForm: TypeAlias = Literal["python", "command", "file"]
+"""How messages write arguments: as Python code, options of the command, or keys of a file of rules."""
+_FORM: Final[ContextVar[ArgumentForm]] = ContextVar("jsonmatch_argument_form", default="python")
+_LISTS: Final = frozenset({"absent"})
+"""Options whose value is a JSON list; other options with several values are repeated."""
 
 
 class JsonMatchError(Exception):
@@ -174,6 +182,75 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str:
         return ""
     more = [f"{len(names) - _MOST_KNOWN + 1} more"] if len(names) > _MOST_KNOWN else []
     return f"; known: {', '.join([*names[: _MOST_KNOWN - len(more)], *more])}"
+
+
+# -- arguments in messages ---------------------------------------------------------------------------------
+
+
+@contextmanager
+def write_arguments_as(form: ArgumentForm) -> Iterator[None]:
+    """Write the arguments in messages in a form."""
+    token = _FORM.set(form)
+    try:
+        yield
+    finally:
+        _FORM.reset(token)
+
+
+def choose_words(python: str, command: str, file: str | None = None) -> str:
+    """Return the words of the current form; by default, a file has those of Python."""
+    return {"python": python, "command": command, "file": python if file is None else file}[_FORM.get()]
+
+
+def name_argument(name: str) -> str:
+    """Return the name of an argument.
+
+    >>> with write_arguments_as("command"):
+    ...     name_argument("max_error")
+    '--max-error'
+    """
+    return choose_words(name, _option(name))
+
+
+def write_argument(name: str, value: object) -> str:
+    r"""Return an argument with its value.
+
+    >>> write_argument("keep", "all")
+    "keep='all'"
+    >>> with write_arguments_as("command"):
+    ...     write_argument("keep", "all"), write_argument("fields", {"PATTERN": {"weight": 2}})
+    ('--keep all', '--fields \'PATTERN={"weight": 2}\'')
+    >>> with write_arguments_as("file"):
+    ...     write_argument("arrays", {"key": "NAME"})
+    'arrays: {"key": "NAME"}'
+    """
+    form = _FORM.get()
+    if form == "python":
+        return f"{name}={value!r}"
+    return _write_option(name, value) if form == "command" else f"{name}: {_as_json(value)}"
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _write_option(name: str, value: Any) -> str:
+    """Return an option of the command with its value, for a shell; it is repeated for several values."""
+    import shlex  # late: most runs show no hint
+
+    values = [value]
+    if isinstance(value, Mapping):
+        values = [f"{key}={_as_json(each)}" for key, each in value.items()]
+    elif isinstance(value, list) and name not in _LISTS:
+        values = value
+    return " ".join(f"{_option(name)} {shlex.quote(_as_json(each))}" for each in values)
+
+
+def _as_json(value: Any) -> str:
+    """Return JSON, or the text itself of a string."""
+    import json
+
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 # Tracebacks show the names under which users import these.
