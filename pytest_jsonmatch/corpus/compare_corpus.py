@@ -111,7 +111,8 @@ def compare_corpus(
 
     Issues a JsonMatchWarning for each pattern of `fields` or `accept` that matches nothing in any record or
     in the schema; if ids of both sides differ only in type or Unicode form, as 7 and "7" do; if the sides
-    seem to be swapped; and without `id` if their order seems to differ.
+    seem to be swapped, or are more alike in a column of theirs; and without `id` if their order seems to
+    differ.
 
     >>> actual = [{"n": 1, "s": "a"}, 'Sure: {"n": 3}']
     >>> run = compare_corpus(actual, [{"n": 1, "s": "a"}, {"n": 2, "s": "b"}])

@@ -11,7 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.comparing.comparer import TEXT
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, write_argument
+from pytest_jsonmatch.corpus.fitting_columns import compare_other_kinds, find_fitting_arguments
+from pytest_jsonmatch.engine.value.errors import (
+    ConfigurationError,
+    JsonMatchError,
+    choose_words,
+    name_argument,
+    write_argument,
+)
 from pytest_jsonmatch.reading.extract import extract_json
 from pytest_jsonmatch.reading.strict import parse_json
 from pytest_jsonmatch.records.answers import read_spent
@@ -31,6 +38,8 @@ SWAPPED: Final = f"{_SWAPPED}?"
 """The question about sides that seem to be swapped."""
 _FEWEST: Final = 3
 """Fewer records show no mistake."""
+_LOW: Final = 0.5
+"""A run with at most this mean score may compare the wrong columns."""
 _SAMPLE: Final = 100
 """The number of records of each side that are read again to see which side has answers."""
 _MOST_READ: Final = 10_000
@@ -46,11 +55,24 @@ def find_mistakes(run: RunResult, answers: Any, gold: Any, reading: Reading) -> 
         gold: the gold records.
         reading: the columns of both sides.
     """
-    if run.total_records < _FEWEST or run.mean_score in {None, 1.0}:
+    if run.mean_score is None or run.mean_score == 1.0:
         return
     names = _name(answers, "the answers"), _name(gold, "the gold records")
-    if are_swapped(answers, gold, reading):
-        yield f"{names[1]} look like answers: {SWAPPED}"
+    has_few = run.total_records < _FEWEST
+    is_swapped = not has_few and are_swapped(answers, gold, reading)
+    samples = _read_samples(answers, gold, reading) if run.mean_score <= _LOW else None
+    arguments = {} if samples is None else find_fitting_arguments(*samples, reading)
+    shown = choose_words(", ", " ").join(write_argument(*argument) for argument in arguments.items())
+    if is_swapped:
+        parsing = f" If not, parse their JSON text with {shown}" if "fields" in arguments else ""
+        yield f"{names[1]} look like answers: {SWAPPED}{parsing}"
+    elif arguments:
+        yield f"{names[0]} and {names[1]} have different forms; they are alike with {shown}"
+    elif samples is not None and compare_other_kinds(*samples, reading):
+        column = f"name the column of the answer with {name_argument('actual')}"
+        yield f"{names[0]} are objects, but what is expected in {names[1]} is not: {column}"
+    elif has_few:
+        return
     elif _shares_no_field(run):
         columns = (
             "" if reading.expected is not None and reading.actual is not None else ", or is a column missing"
@@ -58,6 +80,15 @@ def find_mistakes(run: RunResult, answers: Any, gold: Any, reading: Reading) -> 
         yield f"{names[0]} and {names[1]} share no field: {_SWAPPED}{columns}?"
     elif reading.id is None and run.total_records <= _MOST_READ:
         yield from _find_order(answers, gold, reading)
+
+
+def _read_samples(answers: Any, gold: Any, reading: Reading) -> tuple[list[Any], list[Any]] | None:
+    """Return the first records of both sides; None if one can be read only once."""
+    sides = [_read_again(records, reading, _SAMPLE) for records in (answers, gold)]
+    if sides[0] is None or sides[1] is None:
+        return None
+    given = [record.value if isinstance(record, Answer) else record for record in sides[0]]
+    return [*map(_parse, given)], [*map(_parse, sides[1])]
 
 
 def are_swapped(answers: Any, gold: Any, reading: Reading) -> bool:

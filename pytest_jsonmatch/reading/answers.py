@@ -13,6 +13,7 @@ from pytest_jsonmatch.engine.value.errors import JsonExtractionError, JsonParseE
 from pytest_jsonmatch.reading import strict
 from pytest_jsonmatch.reading.extract import decode_answer, extract_json, kind_of
 from pytest_jsonmatch.reading.landmarks import Landmarks
+from pytest_jsonmatch.reading.nested import parse_nested_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -56,7 +57,7 @@ def read_text(
     Raises:
         JsonExtractionError: a string can't be right, and there is no JSON in the text.
     """
-    root = plan.root
+    root, expected = plan.root, parse_nested_texts(plan, expected)
     is_simple = plan.schema is None and not root.varies and root.rules.accept is None
     types = _NO_STRINGS if is_simple and type(expected) in CONTAINERS else list_admitted_types(plan, expected)
     if _STRING not in types:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 
 import pytest
@@ -217,6 +218,38 @@ def test_progress_on_a_terminal(command, monkeypatch):
     ran = command(f"evaluate answers.jsonl gold.jsonl {COLUMNS}")
     assert "\r6 of 6 records, " in ran.err
     assert ran.err.endswith(" \r")
+
+
+@pytest.mark.parametrize(
+    ("line", "missing"),
+    [
+        ("whole.jsonl nested.jsonl", "--expected gold"),
+        ("outputs.jsonl nested.jsonl --expected gold", "--actual output"),
+        ("outputs.jsonl nested.jsonl", "--actual output --expected gold"),
+        (
+            "outputs.jsonl table.csv",
+            """--actual output --expected label --fields '$={"transform": ["parse_json"]}'""",
+        ),
+        ("whole.csv nested.jsonl --actual shop", "--expected gold.shop"),
+    ],
+)
+def test_a_column_that_is_not_named_is_found(write, command, folder, line, missing):
+    gold = [{"total": at, "shop": f"shop {at}"} for at in range(4)]
+    ids = [{"id": f"r{at}"} for at in range(4)]
+    write(
+        whole_jsonl=[{**one, **record} for one, record in zip(ids, gold)],
+        nested_jsonl=[{**one, "gold": record} for one, record in zip(ids, gold)],
+        outputs_jsonl=[{**one, "output": f"Sure: {json.dumps(record)}"} for one, record in zip(ids, gold)],
+    )
+    quoted = (json.dumps(record).replace('"', '""') for record in gold)
+    rows = [f'r{at},"{text}"' for at, text in enumerate(quoted)]
+    (folder / "table.csv").write_text("\n".join(["id,label", *rows]))
+    (folder / "whole.csv").write_text("\n".join(["id,shop", *(f"r{at},shop {at}" for at in range(4))]))
+    files = " and ".join(line.split()[:2])
+    reported = f"{files} have different forms; they are alike with {missing}"
+    assert command(f"evaluate {line} --id id").err == f"jsonmatch evaluate: warning: {reported}\n"
+    ran = command(f"evaluate {line} --id id", *shlex.split(missing))
+    assert (ran.err, scores(ran)) == ("", "mean score 1.00: 4 of 4 records with score 1")
 
 
 @pytest.mark.usefixtures("nested")

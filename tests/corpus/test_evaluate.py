@@ -404,6 +404,13 @@ CLEAN = [{"id": f"r{n}", "total": n} for n in range(5)]
 SAID = [f'Sure: {{"id": "r{n}", "total": {n + (n == 3)}}}' for n in range(5)]
 SPENT = [{"id": f"r{n}", "out": {"total": n + 1}, "spent": {"seconds": 1.5}} for n in range(5)]
 WHOLE = [{"id": f"r{n}", "gold": {"total": n}} for n in range(5)]
+LABELS = [{"id": f"r{n}", "label": f"word {n}"} for n in range(5)]
+WORDS = [{"id": f"r{n}", "said": {"word": f"word {min(n, 3)}", "sure": 1}} for n in range(5)]
+TEXTS = [{"id": f"r{n}", "json": json.dumps({"total": n})} for n in range(5)]
+FORMS = "the answers and the gold records have different forms; they are alike with"
+OBJECTS = (
+    "the answers are objects, but what is expected in the gold records is not: name the column of the answer"
+)
 
 
 @pytest.mark.parametrize(
@@ -424,8 +431,35 @@ WHOLE = [{"id": f"r{n}", "gold": {"total": n}} for n in range(5)]
             WHOLE,
             CLEAN,
             {"id": "id"},
-            "the answers and the gold records share no field: are they swapped (answers come first), or is a column",
+            f"{FORMS} actual='gold'",
         ),
+        (CLEAN, WHOLE, {"id": "id"}, f"{FORMS} expected='gold'"),
+        (CLEAN[:1], WHOLE[:1], {"id": "id"}, f"{FORMS} expected='gold'"),
+        (SPENT, WHOLE, {"id": "id", "expected": "gold"}, f"{FORMS} actual='out'"),
+        (SPENT, WHOLE, {"id": "id"}, f"{FORMS} actual='out', expected='gold'"),
+        (SPENT, WHOLE, {}, f"{FORMS} actual='out', expected='gold'"),
+        (WORDS, LABELS, {"id": "id", "expected": "label"}, f"{FORMS} actual='said.word'"),
+        (WORDS, LABELS, {"id": "id", "actual": "said.word"}, f"{FORMS} expected='label'"),
+        (pd.DataFrame(CLEAN), pd.DataFrame(LABELS), {"id": "id", "expected": "label"}, OBJECTS),
+        (
+            CLEAN,
+            TEXTS,
+            {"id": "id"},
+            f"{FORMS} expected='json', fields={{'$': {{'transform': ['parse_json']}}}}",
+        ),
+        (
+            CLEAN,
+            TEXTS,
+            {"id": "id", "expected": "json"},
+            "the gold records look like answers: are they swapped (answers come first)? If not, parse their JSON",
+        ),
+        (
+            [{"a": 1}] * 5,
+            [{"b": 1}] * 5,
+            {},
+            "the answers and the gold records share no field: are they swapped",
+        ),
+        ([{"id": 9, "a": 1}], CLEAN, {"id": "id"}, None),
         (
             CLEAN[::-1],
             CLEAN,

@@ -155,6 +155,13 @@ def test_in_a_corpus():
     assert compare_corpus(texts, expected, id="id", fields=ARGUMENTS).micro_f1 == 1.0
 
 
+def test_an_answer_is_searched_for_json_where_gold_is_json_in_a_text():
+    gold, answers = [{"label": '{"n": 1}'}], [{"output": 'Sure: {"n": 1}.'}]
+    columns = {"expected": "label", "actual": "output"}
+    run = compare_corpus(answers, gold, **columns, fields={"$": {"transform": ["parse_json"]}})
+    assert (run.mean_score, set(run.per_field)) == (1.0, {"n"})
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -164,7 +171,7 @@ def test_in_a_corpus():
         ),
         (
             {"transform": "parse_json"},
-            'transform: \'parse_json\' needs a place, such as fields={"calls[].arguments": {"transform": ["parse_json"]}}',
+            "transform: 'parse_json' needs a place, such as fields={'calls[].arguments': {'transform': ['parse_json']}}",
         ),
         (
             {"fields": {"a": {"transform": {"parse_json": {"strict": True}}}}},

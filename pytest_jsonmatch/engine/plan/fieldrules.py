@@ -18,7 +18,7 @@ from pytest_jsonmatch.engine.plan.options import (
 )
 from pytest_jsonmatch.engine.plan.schemanode import SchemaNode
 from pytest_jsonmatch.engine.plan.valuerules import NO_WORDS, RuleWords, make_thresholds, make_value_rules
-from pytest_jsonmatch.engine.value.errors import ConfigurationError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, write_argument
 from pytest_jsonmatch.engine.value.paths import parse_pattern
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ class PlanBase:
         self.thresholds: Thresholds = make_thresholds(options.leaf_threshold, options.match_threshold)
         self.transforms: Transforms = bind_transforms(options.transform, registry, "transform")
         if read_as_json in self.transforms:
-            example = 'fields={"calls[].arguments": {"transform": ["parse_json"]}}'
+            example = write_argument("fields", {"calls[].arguments": {"transform": ["parse_json"]}})
             raise ConfigurationError(f"transform: 'parse_json' needs a place, such as {example}")
         self._tables: dict[str, TypeTable] = {}
         self.types: TypeTable = self._get_table(options.compare)
