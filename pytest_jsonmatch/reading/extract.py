@@ -244,7 +244,8 @@ class _AnswerSearch:
                     f"{json_type(value)} at line {self._get_line(start)}"
                     for value, (start, _) in ((extraction.value, chosen), (other, span))
                 )
-                yield f"the {used} was used, not the {left}; of several, the largest counts, or the last"
+                choice = "if there are several, the largest is used, on a tie the last"
+                yield f"the {used} was used, not the {left}; {choice}"
                 return
 
     def _find_repairable(self) -> Iterator[landmarks.Span]:

@@ -274,9 +274,8 @@ def test_step_4_knows_strings(string):
 def test_step_4_takes_runs_of_brackets_apart():
     found = extract_json("So: [[[[1]], 2], [[3]]], or [[1]].")
 
-    warning = (
-        "the array at line 1 was used, not the array at line 1; of several, the largest counts, or the last"
-    )
+    used = "the array at line 1 was used, not the array at line 1"
+    warning = f"{used}; if there are several, the largest is used, on a tie the last"
     assert found == Extraction([[[[1]], 2], [[3]]], "span", (4, 23), (warning,))
 
 
@@ -334,7 +333,7 @@ def test_what_stands_in_json_with_comments_is_no_answer(text, comment):
 def test_another_complete_value_that_was_left_is_a_warning(text, want, value, lines):
     found = extract_json(text, want=want)
     used, left = (f"the {'array' if type(value) is list else 'object'} at line {line}" for line in lines)
-    warning = f"{used} was used, not {left}; of several, the largest counts, or the last"
+    warning = f"{used} was used, not {left}; if there are several, the largest is used, on a tie the last"
     assert (found.value, found.warnings) == (value, (warning,))
 
 
