@@ -407,9 +407,7 @@ class _Scorer:
         plan = self._plan
         root = plan.root.choose(read.expected)
         absent = () if plan.absent is None else tuple(find_absent_paths(root, read.expected))
-        record_id = pair.record_id
-        name = record_id if type(record_id) is str else f"{record_id:020}"
-        self._outcomes.append((name, outcome, absent))
+        self._outcomes.append((str(pair.record_id), outcome, absent))
         self._seen.merge(outcome.visited)
         if outcome.alignments or outcome.one_sided_arrays:
             add_rows(self._result.sums.rows, count_rows(outcome))

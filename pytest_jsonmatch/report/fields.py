@@ -121,7 +121,7 @@ def field_blocks(
             details_of=details_of,
             brief=brief,
         )
-        for path, rows in totals.rows.items():
+        for path, rows in totals.per_array().items():
             level: Level = "normal" if rows.missing or rows.extra else "all"
             yield Text(f"{path}: {format_rows(rows)}", level=level)
 

@@ -632,7 +632,7 @@ def group_by_metric(cases: Iterable[Case]) -> dict[str, list[Case]]:
 
 
 def merge_differences(cases: Iterable[Case], limit: int) -> dict[str, tuple[Difference, ...]]:
-    """Return the most frequent differences of each field over cases."""
+    """Return the most frequent differences of each field over cases, in any order of these."""
     by_path: dict[str, list[Difference]] = {}
     for comparison in iter_comparisons(cases):
         for path, differences in comparison.differences.items():
@@ -640,7 +640,7 @@ def merge_differences(cases: Iterable[Case], limit: int) -> dict[str, tuple[Diff
             without_rows = (difference._replace(rows=(), unpaired=()) for difference in differences)
             by_path.setdefault(path, []).extend(without_rows)
     for found in by_path.values():
-        found.sort(key=lambda difference: (difference.at, difference.expected or ""))
+        found.sort(key=lambda difference: (difference.at, difference.expected or "", difference.actual or ""))
     return {path: most_frequent(found, limit) for path, found in by_path.items()}
 
 

@@ -131,7 +131,7 @@ def _totals(totals: Totals) -> dict[str, Any]:
         "sums": {name: totals.sums[name].value for name in (*Scores._fields, "answered")},
         "fields": to_plain(totals.per_field()),
         "first": {path: [*sums.first] for path, sums in totals.fields.items()},
-        **({"rows": to_plain(totals.rows)} if totals.rows else {}),
+        **({"rows": to_plain(totals.per_array())} if totals.rows else {}),
         "kinds": totals.kinds.to_plain(),
         **({"costs": costs} if (costs := totals.costs.to_plain()) else {}),
     }

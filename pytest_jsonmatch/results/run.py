@@ -360,7 +360,7 @@ class RunResult:
         >>> run.rows["items"].recall
         0.6666666666666666
         """
-        return self.totals.rows
+        return self.totals.per_array()
 
     @cached_property
     def kinds(self) -> Mapping[str, RunKind]:

@@ -194,7 +194,20 @@ class Totals:  # noqa: PLW1641 - its numbers change, so it has no hash
 
     def per_field(self) -> dict[str, FieldAggregation]:
         """Return aggregations by schema path, in their order in the case with the lowest id that has them."""
-        ordered = sorted(self.fields.items(), key=lambda field: (field[1].first, field[0]))
+        ordered = self._sorted_fields()
         # A rule may name a container of fields, which is no field.
         above = {path[:at] for path in self.fields for at, character in enumerate(path) if character in ".["}
         return {path: sums.read() for path, sums in ordered if any(sums.counts) or path not in above}
+
+    def per_array(self) -> dict[str, RowCounts]:
+        """Return the row counts by the schema path of the array, in the order of the fields in arrays."""
+        order = [path for path, _ in self._sorted_fields()]
+
+        def place(array: str) -> tuple[int, str]:
+            inside = (at for at, path in enumerate(order) if path.startswith(f"{array}["))
+            return next(inside, len(order)), array
+
+        return {array: self.rows[array] for array in sorted(self.rows, key=place)}
+
+    def _sorted_fields(self) -> list[tuple[str, FieldSums]]:
+        return sorted(self.fields.items(), key=lambda field: (field[1].first, field[0]))

@@ -88,9 +88,10 @@ def draw_gold(draw: random.Random) -> dict[str, Any]:
         made[name] = draw_value(draw)
     if draw.random() < 0.6:
         made["b"] = {name: draw_value(draw) for name in draw.sample("pqr", draw.randint(0, 3))}
-    if draw.random() < 0.6:
-        numbers = draw.sample(range(5), draw.randint(0, 3))
-        made["items"] = [{"n": number, "v": draw_value(draw)} for number in numbers]
+    for array in ("items", "taxes"):
+        if draw.random() < 0.5:
+            numbers = draw.sample(range(5), draw.randint(0, 3))
+            made[array] = [{"n": number, "v": draw_value(draw)} for number in numbers]
     if draw.random() < 0.3:
         made[draw.choice(ODD)] = draw.choice(
             [{draw.choice(ODD): draw_value(draw)}, [[draw_value(draw)]], "x"]
@@ -100,9 +101,10 @@ def draw_gold(draw: random.Random) -> dict[str, Any]:
 
 def draw_answer(draw: random.Random, gold: dict[str, Any]) -> dict[str, Any]:
     made = json.loads(json.dumps(gold))
-    holders = [each for each in (made, made.get("b"), *made.get("items", ())) if isinstance(each, dict)]
+    rows = *made.get("items", ()), *made.get("taxes", ())
+    holders = [each for each in (made, made.get("b"), *rows) if isinstance(each, dict)]
     for holder in holders:
-        for name in [name for name in holder if name not in {"b", "items", "kind"}]:
+        for name in [name for name in holder if name not in {"b", "items", "taxes", "kind"}]:
             chance = draw.random()
             if chance < 0.1:
                 del holder[name]
@@ -118,7 +120,8 @@ def draw_answer(draw: random.Random, gold: dict[str, Any]) -> dict[str, Any]:
 def make_sample(seed: int, *, answered: bool = False) -> Sample:
     """A random sample; without unanswered records if `answered`."""
     draw = random.Random(seed)
-    gold = {f"r{number:02}": draw_gold(draw) for number in range(draw.randint(1, 8))}
+    # Ids in any order, of one digit or two: 10 comes before 9 as a text.
+    gold = {str(number): draw_gold(draw) for number in draw.sample(range(5, 15), draw.randint(1, 8))}
     answers = {
         name: None if not answered and draw.random() < 0.1 else draw_answer(draw, record)
         for name, record in gold.items()
@@ -194,8 +197,8 @@ def by_runs(sample: Sample, _: Path) -> RunResult:
 
 
 def by_compare_corpus(sample: Sample, _: Path) -> RunResult:
-    gold = [{"id": name, **record} for name, record in sample.gold.items()]
-    answers = [{"id": name, **answer} for name, answer in sample.answers.items() if answer is not None]
+    gold = [{"id": int(name), **record} for name, record in sample.gold.items()]
+    answers = [{"id": int(name), **answer} for name, answer in sample.answers.items() if answer is not None]
     more: dict[str, Any] = {"id": "id", "tags": {"kind": "kind"}, "chunk_size": 3}
     return compare_corpus(answers, gold, metric=sample.metric, **more, **sample.options)
 
@@ -454,7 +457,8 @@ def seen(run: RunResult) -> dict[str, Any]:
         "counts": {name: totals.counts[name] for name in COUNTS},
         "sums": {name: close(exact.value) for name, exact in totals.sums.items() if exact.value},
         "fields": {path: [*map(close, each.to_list())] for path, each in run.all_fields.items()},
-        "rows": dict(run.rows),
+        "rows": list(run.rows.items()),
+        "kinds": [(name, kind.n, close(kind.cost), list(kind.fields)) for name, kind in run.kinds.items()],
         "by_tag": {tag: close(part.mean("score") or 0.0) for tag, part in run.totals_by_tag.items()},
         "gates": {gate: check_gate(parse_gate(gate), run).passed for gate in GATES},
         "tables": [
@@ -464,6 +468,7 @@ def seen(run: RunResult) -> dict[str, Any]:
             ]
             for table in tables
         ],
+        "differences": [[str(row.details) for row in table.rows] for table in tables],
     }
 
 
