@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 from pytest_jsonmatch.comparing.comparer import Comparer
 from pytest_jsonmatch.comparing.running import current_run
 from pytest_jsonmatch.engine.plan.options import Options
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, find_closest
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, find_closest
 from pytest_jsonmatch.results.answer import Answer, unwrap_answer
 from pytest_jsonmatch.results.limits import read_limits
 from pytest_jsonmatch.support.defaults import METRIC, THRESHOLD
@@ -100,7 +100,12 @@ class ComparisonRequest:
     @property
     def comparer(self) -> Comparer:
         """The metric with its options; raises ConfigurationError if they are invalid."""
-        return Comparer.of(self.metric, self.options)
+        __tracebackhide__ = True
+        try:
+            return Comparer.of(self.metric, self.options)
+        except JsonMatchError as error:
+            # The message names the option; the engine's inner frames would only obscure it.
+            raise error.with_traceback(None)  # noqa: B904 - the very same error
 
 
 def resolve(

@@ -28,14 +28,30 @@ def test_the_path_of_an_answer_and_sides_that_are_swapped(actual, error, message
         assert_json_match(actual, {"a": 1})
 
 
-def test_the_frames_of_the_plugin_are_hidden(pytester, python):
-    python("""
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "threshold=90",
+        "treshold=1",
+        "metric='leaf-f1'",
+        "fields={'a': {'tolerence': 1}}",
+        "fields={'a[*]': 'date'}",
+        "accept={'a': 1}",
+        "arrays='any'",
+        "schema='none.json'",
+        "schema='json:none'",
+        "schema={'type': 'objekt'}",
+        "schema={'properties': {'b': {}}}",
+    ],
+)
+def test_the_frames_of_the_plugin_are_hidden(pytester, python, arguments):
+    python(f"""
         def test_it():
-            assert_json_match({}, {}, threshold=90)
+            assert_json_match({{"a": 1}}, {{"a": 1}}, {arguments})
         """)
     run = pytester.runpytest()
     run.assert_outcomes(failed=1)
-    run.stdout.no_fnmatch_line("*limits.py*")
+    run.stdout.no_fnmatch_line("*pytest_jsonmatch*.py*")
 
 
 @pytest.mark.parametrize(
