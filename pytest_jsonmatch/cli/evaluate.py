@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from argparse import Namespace
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -94,7 +93,7 @@ def _evaluate(
     needs_all = any(gate.needs_cases for gate in gates)
     validates = options.validate or any(gate.statistic == "valid_rate" for gate in gates)
     with _executor(options, rules) as executor, Progress(options.expected) as progress:
-        run = compare_corpus(
+        return compare_corpus(
             records_of(options.actual),
             records_of(options.expected),
             keep="all" if needs_all else options.keep,
@@ -107,12 +106,6 @@ def _evaluate(
             **columns,
             **rules,
         )
-    if options.id is not None and run.unmatched_expected and _is_readable(options.expected):
-        records = gold_records(options.expected, columns["delimiter"])
-        ids = Counter(find_column(record, options.id) for record in records if type(record) is dict)
-        if repeated := [name for name in run.unmatched_expected if ids[name] > 1]:
-            raise CommandError(f"{options.expected}: the {options.id} {repeated[0]!r} is not unique")
-    return run
 
 
 @contextmanager

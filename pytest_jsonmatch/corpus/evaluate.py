@@ -188,19 +188,26 @@ def _score_all_on(
     for chunk, result in _run_in_order(executor, partial(_score_lines, task), chunks):
         ends = [chunk.actual.end, chunk.expected.end]
         if isinstance(result, ChunkResult):
-            yield result
+            yield _with_keys(result, pairing)
         else:  # the worker does not have the files: the text of the lines is sent
             again = executor.submit(_score_lines, task, chunk.with_text()).result()
             if again is None:
                 ends = [chunk.actual.start, chunk.expected.start]
                 break
-            yield cast("ChunkResult", again)
+            yield _with_keys(cast("ChunkResult", again), pairing)
     for side, end in zip((pairing.actual, pairing.expected), ends):
         if side.start != end:
             side.move_to(end)
     batches = map(_RecordBatch, split_pairs(iter(pairing), task.chunk_size))
     for _, result in _run_in_order(executor, partial(_score_batch, task), batches):
         yield result
+
+
+def _with_keys(result: ChunkResult, pairing: RecordPairing) -> ChunkResult:
+    """Return the result of lines, whose keys are added to those of the pairing."""
+    if result.gold_keys is not None:
+        pairing.gold_keys.extend(result.gold_keys)
+    return result
 
 
 def _run_in_order(
@@ -322,5 +329,10 @@ def _score_lines(task: Task, chunk: LineChunk) -> ChunkResult | str | None:
     if not (chunk.actual.is_readable() and chunk.expected.is_readable()):
         return "no such files"
     actual, expected = RecordSource.of_part(chunk.actual), RecordSource.of_part(chunk.expected)
-    pairs = list(RecordPairing(actual, expected, task.reading).pair_in_step())
-    return score_chunk(task, plan, pairs) if len(pairs) == chunk.expected.records else None
+    pairing = RecordPairing(actual, expected, task.reading)
+    pairs = list(pairing.pair_in_step())
+    if len(pairs) < chunk.expected.records:
+        return None
+    result = score_chunk(task, plan, pairs)
+    result.gold_keys = pairing.gold_keys
+    return result

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Sums
     from pytest_jsonmatch.reading.answers import TextAnswer
+    from pytest_jsonmatch.records.idkeys import IdKeys
     from pytest_jsonmatch.records.pairing import Pair, Reading
     from pytest_jsonmatch.results.answer import Spent
     from pytest_jsonmatch.results.tags import Tags
@@ -165,6 +166,8 @@ class ChunkResult:
     """Patterns of rules that match nothing in any record; None without records."""
     by_tag: dict[str, Totals] = field(default_factory=dict)
     """The sums of the records with each tag."""
+    gold_keys: IdKeys | None = None
+    """The keys of the gold records, if another process has paired them."""
 
     def add(self, other: ChunkResult) -> None:
         """Add the result of the next chunk."""

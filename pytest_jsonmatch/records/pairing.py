@@ -39,6 +39,7 @@ from pytest_jsonmatch.records.columns import (
     split_column,
 )
 from pytest_jsonmatch.records.csvrows import CsvRow
+from pytest_jsonmatch.records.idkeys import IdKeys, make_key
 from pytest_jsonmatch.records.sources import RecordSource, as_gold_text
 from pytest_jsonmatch.results.answer import Answer, Spent
 from pytest_jsonmatch.support.frozen import replace
@@ -246,6 +247,8 @@ class RecordPairing:
         self.unmatched_expected: list[_Id] = []
         self.unmatched_actual: list[_Id] = []
         self.unreadable: list[Unreadable] = []
+        self.gold_keys = IdKeys()
+        """The keys of the ids of gold records that are not in memory, which may repeat one another."""
         self.reading = reading
         self._reads = actual.is_in_file and expected.is_in_file
         # A string of a file is a value, not text, if the gold record is a number, a boolean or null.
@@ -330,6 +333,7 @@ class RecordPairing:
                     self.unmatched_actual.append(answer.record_id)
                 else:
                     answers[answer.record_id] = answer.shrink_waiting(len(answers))
+        self._refuse_repeated_ids(name)
         self.unmatched_expected.extend(gold_records)
         self.unmatched_actual.extend(answers)
         for gold in gold_records.values():
@@ -348,7 +352,28 @@ class RecordPairing:
                 if record_id in seen:
                     raise _duplicate_error(gold, name)
                 seen.add(record_id)
+            else:
+                self.gold_keys.add(record_id)
             yield gold
+
+    def _refuse_repeated_ids(self, name: str) -> None:
+        """Raise GoldValidationError if two gold records that were read have the same id."""
+        repeated = self.gold_keys.find_repeated()
+        if not repeated:
+            return
+        if not self.expected.is_file:
+            first, second, *_ = self.gold_keys.positions(min(repeated))
+            message = f"gold record {second + 1} has the same {name} as record {first + 1}"
+            raise GoldValidationError(message, second + 1, name)
+        seen: set[_Id] = set()
+        with RecordSource(self.expected.path, "expected", delimiter=self.reading.delimiter) as source:
+            for index, (where, record, _) in enumerate(source):
+                record_id = self._read_gold_record(record, where, index)[0]
+                if record_id is None or make_key(record_id) not in repeated:
+                    continue
+                if record_id in seen:
+                    raise _duplicate_error(_NamedRecord(record_id, index, where, record, None), name)
+                seen.add(record_id)
 
     def _iter_answers(self, name: str) -> Iterator[_NamedRecord]:
         for index, (where, record, offset) in enumerate(self.actual, self.actual.start.records):

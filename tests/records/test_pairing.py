@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import random
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_jsonmatch import GoldValidationError, JsonMatchWarning, compare_corpus
 from pytest_jsonmatch.records import pairing
+from pytest_jsonmatch.records.idkeys import IdKeys
 from pytest_jsonmatch.records.pairing import Reading, open_pairing
 
 if TYPE_CHECKING:
@@ -97,6 +99,36 @@ def test_gold_records_that_cannot_be_distinguished(gold, message):
     with pytest.raises(GoldValidationError) as caught:
         compare_corpus([{"id": 1}, {"id": 9}] if isinstance(gold, list) else [{"id": 9}], gold, id="id")
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("executor", [None, ThreadPoolExecutor(2)])
+@pytest.mark.parametrize("order", [lambda gold: gold, lambda gold: gold[::-1], lambda gold: gold[:-1]])
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "iterator"])
+def test_an_id_that_occurs_twice_is_an_error_if_its_records_are_far_apart(tmp_path, kind, order, executor):
+    gold = [{"id": f"r{number % 1_999}", "n": str(number)} for number in range(2_000)]
+    answers = order(gold)
+
+    def make(name: str, records: list[dict[str, str]]) -> Any:
+        if kind == "iterator":
+            return iter(records)
+        path = tmp_path / f"{name}.{kind}"
+        rows = ["id,n", *(",".join(record.values()) for record in records)]
+        path.write_text("\n".join(rows if kind == "csv" else map(json.dumps, records)))
+        return path
+
+    where = {"jsonl": "at .*gold.jsonl:2000", "csv": "at .*gold.csv:2001", "iterator": "record 2000"}[kind]
+    with pytest.raises(GoldValidationError, match=f"^gold {where} has the same id as .*record"):
+        compare_corpus(make("answers", answers), make("gold", gold), id="id", executor=executor)
+    assert compare_corpus(make("answers", answers), make("gold", gold[:-1]), id="id").total_records == 1_999
+
+
+def test_many_ids_are_kept_in_8_bytes_each():
+    keys = IdKeys()
+    for number in range(60_000):
+        keys.add(number)
+    assert keys.find_repeated() == set()
+    keys.add(59_000)
+    assert [keys.positions(key) for key in keys.find_repeated()] == [[59_000, 60_000]]
 
 
 def peak(count: int, missing: int, kind: str, folder: Path) -> int:
