@@ -360,7 +360,7 @@ def _format_failure(request: ComparisonRequest, result: MatchResult, locate: Loc
     yield from _format_violations(result)
     yield from _format_unmatched(result, failures)
     yield from _hint_at_aliases(request, result)
-    yield from _hint_at_absent(result)
+    yield from _hint_at_absent(request, result)
     yield from _suggest_changes(request, result)
     if request.write_change is None:
         yield from _hint_at_swap(result, request.actual)
@@ -432,30 +432,36 @@ def _hint_at_aliases(request: ComparisonRequest, result: MatchResult) -> Iterato
             yield f"actual has members by {form}, and differs only in this from the pydantic model: {option}"
 
 
-def _hint_at_absent(result: MatchResult) -> Iterator[str]:
+def _hint_at_absent(request: ComparisonRequest, result: MatchResult) -> Iterator[str]:
     """Yield a hint if null or empty values explain most of the loss."""
     from pytest_jsonmatch.report.absent_hint import suggest_absent
 
-    if (hint := suggest_absent([result])) is not None:
+    if (hint := suggest_absent([result], partial(_write_change, request))) is not None:
         yield hint
+
+
+def _write_change(request: ComparisonRequest, change: Suggested) -> list[str]:
+    """Return a change as arguments in Python, or as lines of YAML for a golden case."""
+    from pytest_jsonmatch.comparing.suggest import as_arguments
+    from pytest_jsonmatch.report.escape import printable
+
+    return [*map(printable, (request.write_change or as_arguments)(request.options, change))]
 
 
 def _suggest_changes(request: ComparisonRequest, result: MatchResult) -> Iterator[str]:
     """Yield changes that would let the comparison pass, as arguments in Python or as lines of YAML."""
-    from pytest_jsonmatch.comparing.suggest import as_arguments, find_date_rules
-    from pytest_jsonmatch.report.escape import printable
+    from pytest_jsonmatch.comparing.suggest import find_date_rules
 
     subject = "assertion" if request.write_change is None else "case"
-    write = request.write_change or partial(as_arguments, request.options)
     number = 0
     for number, change in enumerate(_try_changes(request, result), 1):
         if number == 1:
             yield f"if this difference is acceptable, the {subject} would pass with"
-        first, *others = map(printable, write(change))
+        first, *others = _write_change(request, change)
         yield f"  {'or' if number > 1 else '  '} {first}"
         yield from (f"     {line}" for line in others)
     if not number and (rules := find_date_rules(result)):
-        written = "; ".join(map(printable, write({"fields": rules})))
+        written = "; ".join(_write_change(request, {"fields": rules}))
         yield f"to compare dates whatever their precision or form: {written}"
 
 

@@ -60,7 +60,7 @@ class ComparisonRequest:
         name: str | None = None,
         tags: Tags | None = None,
         ini_skips: int = 0,
-        write_change: Callable[[Suggested], list[str]] | None = None,
+        write_change: Callable[[Mapping[str, Any], Suggested], list[str]] | None = None,
         given: frozenset[str] = frozenset(),
         rules: Sequence[WrittenRule] | None = None,
         aliases: Mapping[str, str] | None = None,
@@ -79,7 +79,7 @@ class ComparisonRequest:
         self.ini_skips: Final = ini_skips
         """The number of patterns in `skip` that come from the ini option; they are first."""
         self.write_change: Final = write_change
-        """Writes a change that would let a golden case pass; None for the arguments of a call in Python."""
+        """Writes a change of options for a golden case; None for the arguments of a call in Python."""
         self.given: Final = given
         """The names of the arguments that the call or a mark of the test itself gives."""
         self.rules: Final = rules
@@ -117,7 +117,7 @@ def resolve(
     options: Mapping[str, Any],
     name: str | None = None,
     tags: Mapping[str, Any] | None = None,
-    write_change: Callable[[Suggested], list[str]] | None = None,
+    write_change: Callable[[Mapping[str, Any], Suggested], list[str]] | None = None,
     rules: Sequence[WrittenRule] | None = None,
 ) -> ComparisonRequest:
     """Return a request; defaults come from the marks of the running test, then from ini options.

@@ -15,7 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.comparators.kinds import ORDER, SHIFTED
-from pytest_jsonmatch.engine.plan.options import read_rule
+from pytest_jsonmatch.engine.plan.extend import add_transforms, extend_rule
 from pytest_jsonmatch.engine.result.collapse import REORDERED, collapse, sentence_of
 from pytest_jsonmatch.support.defaults import METRIC
 
@@ -110,6 +110,8 @@ def suggest_changes(result: MatchResult, options: Mapping[str, Any], trial: Tria
 def as_arguments(options: Mapping[str, Any], change: Suggested) -> list[str]:
     """Return a change as a line of arguments in Python; `fields` has the rules of the call, too.
 
+    The arguments replace those of the call.
+
     >>> change = {"fields": {"total": {"tolerance": {"rel": 0.1}}}, "options": {"extra": "ignore"}}
     >>> as_arguments({"fields": {"id": "skip"}}, change)
     ['fields={"id": "skip", "total": {"tolerance": {"rel": 0.1}}}, extra="ignore"']
@@ -117,10 +119,7 @@ def as_arguments(options: Mapping[str, Any], change: Suggested) -> list[str]:
     arguments: dict[str, Any] = {}
     if rules := change.get("fields"):
         given = options.get("fields") or {}
-        extended = with_change(options, {"fields": {path: rules[path] for path in rules if path in given}})
-        arguments["fields"] = {**rules, **extended["fields"]} if given else rules
-        # In the order of the call, what is new comes last.
-        arguments["fields"] = {path: arguments["fields"][path] for path in {**given, **rules}}
+        arguments["fields"] = {**given, **extend_rules(given, rules)}
     arguments |= change.get("options", {})
     return [", ".join(f"{name}={_format_value(value)}" for name, value in arguments.items())]
 
@@ -146,14 +145,22 @@ def with_change(options: Mapping[str, Any], change: Suggested) -> dict[str, Any]
     {'fields': {'a': {'weight': 2, 'compare': 'date'}}}
     """
     rules = options.get("fields") or {}
-    changed = {
-        pattern: {**read_rule(pattern, rules.get(pattern, {})), **read_rule(pattern, rule)}
-        for pattern, rule in change.get("fields", {}).items()
-    }
     merged = {**options, **change.get("options", {})}
-    if changed:
-        merged["fields"] = {**rules, **changed}
+    if changed := change.get("fields"):
+        merged["fields"] = {**rules, **extend_rules(rules, changed)}
     return merged
+
+
+def extend_rules(given: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the rules `added`; one whose pattern has a rule in `given` extends that rule.
+
+    >>> extend_rules({"a": {"weight": 2}, "b": "skip"}, {"a": "date", "c": "date"})
+    {'a': {'weight': 2, 'compare': 'date'}, 'c': 'date'}
+    """
+    return {
+        pattern: extend_rule(given[pattern], rule) if pattern in given else rule
+        for pattern, rule in added.items()
+    }
 
 
 def _group_by_path(result: MatchResult) -> dict[str, list[FieldResult]]:
@@ -171,13 +178,17 @@ def _list_rules(fields: list[FieldResult]) -> Iterator[Rule]:
     """Yield the rules that may resolve the differences at one path."""
     if any(field.status != "mismatch" for field in fields):
         return
-    explicit = fields[0].node.rules.explicit_comparator
+    node = fields[0].node
+    explicit = node.rules.explicit_comparator
+    usual = (
+        add_transforms(rule, node) if isinstance(rule, dict) else rule for rule in _list_usual_rules(fields)
+    )
     if explicit is None:
-        yield from _list_usual_rules(fields)
+        yield from usual
         return
     # A rule that names a comparator keeps it.
     name, params = explicit.comparator.name, dict(explicit.params)
-    for rule in _list_usual_rules(fields):
+    for rule in usual:
         if isinstance(rule, dict) and "transform" in rule:
             yield {"compare": {name: params} if params else name, **rule}
     if "tolerance" in (explicit.comparator.params or ()):

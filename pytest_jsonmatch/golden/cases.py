@@ -155,6 +155,12 @@ class GoldenCase:
         node = self.schema_node
         return options if node is None else {**options, "schema": node}
 
+    def written(self, key: str) -> dict[str, Any]:
+        """Return the mapping of a key in the case itself, without that of its file; of a row, in the file."""
+        where = () if self.row is not None else self._where
+        value = get_value(self._document.value, (*where, key))
+        return value if type(value) is dict else {}
+
     @property
     def schema(self) -> Path | str | dict[str, Any] | None:
         """The eval schema: the path of its file, a model's `module:Model`, or the schema itself."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pytest_jsonmatch.comparing.assertions import (
@@ -16,7 +17,7 @@ from pytest_jsonmatch.engine.value.errors import ComparatorError, JsonMatchError
 from pytest_jsonmatch.support.frozen import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_jsonmatch.comparing.assertions import Locate
     from pytest_jsonmatch.comparing.comparer import Comparer
@@ -117,15 +118,23 @@ def _make_request(
     from pytest_jsonmatch.comparing.request import resolve
 
     settings: dict[str, Any] = {"metric": case.metric, "threshold": case.threshold, "options": case.options}
-    return resolve(answer, expected, **settings, write_change=as_yaml, rules=rules)
+    return resolve(answer, expected, **settings, write_change=partial(as_yaml, case), rules=rules)
 
 
-def as_yaml(change: Suggested) -> list[str]:
-    """Return a change as lines of YAML to paste into a case.
+def as_yaml(case: GoldenCase, options: Mapping[str, Any], change: Suggested) -> list[str]:
+    """Return a change as lines of YAML to paste into a case, in place of its own lines with the same keys.
 
-    >>> as_yaml({"fields": {"vendor": {"transform": ["casefold"]}}})
-    ['fields: {vendor: {transform: [casefold]}}']
+    A line has all that the case itself has there, and the rules of its file that the change extends.
     """
+    from pytest_jsonmatch.comparing.suggest import extend_rules
     from pytest_jsonmatch.golden.writing import yaml_flow
 
-    return [f"{key}: {yaml_flow(value)}" for key, value in change.items()]
+    lines: dict[str, dict[str, Any]] = {}
+    if added := change.get("fields"):
+        given = options.get("fields") or {}
+        # The rules of a case replace those of a mark.
+        own = case.written("fields") if "fields" in case.options else given
+        lines["fields"] = {**own, **extend_rules(given, added)}
+    if settings := change.get("options"):
+        lines["options"] = {**case.written("options"), **settings}
+    return [f"{key}: {yaml_flow(value)}" for key, value in lines.items()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.engine.comparators.kinds import NOTHING
 from pytest_jsonmatch.engine.value.convert import MISSING
@@ -10,7 +10,7 @@ from pytest_jsonmatch.engine.value.errors import write_argument
 from pytest_jsonmatch.engine.value.text import render
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.value.convert import JsonValue
@@ -20,8 +20,14 @@ _MIN_SHARE: Final = 0.5
 _MAX_VALUES: Final = 6
 
 
-def suggest_absent(results: Iterable[MatchResult]) -> str | None:
+def suggest_absent(
+    results: Iterable[MatchResult], write: Callable[[dict[str, Any]], list[str]] | None = None
+) -> str | None:
     """Return a hint if members that are null, empty or the like explain at least half of the loss.
+
+    Args:
+        results: results by the same options; values that `absent` already has stay in it.
+        write: writes a change of options; None for the form of all messages.
 
     >>> from pytest_jsonmatch import compare_json
     >>> suggest_absent([compare_json({"a": 1, "b": None, "c": ""}, {"a": 1})])
@@ -29,7 +35,9 @@ def suggest_absent(results: Iterable[MatchResult]) -> str | None:
     """
     loss = explained = 0.0
     values: dict[str, JsonValue] = {}
+    known: dict[str, JsonValue] = {}
     for result in results:
+        known |= {render(value): value for value in result.plan.options.absent}
         for difference in result.differences:
             field = difference.field
             loss += difference.cost
@@ -39,6 +47,10 @@ def suggest_absent(results: Iterable[MatchResult]) -> str | None:
                 values |= {render(value): value for value in sides if value is not MISSING}
     if not explained or explained < _MIN_SHARE * loss or len(values) > _MAX_VALUES:
         return None
-    option = write_argument("absent", list(values.values()))
+    absent = list({**known, **values}.values())
+    if write is None:
+        option = write_argument("absent", absent)
+    else:
+        option = "; ".join(write({"options": {"absent": absent}}))
     share = f"explain {explained / loss:.0%} of the loss".replace("%", " %")
     return f"null and empty values {share}: {option} counts such members as missing"

@@ -17,6 +17,7 @@ from pytest_jsonmatch.engine.comparators.kinds import (
     TYPOGRAPHY,
     WHITE_SPACE,
 )
+from pytest_jsonmatch.engine.plan.extend import add_transforms, extend_rule
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import JsonMatchError
@@ -129,14 +130,8 @@ def _make_plan(match: MatchResult, kind: str, paths: Sequence[str]) -> Plan | No
     else:
         fields = dict(options.get("fields") or {})
         for path in paths:
-            known = fields.get(path, {})
-            given = known if isinstance(known, dict) else {"compare": known}
-            rule = dict(_RULES[kind][0])
-            if "transform" in rule:
-                earlier = given.get("transform", options.get("transform", ()))
-                listed = [earlier] if isinstance(earlier, (str, dict)) else [*earlier]
-                rule["transform"] = [*listed, *rule["transform"]]
-            fields[path] = {**given, **rule}
+            rule = add_transforms(_RULES[kind][0], match.plan.find_node(path))
+            fields[path] = extend_rule(fields.get(path, {}), rule)
         changed = {**options, "fields": fields}
     try:
         plan: Plan = match.plan.recipe.func(metric, changed)

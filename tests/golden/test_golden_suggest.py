@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+import yaml
 
 from pytest_jsonmatch import compare_json
 from pytest_jsonmatch.comparing.suggest import Trial, suggest_changes
@@ -91,17 +94,97 @@ expected: { items: [{ n: 1, v: cd }, { n: 2, v: ab }], t: x, w: 100 }
     pytester.runpytest().assert_outcomes(passed=1)
 
 
-def test_a_rule_that_is_there_stays(pytester, golden):
-    """A rule is tried with those that are there: without the weight of `v`, or with `u`, the score would stay too low."""
-    golden("""\
-threshold: 0.7
-fields: { v: { weight: 3, compare: exact }, u: { skip: true } }
-actual: { v: ACME, w: 1, u: 1 }
-expected: { v: Acme, w: 2, u: 2 }
-""")
+# Without the weight of `v`, or with `u`, the score would stay too low.
+ROW = {
+    "actual": {"v": "ACME ", "w": 1, "u": 1, "i": [{"v": 2}, {"v": 1}]},
+    "expected": {"v": "Acme", "w": 2, "u": 2, "i": [{"v": 1}, {"v": 2}]},
+}
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {"v": {"weight": 9, "compare": "exact"}, "u": {"skip": True}},
+        {"v": {"weight": 9, "transform": ["strip"]}, "u": "skip"},
+        {"v": {"weight": 9, "transform": "strip"}, "u": "skip"},
+        {"v": {"weight": 9, "accept": ["Bolt"]}, "u": "skip"},
+        {"v": {"weight": 9, "match_threshold": 0.9}, "u": "skip"},
+        {"v": {"weight": 9, "compare": "levenshtein", "leaf_threshold": 0.9}, "u": "skip"},
+        {"*": {"transform": ["strip"]}, "v": {"weight": 9}, "u": "skip"},
+        {"**.u": "skip", '["v"]': {"weight": 9}},
+        {"i[].v": {"weight": 9, "tolerance": 0.1}, "u": "skip", "v": "skip"},
+        {"i": {"weight": 9, "align": "ordered"}, "u": "skip", "v": "skip"},
+        {"i[].*": {"weight": 9}, "u": "skip", "v": "skip"},
+    ],
+)
+@pytest.mark.parametrize("kind", ["case", "file", "both", "table", "mark"])
+def test_a_pasted_change_keeps_the_rules_that_are_there(pytester, golden, kind, rules):
+    """Pasted means: in place of the lines of the case with the same keys."""
+    case = {"id": "x", "threshold": 0.7, **ROW}
+    document = case | {"fields": rules}
+    pasted = document
+    (first, rule), *others = rules.items()
+    if kind in {"file", "both"}:
+        document = {"fields": rules if kind == "file" else dict(others), "cases": [case]}
+        pasted = case
+        if kind == "both":
+            case["fields"] = {first: rule, "w": {"weight": 0.5}}
+    elif kind == "table":
+        pytester.path.joinpath("rows.jsonl").write_text(json.dumps({"id": "x", **ROW}))
+        columns = {"expected": "expected", "actual": "actual"}
+        document = {
+            "threshold": 0.7,
+            "fields": rules,
+            "cases_from": {"file": "rows.jsonl", "id": "id", **columns},
+        }
+        pasted = document
+    elif kind == "mark":
+        del document["fields"]
+        pytester.makeconftest(f"""
+            import pytest
+
+            def pytest_collection_modifyitems(items):
+                for item in items:
+                    item.add_marker(pytest.mark.jsonmatch(fields={rules!r}))
+            """)
+    golden(json.dumps(document))
     outcome = pytester.runpytest("--jsonmatch-summary=none")
     outcome.assert_outcomes(failed=1)
-    assert printed(outcome) == ["fields: {v: {compare: exact, transform: [casefold]}}"]
+    changes, before = printed(outcome), dict(pasted)
+    assert changes
+    for change in changes:
+        pasted.clear()
+        pasted.update(before | yaml.safe_load(change))
+        golden(json.dumps(document))
+        pytester.runpytest().assert_outcomes(passed=1)
+
+
+def test_a_pasted_change_says_all_that_the_case_says_there(pytester, golden):
+    golden("""\
+fields: { v: { weight: 9 }, n: { weight: 2 } }
+options: { arrays: sequence }
+cases:
+  - id: x
+    fields: { u: skip }
+    options: { absent: [N/A] }
+    actual: { v: ACME, u: 1, n: [], l: [1, 2], e: null }
+    expected: { v: Acme, u: 2, n: [], l: [1, 2] }
+""")
+    outcome = pytester.runpytest("--jsonmatch-summary=none")
+    assert printed(outcome) == [
+        "fields: {u: skip, v: {weight: 9, transform: [casefold]}}",
+        "options: {absent: [N/A], nulls: absent}",
+    ]
+
+
+def test_the_hint_at_absent_values_is_a_line_of_the_case(pytester, golden):
+    golden(
+        "options: { absent: [N/A], extra: count }\nactual: { v: a, e: null, f: N/A }\nexpected: { v: a }\n"
+    )
+    outcome = pytester.runpytest("--jsonmatch-summary=none")
+    outcome.stdout.fnmatch_lines(
+        ["E *of the loss: options: {absent: [[]N/A, null], extra: count} counts such members as missing"]
+    )
 
 
 def test_what_is_not_valid_would_not_pass(pytester, golden):

@@ -172,10 +172,41 @@ def test_suggested_fields_have_the_rules_of_the_call():
     rule = {"tolerance": {"rel": 0.01}}
     for given, added in (
         ({"id": "skip", "note": {"weight": 2}}, {"total": rule}),
-        ({"total": {"weight": 2}, "id": "skip"}, {"total": {"weight": 2, "compare": {"numeric": rule}}}),
+        ({"total": {"weight": 2}, "id": "skip"}, {"total": {"weight": 2, **rule}}),
     ):
         (text,) = suggested(actual, expected, fields=given)
         assert eval(f"dict({text})") == {"fields": {**given, **added}}
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        (
+            {"fields": {"v": {"transform": "strip", "weight": 9}}},
+            {"transform": ["strip", "casefold"], "weight": 9},
+        ),
+        ({"fields": {"**.v": {"transform": ["strip"]}}}, {"transform": ["strip", "casefold"]}),
+        ({"fields": {"$": {"transform": ["strip"]}}}, {"transform": ["strip", "casefold"]}),
+        ({"transform": ["strip"]}, {"transform": ["strip", "casefold"]}),
+        (
+            {"schema": {"properties": {"v": {"x-eval-transform": ["strip"]}, "n": {}}}, "validate": "off"},
+            {"transform": ["strip", "casefold"]},
+        ),
+        ({"fields": {"v": {"accept": ["Bolt"]}}}, {"accept": ["Bolt"], "transform": ["casefold"]}),
+        ({"fields": {"v": {"match_threshold": 0.9}}}, {"match_threshold": 0.9, "transform": ["casefold"]}),
+        ({"metric": "field_match_normalized"}, {"transform": ["strip_accents", "casefold", "strip"]}),
+    ],
+)
+def test_a_suggested_rule_keeps_the_words_and_transforms_that_apply(options, rule):
+    actual = {"v": "ACME " if "metric" in options else "ACME", "n": 1}
+    (text,) = suggested(actual, {"v": "Acme", "n": 1}, **options)
+    assert eval(f"dict({text})")["fields"] == {**options.get("fields", {}), "v": rule}
+
+
+def test_a_suggested_rule_below_text_that_is_parsed_does_not_parse_again():
+    rules = {"call": {"transform": ["parse_json", "strip"]}}
+    (text,) = suggested({"call": '{"v": "ACME "}'}, {"call": {"v": "Acme"}}, fields=rules)
+    assert eval(f"dict({text})")["fields"] == {**rules, "call.v": {"transform": ["strip", "casefold"]}}
 
 
 def test_an_inner_order_in_large_arrays_is_suggested():

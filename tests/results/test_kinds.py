@@ -218,6 +218,24 @@ def test_rules_are_for_the_fields_that_have_the_kind_and_add_to_those_that_exist
     }
 
 
+def test_a_score_with_a_rule_is_that_of_a_run_with_the_rule():
+    gold, answers = [{"a": "x  Y", "b": 1}, {"a": "m", "b": 1}], [{"a": "xy", "b": "1"}, {"a": "M", "b": 1}]
+    space = {"replace": {"pattern": r"\s+", "with": ""}}
+    for rules, changed in (
+        (
+            {"**.a": {"transform": ["lowercase"], "weight": 3}, "b": {"tolerance": 1}},
+            {"a": {"transform": ["lowercase", space]}},
+        ),
+        (
+            {"a": {"transform": "lowercase", "weight": 3}},
+            {"a": {"transform": ["lowercase", space], "weight": 3}},
+        ),
+    ):
+        run = compare_corpus(answers, gold, keep="all", fields=rules)
+        again = compare_corpus(answers, gold, keep="all", fields={**rules, **changed})
+        assert accepted_kinds(run)["white space"][0] == pytest.approx(again.mean("score"))
+
+
 def test_a_rule_that_lowers_the_score_is_not_shown():
     run = compare_corpus(
         [{"a": None, "b": None, "c": 9, "e": None}], [{"a": None, "b": None, "c": 1}], keep="all"

@@ -100,6 +100,13 @@ class Plan(PlanBase):
         self.walks_whole_documents: bool = walks_leaves and not self.target and schema is None
         """Whether the walk starts at the root of both documents, whatever their types."""
 
+    def find_node(self, path: str) -> PlanNode:
+        """Return the node of a schema path."""
+        node = self.root
+        for segment in parse_path(path):
+            node = node.undecided[segment]
+        return node
+
     def limit_nodes(self) -> None:
         """Rebuild the tree between comparisons if it is large; results of the old tree stay valid."""
         if self.nodes > self._max_nodes:
