@@ -45,7 +45,7 @@ def run(options: Namespace) -> int:
     interrupted = [name for name, results in runs if INTERRUPTED in results.narrowed]
     if interrupted and options.max_drop is not None:  # as in pytest
         names = join_names(interrupted, _FIRST)
-        notes.append(Text(f"--max-drop is not judged: the run was interrupted ({names})", "bad"))
+        notes.append(Text(f"--max-drop is not checked: the run was interrupted ({names})", "bad"))
     for pair in contests if options.max_drop is not None and not interrupted else ():
         if pair.change is not None:
             change, whose = pair.change.scores, "" if is_one else f" of {pair.after}"

@@ -36,7 +36,7 @@ def run(options: Namespace) -> int:
     if interrupted:  # as in pytest
         checks = [replace(check, passed=None) for check in checks]
         names = ", ".join(interrupted)
-        notes.append(Text(f"gates are not judged: the run was interrupted ({names})", "bad", level="brief"))
+        notes.append(Text(f"gates are not checked: the run was interrupted ({names})", "bad", level="brief"))
     report = build(
         results,
         ReportRequest(

@@ -267,12 +267,12 @@ def _judge_checks(
     reason = ""
     if _INTERRUPTED in narrowed:
         shown, gates, of_baseline = [*gates, *of_baseline], [], []
-        reason = "gates are not judged: the run was interrupted"
+        reason = "gates are not checked: the run was interrupted"
     elif _LF in narrowed:
         # Gates of the file come first; the check for batch errors comes last, and belongs to all gates.
         number = given.count(False) if any(given) else len(gates)
         shown, gates = gates[:number], gates[number:]
-        reason = "gates of the configuration file are not judged under --lf"
+        reason = "gates of the configuration file are not checked under --lf"
     if shown:
         session.verdict.notes.append([(reason, YELLOW)])
     return [*(replace(check, passed=None) for check in shown), *gates, *of_baseline]

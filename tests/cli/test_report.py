@@ -107,7 +107,7 @@ def test_a_shard_that_was_interrupted_is_not_judged(write, command):
     for line in ("report one.json two.json", "report two.json one.json", "report two.json"):
         ran = command(f"{line} --gate f1>=0.5")
         assert ran.code == 1
-        assert "gates are not judged: the run was interrupted (two.json: 1 of 6 cases)" in ran.out
+        assert "gates are not checked: the run was interrupted (two.json: 1 of 6 cases)" in ran.out
         assert gates_in(ran.out.splitlines())[0].startswith("not decided f1>=0.5: 1.00")
         assert command(line).code == 1
     write(old_json=text_of(results_of(a=right)))
@@ -115,7 +115,7 @@ def test_a_shard_that_was_interrupted_is_not_judged(write, command):
         assert command(line).code == 0
         ran = command(f"{line} --max-drop=0.1")
         assert ran.code == 1
-        assert "--max-drop is not judged: the run was interrupted (two)" in ran.out
+        assert "--max-drop is not checked: the run was interrupted (two)" in ran.out
 
 
 def test_shards_of_another_run_are_refused(write, refused):

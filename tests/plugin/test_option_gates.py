@@ -184,7 +184,7 @@ def test_last_failed_does_not_judge_gates_of_the_file(suite, workers):
     suite.makepyfile(test_it=test)
     suite.runpytest()
     run = suite.runpytest("--lf", *workers)
-    run.stdout.fnmatch_lines(["gates of the configuration file are not judged under --lf"])
+    run.stdout.fnmatch_lines(["gates of the configuration file are not checked under --lf"])
     assert gate_lines(run) == [
         "gates, on 2 cases (--lf)",
         "not decided score >= 0.9: 0.50, margin -0.40 (mean of 2 cases)",

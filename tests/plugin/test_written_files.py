@@ -210,7 +210,7 @@ def test_an_interrupt_leaves_all_files(suite, monkeypatch):
     output = Path("out.txt").read_text(encoding="utf-8")
     check_files(suite.path, 4, baseline=False)
     assert "interrupted" in read_results(suite.path / "out/results.json").narrowed
-    assert "gates are not judged: the run was interrupted" in output
+    assert "gates are not checked: the run was interrupted" in output
     assert "gates, on 4 of 5 cases (interrupted)" in output
     assert "not decided completeness == 1: 0.80, margin -0.20" in gates_in(output.splitlines())
     assert "4 of 5 cases (interrupted)" in (suite.path / "summary.md").read_text(encoding="utf-8")
