@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.cli.inputs import files_by_name, records_of
+from pytest_jsonmatch.cli.inputs import files_by_name, records_of, refuse_repeated
 from pytest_jsonmatch.cli.rules import columns_of, comparing
 from pytest_jsonmatch.cli.studies import (
     INTERVAL,
@@ -41,6 +41,7 @@ def run(options: Namespace) -> int:
     from pytest_jsonmatch.study.agreement import STATISTICS, measure_agreement
 
     gates = study_gates(options, STATISTICS)
+    refuse_repeated(options.gold)
     with comparing(options) as rules:
         annotators = {name: records_of(path) for name, path in files_by_name(options.gold).items()}
         study = measure_agreement(annotators, cluster=options.cluster, **columns_of(options), **rules)

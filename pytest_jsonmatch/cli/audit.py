@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_jsonmatch.cli.arguments import CommandError
-from pytest_jsonmatch.cli.inputs import STDIN, files_by_name, name_of, records_of
+from pytest_jsonmatch.cli.inputs import STDIN, files_by_name, name_of, records_of, refuse_repeated
 from pytest_jsonmatch.cli.output import as_text, make_style
 from pytest_jsonmatch.cli.rules import columns_of, comparing
 from pytest_jsonmatch.cli.studies import finish, notes_table, study_gates
@@ -76,6 +76,7 @@ def _mutate(options: Namespace) -> int:
 
 
 def _run_audit(options: Namespace, columns: Mapping[str, Any]) -> GoldAudit:
+    refuse_repeated([*options.answers, options.gold])
     with comparing(options) as rules:
         answers = {name: records_of(path) for name, path in files_by_name(options.answers).items()}
         return audit_gold(answers, records_of(options.gold), **columns, **rules)

@@ -6,7 +6,8 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from pytest_jsonmatch.cli.arguments import FAILURE, SUCCESS, CommandError
+from pytest_jsonmatch.cli.arguments import FAILURE, SUCCESS
+from pytest_jsonmatch.cli.inputs import refuse_repeated
 from pytest_jsonmatch.cli.output import as_text, make_style, write_files, write_output
 from pytest_jsonmatch.engine.value.text import join_names
 from pytest_jsonmatch.gate.headlines import Contest, check_drop, contest
@@ -34,9 +35,7 @@ _Run: TypeAlias = "tuple[str, RunResult]"
 
 def run(options: Namespace) -> int:
     """Run `jsonmatch diff`."""
-    repeated = next((path for path in options.after if options.after.count(path) > 1), None)
-    if repeated is not None:
-        raise CommandError(f"{repeated} is given twice; name each file once")
+    refuse_repeated(options.after)
     paths = [options.before, *options.after]
     runs = [(_name(path, paths), read_results(path)) for path in paths]
     contests = _contests(runs, paths, options)

@@ -110,17 +110,34 @@ def gold_records(source: str, delimiter: str | None = None) -> Iterator[Any]:
         raise CommandError(str(error)) from None
 
 
-def files_by_name(paths: Sequence[str]) -> dict[str, str]:
-    """Return files by name, without folder and suffix if these names are unique.
+def refuse_repeated(paths: Iterable[str | Path]) -> None:
+    """Check that each file is given once, under whatever path.
 
     Raises:
         CommandError: a file is given twice.
 
+    >>> refuse_repeated(["a.json", "b.json"])
+    """
+    given: dict[object, str] = {}
+    for path in map(str, paths):
+        # The number of a file also identifies links, and names on file systems that ignore case.
+        identity: object = os.path.realpath(path)
+        with suppress(OSError):  # a glob, standard input, or missing, which is reported when it is read
+            status = Path(path).stat()
+            identity = (status.st_dev, status.st_ino) if status.st_ino else identity
+        if identity in given:
+            earlier = given[identity]
+            fault = f"{path} is given twice" if path == earlier else f"{earlier} and {path} are the same file"
+            raise CommandError(f"{fault}; name each file once")
+        given[identity] = path
+
+
+def files_by_name(paths: Sequence[str]) -> dict[str, str]:
+    """Return files by name, without folder and suffix if these names are unique.
+
     >>> files_by_name(["out/a.jsonl", "out/b.jsonl"]), files_by_name(["a/out.jsonl", "b/out.jsonl"])
     ({'a': 'out/a.jsonl', 'b': 'out/b.jsonl'}, {'a/out.jsonl': 'a/out.jsonl', 'b/out.jsonl': 'b/out.jsonl'})
     """
-    if len(set(paths)) < len(paths):
-        raise CommandError("one file is given twice")
     short = [Path(path).stem for path in paths]
     return dict(zip(short if len(set(short)) == len(short) else paths, paths, strict=True))
 

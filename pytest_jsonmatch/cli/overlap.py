@@ -7,7 +7,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pytest_jsonmatch.cli.arguments import CommandError
-from pytest_jsonmatch.cli.inputs import files_by_name, iter_lines, read_content, records_of
+from pytest_jsonmatch.cli.inputs import (
+    files_by_name,
+    iter_lines,
+    read_content,
+    records_of,
+    refuse_repeated,
+)
 from pytest_jsonmatch.cli.rules import columns_of
 from pytest_jsonmatch.cli.studies import finish
 from pytest_jsonmatch.engine.value.errors import JsonParseError
@@ -22,6 +28,7 @@ from pytest_jsonmatch.study.words import join_texts
 
 def run(options: Namespace) -> int:
     """Run `jsonmatch study overlap`."""
+    refuse_repeated([*options.gold, *options.texts])
     gold = {name: records_of(path) for name, path in files_by_name(options.gold).items()}
     study = measure_overlap(gold, _texts(options.texts), id=options.id, **columns_of(options))
     return finish(options, study, _sheet(study))

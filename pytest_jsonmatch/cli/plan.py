@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.cli.arguments import SUCCESS, CommandError
+from pytest_jsonmatch.cli.inputs import refuse_repeated
 from pytest_jsonmatch.cli.studies import show_sheet
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.headlines import OF_SCORE, clusters_of
@@ -49,6 +50,7 @@ def run(options: Namespace) -> int:
             "plan needs two or more runs of the same system, which show how its answers vary, got 1: "
             "run the suite again without a change, and give both files"
         )
+    refuse_repeated(options.results)
     results = [_read_complete_run(path) for path in options.results]
     sample = sample_of([_scores(run_result) for run_result in results], clusters_of(*results))
     gate = DropGate(options.max_drop, _SCORE_CONFIDENCE)

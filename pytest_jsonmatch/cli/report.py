@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pytest_jsonmatch.cli.arguments import FAILURE, SUCCESS, CommandError
+from pytest_jsonmatch.cli.inputs import refuse_repeated
 from pytest_jsonmatch.cli.output import as_text, make_style, write_files, write_output
 from pytest_jsonmatch.cli.rules import gates_of
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, did_you_mean
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 def run(options: Namespace) -> int:
     """Run `jsonmatch report`."""
     gates = gates_of(options.gates)
+    refuse_repeated(options.results)
     results, interrupted = _read_run(options.results)
     _check_tags(results, options.by)
     checks = check_gates([(gate, True) for gate in gates], results)

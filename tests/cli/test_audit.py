@@ -48,8 +48,9 @@ def test_narrow(answers, command, monkeypatch):
 
 
 def test_long_values_are_shown_from_where_they_differ(write, command):
-    write(gold_jsonl=["the very same beginning, one", "b"], a_jsonl=["the very same beginning, two", "b"])
-    ran = command("study audit a.jsonl ./a.jsonl gold.jsonl")
+    answers = ["the very same beginning, two", "b"]
+    write(gold_jsonl=["the very same beginning, one", "b"], a_jsonl=answers, b_jsonl=answers)
+    ran = command("study audit a.jsonl b.jsonl gold.jsonl")
     assert '…ning, one"' in ran.out
     assert '…ning, two"' in ran.out
 
@@ -108,7 +109,7 @@ def test_records_of_folders_are_named_in_errors_and_notes(folder, command, refus
         ("study audit", "nothing to audit: give ANSWERS of several systems and GOLD, or"),
         ("study audit gold.jsonl", "give the answers of at least two systems before the gold records"),
         ("study audit a.jsonl gold.jsonl", "an audit needs at least 2 systems, got 1: gold is"),
-        ("study audit a.jsonl a.jsonl gold.jsonl", "one file is given twice"),
+        ("study audit a.jsonl a.jsonl gold.jsonl", "a.jsonl is given twice; name each file once"),
         ("study audit a.jsonl b.jsonl -", "GOLD is read once for each system: give a file or a"),
         ("study audit a.jsonl nowhere.jsonl gold.jsonl", "nowhere.jsonl: no such file or"),
         ("study audit a.jsonl b.jsonl gold.jsonl --gate f1>1", "--gate 'f1>1': unknown statistic"),

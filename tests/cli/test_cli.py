@@ -143,7 +143,7 @@ def test_what_is_not_needed_is_not_imported(folder, command, write, line, allowe
 @pytest.mark.parametrize(
     ("name", "sides"),
     [
-        ("study audit", "a.jsonl b.jsonl a.jsonl"),
+        ("study audit", "a.jsonl b.jsonl d.jsonl"),
         ("study agreement", "a.jsonl b.jsonl"),
         ("study confidence", "c.jsonl a.jsonl"),
         ("study shift", "a.jsonl b.jsonl"),
@@ -152,11 +152,53 @@ def test_what_is_not_needed_is_not_imported(folder, command, write, line, allowe
 )
 def test_the_gate_that_a_help_text_suggests_is_accepted(command, write, name, sides):
     rows = [{"n": number} for number in range(20)]
-    write(a_jsonl=rows, b_jsonl=rows, c_jsonl=[{"n": {"value": 1, "confidence": 0.5}}] * 20)
+    write(a_jsonl=rows, b_jsonl=rows, d_jsonl=rows, c_jsonl=[{"n": {"value": 1, "confidence": 0.5}}] * 20)
     message = " ".join(command(f"{name} --help").out.split())
     (gate,) = re.findall(r"unless this gate passes, such as '([^']+)'", message)
     ran = command(f"{name} {sides}", "--gate", gate)
     assert (ran.code in {0, 1}, f"\n{gate} " in ran.out, ran.err) == (True, True, "")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "plan a.jsonl TWICE",
+        "plan b.jsonl a.jsonl c.jsonl TWICE",
+        "report a.jsonl b.jsonl TWICE",
+        "diff b.jsonl a.jsonl TWICE",
+        "study agreement a.jsonl TWICE",
+        "study audit a.jsonl TWICE b.jsonl",
+        "study audit a.jsonl b.jsonl TWICE",
+        "study overlap a.jsonl TWICE --with b.jsonl",
+        "study overlap a.jsonl --with b.jsonl TWICE",
+        "study overlap b.jsonl --with a.jsonl TWICE",
+    ],
+)
+@pytest.mark.parametrize(
+    "twice", ["a.jsonl", "./a.jsonl", "sub/../a.jsonl", "FOLDER/a.jsonl", "link", "hard"]
+)
+def test_a_file_that_is_given_twice_is_refused(command, write, folder, line, twice):
+    write(gold_jsonl=[{"n": 1}])
+    for name in "abc":
+        assert command(f"evaluate gold.jsonl gold.jsonl --keep all --json {name}.jsonl").code == 0
+    (folder / "sub").mkdir()
+    (folder / "link").symlink_to("a.jsonl")
+    (folder / "hard").hardlink_to(folder / "a.jsonl")
+    path = twice.replace("FOLDER", str(folder))
+    ran = command(line.replace("TWICE", path))
+    is_same = twice in {"a.jsonl", "./a.jsonl"} and not ("study" in line and twice == "./a.jsonl")
+    fault = "a.jsonl is given twice" if is_same else f"a.jsonl and {path} are the same file"
+    name = line.partition(" a.jsonl")[0].partition(" b.jsonl")[0]
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == f"jsonmatch {name}: {fault}; name each file once\n"
+
+
+def test_the_two_sides_of_a_comparison_may_be_one_file(command, write):
+    rows = [{"gold": {"n": n}, "answer": {"n": n}} for n in range(3)]
+    write(a_jsonl=rows, a_json=[1])
+    assert command("compare a.json a.json").code == 0
+    assert command("evaluate a.jsonl a.jsonl --expected gold --actual answer --json run.jsonl").code == 0
+    assert command("diff run.jsonl run.jsonl").code == 0
 
 
 @pytest.mark.parametrize("line", ["--help", "evaluate --help", "schema infer --help"])

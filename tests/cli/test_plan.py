@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 
 import pytest
 
@@ -10,14 +11,15 @@ GOLD = [{"id": f"r{at}", "document": f"d{at // 4}", "a": at, "b": "x"} for at in
 
 
 @pytest.fixture
-def saved(write, command):
-    """Score answers of which some are wrong, and save the result under a name."""
+def saved(write, command, folder):
+    """Score answers of which some are wrong, and save the result under a name, with a copy."""
 
     def call(name, wrong, *more):
         write(gold_jsonl=GOLD)
         write(answers_jsonl=[{**each, "a": -1} if each["a"] in wrong else each for each in GOLD])
         line = f"evaluate answers.jsonl gold.jsonl --id id --keep all --json {name}.json"
         assert command(line, *more).code == 0
+        shutil.copy(folder / f"{name}.json", folder / f"{name}-copy.json")
 
     return call
 
@@ -49,7 +51,7 @@ def test_a_gate_that_allows_a_drop_takes_more_cases(saved, command):
 
 def test_of_documents_with_several_cases(saved, command):
     saved("main", {1, 5, 9}, "--cluster", "document")
-    out = command("plan main.json main.json --drop 0.2").out
+    out = command("plan main.json main-copy.json --drop 0.2").out
     found = re.search(r"takes about (\d+) cases: (\d+) clusters of 4 cases", out.replace("\n", " "))
     assert int(found[1]) == 4 * int(found[2])
     assert "…" not in out
@@ -66,7 +68,7 @@ def test_answers_that_vary_take_more_cases(saved, command):
 
 def test_how_many_cases_a_precision_takes(saved, command):
     saved("main", {1, 5, 9, 13})
-    out = command("plan main.json main.json --precision 0.015").out
+    out = command("plan main.json main-copy.json --precision 0.015").out
     assert "The drop is assumed" not in out
     cases = number(out, r"to within 0.015 takes about (\d+) cases")
     # Student's interval would need (1.96 · 0.1 / 0.015)² cases; this one allows for unseen failures.
@@ -75,7 +77,7 @@ def test_how_many_cases_a_precision_takes(saved, command):
 
 def test_what_the_runs_themselves_can_see(saved, command):
     saved("main", {1, 5, 9})
-    out = command("plan main.json main.json").out
+    out = command("plan main.json main-copy.json").out
     assert re.search(r"40 cases detect a drop of 0\.\d+ in 80 % of runs", out)
 
 
@@ -92,7 +94,7 @@ def test_three_runs_show_the_noise_of_whole_runs(saved, command):
         r"calls this system worse than itself in \d\d % of runs\. --jsonmatch-max-drop=0\.\d+ all", out
     )
     assert "Two runs do not show" not in out
-    calm = " ".join(command("plan good.json same.json same.json").out.split())
+    calm = " ".join(command("plan good.json same.json same-copy.json").out.split())
     assert "Whole runs vary no more than their cases explain; but 3 runs cannot exclude" in calm
 
 
@@ -106,7 +108,7 @@ def test_cases_of_some_runs_only_are_left_out(saved, command, write):
 
 def test_a_page(saved, command, folder):
     saved("main", {1})
-    assert command("plan main.json main.json --drop 0.2 --html plan.html").code == 0
+    assert command("plan main.json main-copy.json --drop 0.2 --html plan.html").code == 0
     page = (folder / "plan.html").read_text()
     assert page.startswith("<!doctype html>")
     assert "to detect a drop of 0.2 in 80 % of runs takes about" in page
@@ -120,14 +122,14 @@ def test_a_page(saved, command, folder):
             "main.json --drop 0.1",
             "plan needs two or more runs of the same system, which show how its answers vary, got 1",
         ),
-        ("main.json main.json --drop 0", "the drop must be above 0 and at most the mean,"),
+        ("main.json main-copy.json --drop 0", "the drop must be above 0 and at most the mean,"),
         (
-            "main.json main.json --drop 0.02 --max-drop 0.03",
+            "main.json main-copy.json --drop 0.02 --max-drop 0.03",
             "the drop must be above the allowed drop, 0.03, and at most the mean,",
         ),
-        ("main.json main.json --precision 0", "the precision must be above 0 and below 1, got 0"),
+        ("main.json main-copy.json --precision 0", "the precision must be above 0 and below 1, got 0"),
         (
-            "main.json main.json --drop 5",
+            "main.json main-copy.json --drop 5",
             "argument --drop: must be between 0 and 1, got 5 (for 5 % write 0.05)",
         ),
         ("main.json no.json --drop 0.1", "no.json can't be read: no such file or directory"),

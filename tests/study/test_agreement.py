@@ -250,7 +250,7 @@ def test_folders(write, command, folder):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("ann.jsonl ann.jsonl", "one file is given twice"),
+        ("ann.jsonl ann.jsonl", "ann.jsonl is given twice; name each file once"),
         ("ann.jsonl no.jsonl", "no.jsonl: no such file or directory"),
         ("ann.jsonl bob.jsonl --gate cohen>=1", "--gate 'cohen>=1': unknown statistic 'cohen'"),
     ],

@@ -151,7 +151,7 @@ def test_nothing_is_found(corpus, command, folder):
     ("line", "message"),
     [
         ("no.jsonl --with prompts", "no.jsonl: no such file or directory"),
-        ("test.jsonl test.jsonl --with prompts", "one file is given twice"),
+        ("test.jsonl test.jsonl --with prompts", "test.jsonl is given twice; name each file once"),
         ("test.jsonl", "the following arguments are required: --with"),
         ("test.jsonl --with no.md", "no.md: no such file or directory"),
         ("test.jsonl --with empty", "empty has no files"),
