@@ -66,9 +66,9 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.engine.value.sums import Sums
     from pytest_jsonmatch.reading.answers import TextAnswer
-    from pytest_jsonmatch.records.idkeys import IdKeys
     from pytest_jsonmatch.records.pairing import Pair, Reading
     from pytest_jsonmatch.results.answer import Spent
+    from pytest_jsonmatch.results.idkeys import IdKeys
     from pytest_jsonmatch.results.tags import Tags
 
 Keep: TypeAlias = Literal["all", "imperfect", "worst", "none"]

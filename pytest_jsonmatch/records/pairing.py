@@ -39,9 +39,9 @@ from pytest_jsonmatch.records.columns import (
     split_column,
 )
 from pytest_jsonmatch.records.csvrows import CsvRow
-from pytest_jsonmatch.records.idkeys import IdKeys, make_key
 from pytest_jsonmatch.records.sources import RecordSource, as_gold_text
 from pytest_jsonmatch.results.answer import Answer, Spent
+from pytest_jsonmatch.results.idkeys import IdKeys, make_key
 from pytest_jsonmatch.support.frozen import replace
 
 if TYPE_CHECKING:
@@ -249,6 +249,7 @@ class RecordPairing:
         self.unreadable: list[Unreadable] = []
         self.gold_keys = IdKeys()
         """The keys of the ids of gold records that are not in memory, which may repeat one another."""
+        self._held_ids: set[_Id] = set()
         self.reading = reading
         self._reads = actual.is_in_file and expected.is_in_file
         # A string of a file is a value, not text, if the gold record is a number, a boolean or null.
@@ -340,7 +341,7 @@ class RecordPairing:
             yield self._make_pair(gold, _NamedRecord(gold.record_id, 0, None, MISSING, None))
 
     def _iter_gold_records(self, name: str) -> Iterator[_NamedRecord]:
-        seen: set[_Id] | None = set() if self.expected.is_held else None
+        seen = self._held_ids if self.expected.is_held else None
         for index, (where, record, offset) in enumerate(self.expected, self.expected.start.records):
             record_id, value, _ = self._read_gold_record(record, where, index)
             if record_id is None:
@@ -355,6 +356,13 @@ class RecordPairing:
             else:
                 self.gold_keys.add(record_id)
             yield gold
+
+    def collect_keys(self) -> IdKeys:
+        """Return the keys of all gold records, once they are read; none if records are only numbered."""
+        names = self._held_ids if self.reading.id is not None else self.expected.names or ()
+        for name in names:
+            self.gold_keys.add(name)
+        return self.gold_keys
 
     def _refuse_repeated_ids(self, name: str) -> None:
         """Raise GoldValidationError if two gold records that were read have the same id."""

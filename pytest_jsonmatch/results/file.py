@@ -21,6 +21,7 @@ from pytest_jsonmatch.engine.value.sums import Scores
 from pytest_jsonmatch.engine.value.text import count, shorten
 from pytest_jsonmatch.results.comparison import Case
 from pytest_jsonmatch.results.costs import CostTotals
+from pytest_jsonmatch.results.idkeys import decode_keys, encode_keys
 from pytest_jsonmatch.results.kindtotals import KindTotals
 from pytest_jsonmatch.results.limits import SCORES
 from pytest_jsonmatch.results.origin import with_origin
@@ -115,6 +116,7 @@ def _corpus(results: RunResult) -> dict[str, Any]:
         **_totals(results.totals),
         **({"by_tag": by_tag} if by_tag else {}),
         **{name: entries for name, entries in lists.items() if entries},
+        **({"id_keys": encode_keys(results.id_keys)} if results.id_keys else {}),
     }
 
 
@@ -200,6 +202,10 @@ def _read(lines: Iterable[str], name: str) -> RunResult:
     more: dict[str, Any] = {name: head[name] for name in _RUN_MEMBERS if name in head}
     more["narrowed"] = tuple(more.get("narrowed", ()))
     if "corpus" in head:
+        try:
+            more["id_keys"] = decode_keys(head["corpus"].get("id_keys", ""))
+        except ValueError:
+            raise _invalid_file(name, "its id_keys are damaged") from None
         return _read_corpus(head["corpus"], cases, more)
     number = head["figures"]["cases"]
     if len(cases) != number:

@@ -30,6 +30,7 @@ from pytest_jsonmatch.results.comparison import (
     select_tag,
     totals_of,
 )
+from pytest_jsonmatch.results.idkeys import lowest_keys, make_key
 from pytest_jsonmatch.results.limits import SCORES
 from pytest_jsonmatch.results.record import MAX_ERRORS, NO_ANSWER, RunError, lowest_scoring
 from pytest_jsonmatch.results.tags import tag_texts
@@ -114,6 +115,9 @@ class RunResult:
     """
     unmatched_rules: tuple[str, ...] = ()
     """The patterns of `fields` and `accept` that match nothing in any record or in the schema."""
+    id_keys: tuple[int, ...] = ()
+    """The lowest keys of the ids of all gold records, by which `merge` finds common records; empty if all
+    records are kept, or if they are only numbered."""
     created: str = ""
     """The time of the run, as ISO 8601 with a time zone; empty if unknown."""
     commit: str = ""
@@ -564,10 +568,11 @@ class RunResult:
             unmatched_expected=self.unmatched_expected + other.unmatched_expected,
             unmatched_actual=self.unmatched_actual + other.unmatched_actual,
             unmatched_rules=tuple(rule for rule in self.unmatched_rules if rule in other.unmatched_rules),
+            id_keys=lowest_keys(self._all_keys | other._all_keys) if self.id_keys or other.id_keys else (),
         )
 
     def _refuse_common_records(self, other: RunResult) -> None:
-        """Raise an error if a record is in both runs, as far as they keep records."""
+        """Raise an error if a record is in both runs, as far as they keep records or keys of their ids."""
         ids = [{record.record_id: record for record in run.records + run.worst} for run in (self, other)]
         are_positions = all(
             record.record_id == record.index + 1 for records in ids for record in records.values()
@@ -576,6 +581,18 @@ class RunResult:
         if common and (not are_positions or (self.created and self == other)):
             message = f"merging needs runs without common records, but both have {common[0]!r}"
             raise ConfigurationError(message)
+        if number := len(self._all_keys & other._all_keys):
+            shared = "1 record with the same id" if number == 1 else f"{number:,} records with the same ids"
+            raise ConfigurationError(f"merging needs runs without common records, but both have {shared}")
+
+    @property
+    def _all_keys(self) -> set[int]:
+        """The keys of the ids of all records; of a large run that does not keep all records, some of them."""
+        if self.id_keys or not self.records or self.is_partial:
+            return set(self.id_keys)
+        names = [record.record_id for record in self.records]
+        are_positions = all(record.record_id == record.index + 1 for record in self.records)
+        return set() if are_positions else {*map(make_key, names)}
 
     def _merge_cases(self, other: RunResult) -> RunResult:
         if common := {case.id for case in self.cases} & {case.id for case in other.cases}:

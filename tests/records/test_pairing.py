@@ -12,8 +12,8 @@ import pytest
 
 from pytest_jsonmatch import GoldValidationError, JsonMatchWarning, compare_corpus
 from pytest_jsonmatch.records import pairing
-from pytest_jsonmatch.records.idkeys import IdKeys
 from pytest_jsonmatch.records.pairing import Reading, open_pairing
+from pytest_jsonmatch.results.idkeys import IdKeys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

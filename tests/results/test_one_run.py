@@ -208,6 +208,19 @@ def test_a_record_in_two_files_is_an_error() -> None:
     for first, second in ((one, other), (read_back(text_of(one)), read_back(text_of(other))), (one, one)):
         with pytest.raises(ConfigurationError, match="without common records, but both have "):
             first.merge(second)
+    gold = [{"id": f"r{number}", "a": number} for number in range(300)]
+    parts = {"first": gold[:100], "second": gold[100:250], "third": gold[249:]}
+    for keep in ("worst", "all"):
+        runs = {
+            name: compare_corpus(part, iter(part), id="id", keep=keep if name == "third" else "worst")
+            for name, part in parts.items()
+        }
+        for first, second, third in (runs.values(), map(read_back, map(text_of, runs.values()))):
+            merged = first.merge(second)
+            assert merged.total_records == 250
+            for one, other in ((merged, third), (third, read_back(text_of(merged)))):
+                with pytest.raises(ConfigurationError, match=r"both have 1 record with the same id$"):
+                    one.merge(other)
     shards = [compare_corpus([{"a": 1}], [{"a": 1}]) for _ in range(2)]
     assert shards[0].merge(shards[1]).total_records == 2
 

@@ -193,7 +193,8 @@ def named_in(schema: Any) -> set[str]:
 
 
 def test_we_write_all_that_it_says() -> None:
-    ignoring = to_text(compare_corpus([{"a": 1}], [{"a": 1}], extra="ignore", keep="none"))
+    gold = [{"id": "r1", "a": 1}]
+    ignoring = to_text(compare_corpus(gold, gold, extra="ignore", id="id", keep="none"))
     rules: dict[str, Any] = {"metric": "json_similarity", "fields": {"x": {"weight": 2}}, "id": "id"}
     usage = {"input_tokens": 3, "output_tokens": 4, "cost": 0.5}
     answers = [Answer('{"id": 1, "a": 1, "a": 1}', seconds=1.5, usage=usage), {"id": 3}]
