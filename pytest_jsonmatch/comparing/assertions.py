@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.comparing.expectedfile import ExpectedFile
     from pytest_jsonmatch.comparing.request import ComparisonRequest
     from pytest_jsonmatch.comparing.running import RunningTest
-    from pytest_jsonmatch.comparing.suggest import Suggested
+    from pytest_jsonmatch.comparing.suggest import Suggested, Trial
     from pytest_jsonmatch.engine.result.match import MatchResult
     from pytest_jsonmatch.engine.score.field import FieldResult
     from pytest_jsonmatch.results.comparison import Comparison
@@ -450,32 +450,40 @@ def _write_change(request: ComparisonRequest, change: Suggested) -> list[str]:
 
 def _suggest_changes(request: ComparisonRequest, result: MatchResult) -> Iterator[str]:
     """Yield changes that would let the comparison pass, as arguments in Python or as lines of YAML."""
-    from pytest_jsonmatch.comparing.suggest import find_date_rules
+    from pytest_jsonmatch.comparing.suggest import find_array_rules, find_date_rules, suggest_changes
+    from pytest_jsonmatch.report.formatting import score_text
 
     subject = "assertion" if request.write_change is None else "case"
+    trial = _make_trial(request, result)
     number = 0
-    for number, change in enumerate(_try_changes(request, result), 1):
+    for number, change in enumerate(suggest_changes(result, request.options, trial) if trial else (), 1):
         if number == 1:
             yield f"if this difference is acceptable, the {subject} would pass with"
         first, *others = _write_change(request, change)
         yield f"  {'or' if number > 1 else '  '} {first}"
         yield from (f"     {line}" for line in others)
-    if not number and (rules := find_date_rules(result)):
+    if number:
+        return
+    if rules := find_date_rules(result):
         written = "; ".join(_write_change(request, {"fields": rules}))
         yield f"to compare dates whatever their precision or form: {written}"
+    if trial and (found := find_array_rules(result, request.options, trial)) is not None:
+        rules, again = found
+        yield f"elements match at other positions; the score would be {score_text(again.score)} with"
+        yield from (f"     {line}" for line in _write_change(request, {"fields": rules}))
 
 
-def _try_changes(request: ComparisonRequest, result: MatchResult) -> list[Suggested]:
-    """Return changes with which the comparison passes; each was tried."""
+def _make_trial(request: ComparisonRequest, result: MatchResult) -> Trial | None:
+    """Return the functions to compare again; None if that could call a comparator of the user."""
     from pytest_jsonmatch.comparing.comparer import Comparer
-    from pytest_jsonmatch.comparing.suggest import Trial, suggest_changes
+    from pytest_jsonmatch.comparing.suggest import Trial
     from pytest_jsonmatch.engine.comparators import BUILTIN
     from pytest_jsonmatch.engine.score.field import MATCHER
 
     # A user's comparator may be expensive, so a hint does not call it again.
     used = {field.comparator for field in result.field_results}
     if result.errors or used - BUILTIN.keys() - {None, MATCHER}:
-        return []
+        return None
     answer = result.documents[1]
 
     def compare_again(changed: Mapping[str, Any]) -> MatchResult | None:
@@ -485,7 +493,7 @@ def _try_changes(request: ComparisonRequest, result: MatchResult) -> list[Sugges
         except JsonMatchError:
             return None
 
-    return suggest_changes(result, request.options, Trial(compare_again, partial(passes, request)))
+    return Trial(compare_again, partial(passes, request))
 
 
 def refuse_to_judge(item: object) -> object:

@@ -229,6 +229,25 @@ def find_date_rules(result: MatchResult) -> dict[str, Rule]:
     return _find_rules(differing)
 
 
+def find_array_rules(
+    result: MatchResult, options: Mapping[str, Any], trial: Trial
+) -> tuple[dict[str, Rule], MatchResult] | None:
+    """Return rules for arrays whose elements match at other positions, and the best result with them."""
+    if sum(result.counts.values()) > _MAX_LEAVES:
+        return None
+    kinds = result.kinds
+    paths = [path for kind in (ORDER, SHIFTED) if kind in kinds for path in kinds[kind].fields]
+    if not 0 < len(paths) <= _MAX_ARRAYS:
+        return None
+    best, best_rules = result, None
+    for align in ("sequence", "unordered"):
+        rules: dict[str, Rule] = {path: {"align": align} for path in paths}
+        again = trial.compare(with_change(options, {"fields": rules}))
+        if again is not None and again.score > best.score:
+            best, best_rules = again, rules
+    return None if best_rules is None else (best_rules, best)
+
+
 def _find_rules(candidates: Mapping[str, tuple[list[FieldResult], Iterable[Rule]]]) -> dict[str, Rule]:
     """Return, by path, the first of the rules with which all values at the path match."""
     from pytest_jsonmatch.comparing.comparer import Comparer

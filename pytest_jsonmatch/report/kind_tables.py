@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_jsonmatch.engine.comparators.kinds import FAMILIES
+from pytest_jsonmatch.engine.comparators.kinds import FAMILIES, OTHER_KEY
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.report.blocks import Column, Row, Table, TableCell
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 MAX_KINDS: Final = 12
 """A table shows at most this many kinds."""
-_EXPLAINING: Final = {*FAMILIES["other form"], *FAMILIES["other place"]}
+_EXPLAINING: Final = {*FAMILIES["other form"], OTHER_KEY}
+"""The kinds that leave no other mistake. Elements at other positions may differ there, or be missing."""
 _VERBS: Final = {
     **dict.fromkeys(("white space", "typographic form", "punctuation"), " differs"),
     "case or accents": " differ",

@@ -230,3 +230,32 @@ def test_dates_next_to_other_differences_have_a_rule():
         assert_json_match({"d": "2026-04-03T00:00:00", "n": 1}, {"d": "2026-04-03", "n": 2})
     rule = 'to compare dates whatever their precision or form: fields={"d": "date"}'
     assert str(caught.value).splitlines()[-1] == rule
+
+
+ROWS = [{"sku": sku, "price": price} for sku, price in (("bolt", 12), ("nut", 25), ("rod", 31))]
+
+
+@pytest.mark.parametrize(
+    ("items", "score", "align"),
+    [
+        ([ROWS[2], ROWS[0]], "0.80", "unordered"),
+        ([ROWS[2], ROWS[0], {"sku": "nut", "price": 99}], "0.83", "unordered"),
+        ([{"sku": "gift", "price": 0}, *ROWS[:2], {"sku": "rod", "price": 99}], "0.71", "sequence"),
+    ],
+)
+def test_elements_at_other_positions_next_to_other_differences_have_a_rule(items, score, align):
+    with pytest.raises(AssertionError) as caught:
+        assert_json_match({"items": items}, {"items": ROWS})
+    lines = str(caught.value).splitlines()
+    assert lines[-2:] == [
+        f"elements match at other positions; the score would be {score} with",
+        f'     fields={{"items": {{"align": "{align}"}}}}',
+    ]
+    assert "only order" not in lines[0]
+    assert "only shifted" not in lines[0]
+
+
+def test_elements_that_match_nowhere_have_no_rule():
+    with pytest.raises(AssertionError) as caught:
+        assert_json_match({"items": ROWS[:1]}, {"items": ROWS[1:]})
+    assert "other positions" not in str(caught.value)
