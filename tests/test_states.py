@@ -152,3 +152,16 @@ def test_no_run_is_without_totals():
         if re.search(r"\btotals is (not )?None", source.read_text(encoding="utf-8"))
     ]
     assert found == []
+
+
+def test_a_mapping_that_is_not_given_is_that_of_one_object_alone():
+    def make():
+        return Comparison("a", "a", "leaf_f1", "", 1.0, 1.0, 1.0, 1.0, passed=True)
+
+    changed = make()
+    mappings = [getattr(changed, name) for name in Comparison.__slots__]
+    mappings = [mapping for mapping in mappings if isinstance(mapping, dict)]
+    for number, mapping in enumerate(mappings):
+        mapping["x"] = number
+    assert [mapping["x"] for mapping in mappings] == [0, 1, 2, 3, 4, 5, 6]
+    assert make().fields == make().tags == {}

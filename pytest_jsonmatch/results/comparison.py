@@ -160,6 +160,7 @@ def most_frequent(differences: Iterable[Difference], limit: int) -> tuple[Differ
 
 
 _EMPTY: Final[Mapping[str, Any]] = {}
+"""The default of mappings, in place of which each object has a dict of its own."""
 
 # -- comparisons ------------------------------------------------------------------------------------------
 
@@ -248,17 +249,17 @@ class Comparison(Frozen):
         self.recall: Final = recall
         self.f1: Final = f1
         self.passed: Final = passed
-        self.threshold: Final = threshold
+        self.threshold: Final = {} if threshold is _EMPTY else threshold
         """The limits, such as `{"score": 1.0}`; `fields` maps path patterns to limits."""
-        self.fields: Final = fields
+        self.fields: Final = {} if fields is _EMPTY else fields
         """Aggregates by schema path."""
-        self.rows: Final = rows
+        self.rows: Final = {} if rows is _EMPTY else rows
         """Counts of rows by the schema path of their array."""
-        self.differences: Final = differences
+        self.differences: Final = {} if differences is _EMPTY else differences
         """The most frequent differences, by schema path."""
-        self.kinds: Final = kinds
+        self.kinds: Final = {} if kinds is _EMPTY else kinds
         """The counts and costs of each kind of difference."""
-        self.counts: Final = counts
+        self.counts: Final = {} if counts is _EMPTY else counts
         """The number of results by status."""
         self.errors: Final = errors
         """The errors of comparators."""
@@ -275,7 +276,7 @@ class Comparison(Frozen):
         """The errors of the answer against its schema."""
         self.spent: Final = spent
         """The time, tokens and cost of the answer; None if unknown, or kept with an earlier comparison."""
-        self.tags: Final = tags
+        self.tags: Final = {} if tags is _EMPTY else tags
         """The tags of the comparison, in addition to those of its case."""
         self.has_figures: Final = has_figures
         """Whether there are scores. If batch errors left nothing to count, the scores here are 0."""
@@ -455,7 +456,7 @@ class Case(Frozen):
         self.of: Final = of
         self.min_pass_rate: Final = min_pass_rate
         self.cluster: Final = cluster
-        self.tags: Final = tags
+        self.tags: Final = {} if tags is _EMPTY else tags
 
     @classmethod
     def single(cls, comparison: Comparison, **more: Any) -> Case:
