@@ -9,7 +9,7 @@ from pytest_jsonmatch.comparing.comparer import TEXT
 from pytest_jsonmatch.engine.value.convert import JsonValue, to_json_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
 from pytest_jsonmatch.reading.extract import extract_json
-from pytest_jsonmatch.records.columns import ColumnError, find_column, get_column
+from pytest_jsonmatch.records.columns import ColumnError, describe_missing_id, find_column, get_column
 from pytest_jsonmatch.records.csvrows import CsvRow
 from pytest_jsonmatch.records.pairing import read_gold
 from pytest_jsonmatch.records.sources import RecordSource
@@ -105,7 +105,7 @@ class AnswerFile:
             found = find_column(value, self._id) if type(value) is dict else None
             if type(found) not in {str, int}:
                 place = where or f"{self.name}: answer {number}"
-                raise ConfigurationError(f"{place} has no {self._id} that is a string or an integer")
+                raise ConfigurationError(f"{place} {describe_missing_id(value, self._id)}")
             key = str(found)
             if key in self._answers:
                 place = where or f"{self.name}: answer {number}"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias, cast, final
 
-from pytest_jsonmatch.engine.value.convert import MISSING, fits_types, get_value
+from pytest_jsonmatch.engine.value.convert import MISSING, fits_types, get_value, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
     JsonMatchError,
@@ -116,9 +117,30 @@ def get_column(record: Mapping[str, Any], column: str) -> Any:
     """Return the value of a column; raise ColumnError if the record has none."""
     value = find_column(record, column)
     if value is MISSING:
+        from pytest_jsonmatch.records.csvrows import delimiter_hint
+
         names = list(iter_members(record)) if len(split_column(column)) > 1 else list(record)
-        raise ColumnError(f"has no {column!r}{did_you_mean(column, names)}")
+        raise ColumnError(f"has no {column!r}{delimiter_hint(tuple(names)) or did_you_mean(column, names)}")
     return value
+
+
+def describe_missing_id(record: Any, column: str) -> str:
+    """Return why a record has no valid id in a column, to follow "the answer".
+
+    >>> describe_missing_id({"no": 7}, "nr"), describe_missing_id({"no": 1.5}, "no")
+    ("has no 'nr'; did you mean 'no'?", "must have a string or an integer as 'no', got 1.5")
+    """
+    plain = record
+    if type(record) is not dict:
+        with suppress(JsonMatchError):
+            plain = to_json_value(record)
+    if type(plain) is not dict:
+        return f"must be an object with the id {column!r}, got {render(plain, 40)}"
+    try:
+        value = get_column(plain, column)
+    except ColumnError as error:
+        return str(error)
+    return f"must have a string or an integer as {column!r}, got {render(value, 40)}"
 
 
 def iter_members(record: Any, prefix: str = "") -> Iterator[str]:

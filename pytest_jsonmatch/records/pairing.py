@@ -33,6 +33,7 @@ from pytest_jsonmatch.records.columns import (
     ColumnSelection,
     check_selection,
     convert_cells,
+    describe_missing_id,
     find_column,
     is_listed,
     select,
@@ -346,8 +347,8 @@ class RecordPairing:
             record_id, value, _ = self._read_gold_record(record, where, index)
             if record_id is None:
                 location = f"at {where}" if where else f"record {index + 1}"
-                message = f"gold {location} has no {name} that is a string or an integer"
-                raise GoldValidationError(message, index, name)
+                reason = describe_missing_id(value, name)
+                raise GoldValidationError(f"gold {location} {reason}", index, name)
             gold = _NamedRecord(record_id, index, where, value, offset)
             if seen is not None:
                 if record_id in seen:
@@ -385,7 +386,6 @@ class RecordPairing:
 
     def _iter_answers(self, name: str) -> Iterator[_NamedRecord]:
         for index, (where, record, offset) in enumerate(self.actual, self.actual.start.records):
-            why = f"it has no {name} that is a string or an integer, so it can't be matched to a record"
             spent: Spent | None = None
             if isinstance(record, Answer):
                 spent, record = record.spent, record.value  # noqa: PLW2901 - the answer without its cost
@@ -394,12 +394,14 @@ class RecordPairing:
             try:
                 record_id, value, warnings = self._read_answer(record)
             except JsonMatchError as error:
-                record_id, value, warnings, why = None, None, (), str(error)
+                record_id, value, warnings, reason = None, None, (), str(error)
                 parsed = False if is_text else None
+            else:
+                reason = "" if record_id is not None else f"the answer {describe_missing_id(value, name)}"
             if record_id is None:
                 location = where or f"actual[{index}]"
                 self.unmatched_actual.append(location)
-                self.unreadable.append(Unreadable(location, why, parsed))
+                self.unreadable.append(Unreadable(location, reason, parsed))
             else:
                 yield _NamedRecord(record_id, index, where, value, offset, warnings, is_text, spent)
 

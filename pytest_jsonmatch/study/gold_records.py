@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
-from pytest_jsonmatch.records.columns import ColumnError, find_cluster, find_column, remove_column
+from pytest_jsonmatch.records.columns import (
+    ColumnError,
+    describe_missing_id,
+    find_cluster,
+    find_column,
+    remove_column,
+)
 from pytest_jsonmatch.records.pairing import make_gold_error, read_gold
 from pytest_jsonmatch.records.sources import RecordSource
 from pytest_jsonmatch.support.frozen import replace
@@ -85,7 +91,7 @@ def _find_id(record: JsonValue, column: str, place: str) -> str | int:
     found: Any = find_column(record, column) if type(record) is dict else MISSING
     if type(found) is str or type(found) is int:
         return found
-    raise ConfigurationError(f"{place} has no {column} that is a string or an integer")
+    raise ConfigurationError(f"{place} {describe_missing_id(record, column)}")
 
 
 class AnnotatedDocument(NamedTuple):

@@ -355,7 +355,7 @@ def bad(folder, write):
             "there are more answers than gold records; without --id they are paired by position",
         ),
         ("twins.jsonl two.jsonl --id id", "gold at twins.jsonl:2 has the same id as an earlier record: 1"),
-        ("noid.jsonl gold.jsonl --id id", "gold at noid.jsonl:1 has no id that is a string or an"),
+        ("noid.jsonl gold.jsonl --id id", "gold at noid.jsonl:1 has no 'id'; known: a"),
         ("gold.jsonl gold.jsonl --schema shop.json", "gold.jsonl:1: record 1: 'id' is not in the schema"),
         ("some empty", "empty has no JSON files (*.json, *.txt)"),
         ("some other", "no file in other has the name of a file in some"),

@@ -257,7 +257,7 @@ def test_ids_bring_records_together():
     assert sorted(map(str, result.unmatched_actual)) == ["actual[3]", "q", "x"]
     assert [str(each) for each in result.errors] == [
         "record 'y': there is no answer for it",
-        "record 'actual[3]': it has no id that is a string or an integer, so it can't be matched to a record",
+        "record 'actual[3]': the answer has no 'id'; known: v",
     ]
 
 

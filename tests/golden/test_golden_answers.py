@@ -115,7 +115,7 @@ WRONG = r"""
 actual: {file: a.txt, id: no} => 1:50: `cases_from`: the `file` of `actual` must name a .jsonl, .csv, .tsv or .json file
 actual: {file: a.jsonl} => 1:41: `cases_from`: `cases_from` has an `id` and `actual` has none; give both, or none to pair rows by position
 actual: {file: none.jsonl, id: no} => 1:50: `cases_from`: none.jsonl can't be read: no such file or directory
-actual: {file: a.jsonl, id: nr} => 1:50: `cases_from`: a.jsonl:1 has no nr that is a string or an integer
+actual: {file: a.jsonl, id: nr} => 1:50: `cases_from`: a.jsonl:1 has no 'nr'; known: no, out
 actual: {file: twice.jsonl, id: no} => 1:50: `cases_from`: twice.jsonl:2 has the same no as an earlier answer: 7
 """
 

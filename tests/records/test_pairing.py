@@ -89,9 +89,13 @@ def test_an_answer_that_cannot_be_read_is_named_by_its_line(tmp_path):
     [
         ([{"id": 1, "v": {1}}], "record 1: expected has a set at v, which has no JSON form; give a list"),
         ([{1, 2}], "record 1: expected has a set at $, which has no JSON form; give a list"),
-        ([{"id": 1.5}], "gold record 1 has no id that is a string or an integer"),
-        ([{"id": True}], "gold record 1 has no id that is a string or an integer"),
-        ([[1]], "gold record 1 has no id that is a string or an integer"),
+        ([{"id": 1.5}], "gold record 1 must have a string or an integer as 'id', got 1.5"),
+        ([{"id": True}], "gold record 1 must have a string or an integer as 'id', got true"),
+        ([{"id": None}], "gold record 1 must have a string or an integer as 'id', got null"),
+        ([{"ids": 1}], "gold record 1 has no 'id'; did you mean 'ids'?"),
+        ([{"no": 1, "v": 2}], "gold record 1 has no 'id'; known: no, v"),
+        ([{"id;v": "1;2"}], "gold record 1 has no 'id'; is the delimiter ';'?"),
+        ([[1]], "gold record 1 must be an object with the id 'id', got [1]"),
         (iter([{"id": 1}, {"id": 1}]), "gold record 2 has the same id as an earlier record: 1"),
     ],
 )

@@ -175,7 +175,7 @@ def test_sides_that_cannot_be(folder, sides, message):
 
 def test_a_record_without_an_id_and_one_that_comes_twice(write, folder):
     write(ann_jsonl=[{"id": 1}, {"k": 1}], bob_jsonl=[{"id": 1}, {"id": 1}])
-    with pytest.raises(ConfigurationError, match=r"ann.jsonl:2 has no id that is a string or an integer"):
+    with pytest.raises(ConfigurationError, match=r"ann.jsonl:2 has no 'id'"):
         measure_agreement({"ann": folder / "ann.jsonl", "bob": []}, id="id")
     with pytest.raises(ConfigurationError, match=r"^bob: the id 1 occurs twice"):
         measure_agreement({"bob": folder / "bob.jsonl", "ann": []}, id="id")

@@ -92,7 +92,7 @@ def test_what_many_records_have_says_nothing_of_one():
     ("gold", "options", "message"),
     [
         ({"g": []}, {}, "there is no gold record"),
-        ({"g": [{}]}, {"id": "id"}, "g: record 1 has no id that is a string or an integer"),
+        ({"g": [{}]}, {"id": "id"}, "g: record 1 has no 'id'"),
         ({"g": "no.jsonl"}, {}, "gold 'no.jsonl' can't be read: no such file or directory"),
     ],
 )
