@@ -8,7 +8,7 @@ import warnings
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pytest_jsonmatch.cli.arguments import FAILURE, SUCCESS, CommandError
 from pytest_jsonmatch.cli.inputs import (
@@ -53,6 +53,9 @@ from pytest_jsonmatch.support.frozen import replace
 if TYPE_CHECKING:
     from pytest_jsonmatch.engine.value.convert import JsonValue
     from pytest_jsonmatch.semantic.bench import Bench
+
+_ROWS: Final = 6
+"""The maximum number of lines of the first sentence."""
 
 
 def run(options: Namespace) -> int:
@@ -167,7 +170,9 @@ def _text(result: MatchResult, score: ScoreCheck, comparison: Comparison, option
         shown = (_without_details(block) if isinstance(block, Table) else block for block in of_fields)
         shown = (block for block in shown if options.verbose or block.level != "all")
         blocks.append(joined_blocks(shown, style))
-    message = _message(result, score, style.less(-MARGIN), options.verbose)
+    first, *others = _message(result, score, style.less(-MARGIN), options.verbose).split("\n")
+    # pytest repeats the first line in its summary, so it is one line, however long.
+    message = "\n".join([as_text(style.folded(first, _ROWS), style).rstrip("\n"), *others])
     return "\n".join([f"{message}\n", *(as_text(block, style) for block in blocks if block)])
 
 

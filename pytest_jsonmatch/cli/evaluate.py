@@ -22,13 +22,12 @@ from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.gate.gates import check_gates
 from pytest_jsonmatch.records.columns import find_column, iter_members, select, split_column
 from pytest_jsonmatch.report.absent_hint import suggest_absent
-from pytest_jsonmatch.report.blocks import Text
+from pytest_jsonmatch.report.blocks import Heading, Text
 from pytest_jsonmatch.report.build import ReportRequest, build
 from pytest_jsonmatch.report.cases_page import PageExtra
 from pytest_jsonmatch.report.corpora import details_of_records
 from pytest_jsonmatch.report.formatting import score_text
-from pytest_jsonmatch.report.styled import StyledLine
-from pytest_jsonmatch.report.terminal import report_lines
+from pytest_jsonmatch.report.terminal import block_lines, report_lines
 from pytest_jsonmatch.results.origin import with_origin
 from pytest_jsonmatch.results.record import NO_ANSWER
 from pytest_jsonmatch.results.run import RunResult
@@ -76,8 +75,8 @@ def run(options: Namespace) -> int:
     )
     write_files(options, results, report)
     style = make_style(options)
-    heading: StyledLine = [(report.title, {"bold": True})]
-    write_output(as_text([heading, *report_lines(report, style)], style))
+    heading = block_lines(Heading(report.title), style)
+    write_output(as_text([*heading, *report_lines(report, style)], style))
     passed = all(check.passed for check in checks) if gates else not run.total_errors
     return SUCCESS if passed else FAILURE
 

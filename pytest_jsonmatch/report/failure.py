@@ -104,7 +104,7 @@ def failure_message(
         subject = _subject_of(entries[0], result, places, style)
     first = headline(result, subject, threshold, failures, name, style)
     head = _also(failures, style)
-    head.append(_counts(result, style, f", in {count(places, 'place')}" if any(different) else ""))
+    head += _counts(result, style, f", in {count(places, 'place')}" if any(different) else "")
     errors = [f"comparator {error.comparator!r} at {error.path}: {error.reason}" for error in result.errors]
     tail = _notes(errors, "error: ", RED, volume, style)
     tail += _notes(result.warnings, "note: ", DIM, volume, style)
@@ -147,7 +147,7 @@ def _also(failures: Sequence[ScoreCheck], style: TerminalStyle) -> list[StyledLi
     return lines
 
 
-def _counts(result: MatchResult, style: TerminalStyle, places: str) -> StyledLine:
+def _counts(result: MatchResult, style: TerminalStyle, places: str) -> list[StyledLine]:
     counts = result.counts
     parts = ", ".join(
         f"{count(number)} {STATUS_WORDS.get(status, status)}" for status, number in counts.items()
@@ -158,7 +158,7 @@ def _counts(result: MatchResult, style: TerminalStyle, places: str) -> StyledLin
         scores = f"; precision {score_text(result.precision)}, recall {score_text(result.recall)}"
         if len(text) + len(scores) <= style.width:
             text += scores
-    return [(text, PLAIN)]
+    return style.folded(text, 2)
 
 
 def _is_empty_answer(result: MatchResult) -> bool:
@@ -242,7 +242,10 @@ def _fields(
         hint = "-v: more, -vv: all" if volume.lines < maxsize else "-vv: all"
         lines.append([(f"  {space.style.mark} and {count(places - shown)} more ({hint})", DIM)])
     if marked:
-        lines.append([("  [-only in expected-]", RED), (" ", PLAIN), ("{+only in actual+}", GREEN)])
+        expected, actual = ("[-only in expected-]", RED), ("{+only in actual+}", GREEN)
+        legend: StyledLine = [("  ", PLAIN), expected, (" ", PLAIN), actual]
+        fits = line_width(legend) <= total_width
+        lines += [legend] if fits else [[("  ", PLAIN), expected], [("  ", PLAIN), actual]]
     return lines
 
 
