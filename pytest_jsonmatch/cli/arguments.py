@@ -62,13 +62,18 @@ class Parser(argparse.ArgumentParser):
         return self.add_subparsers(metavar="COMMAND", required=True, prog=self.prog)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse arguments as argparse does; suggest the nearest name for an unknown option."""
+        """Parse arguments as argparse does; suggest the nearest name of an option, or to quote a glob."""
         parsed = super().parse_known_args(args, namespace)
         for unknown in parsed[1]:
             name = unknown.partition("=")[0]
             near = find_closest(name, self._option_string_actions) if name.startswith("-") else None
             if near is not None:
                 self.error(f"unrecognized argument: {name}; did you mean {near}?")
+        reads_globs = any("glob" in (action.help or "") for action in self._get_positional_actions())
+        if reads_globs and (files := [name for name in parsed[1] if not name.startswith("-")]):
+            self.error(
+                f"unrecognized argument: {files[0]}; if the shell expanded a glob, quote it: 'answers/*.json'"
+            )
         return parsed
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:

@@ -90,6 +90,10 @@ def test_help_names_the_commands_in_the_order_of_a_newcomer(command):
             "evaluate a b --metrik=x",
             "jsonmatch evaluate: unrecognized argument: --metrik; did you mean --metric?",
         ),
+        (
+            "evaluate a/1.json a/2.json b/1.json b/2.json --id no",
+            "jsonmatch evaluate: unrecognized argument: b/1.json; if the shell expanded a glob, quote it: 'answers/",
+        ),
         ("evalute a b", "jsonmatch: argument COMMAND: invalid choice: 'evalute'; did you mean 'evaluate'?"),
         ("study shfit", "jsonmatch study: argument COMMAND: invalid choice: 'shfit'; did you mean 'shift'?"),
         ("cases schema -o -", "jsonmatch cases schema: argument -o/--output: -: standard output is for"),
