@@ -240,9 +240,11 @@ class _AnswerSearch:
             except JsonParseError:
                 continue
             if self._want in {None, json_type(other)} and not json_equal(other, extraction.value):
+                at, beside = (strict.find_line_and_column(self._text, start) for start, _ in (chosen, span))
                 used, left = (
-                    f"{json_type(value)} at line {self._get_line(start)}"
-                    for value, (start, _) in ((extraction.value, chosen), (other, span))
+                    f"{json_type(value)} at line {line}"
+                    + (f", column {column}" if at[0] == beside[0] else "")
+                    for value, (line, column) in ((extraction.value, at), (other, beside))
                 )
                 choice = "if there are several, the largest is used, on a tie the last"
                 yield f"the {used} was used, not the {left}; {choice}"

@@ -274,7 +274,7 @@ def test_step_4_knows_strings(string):
 def test_step_4_takes_runs_of_brackets_apart():
     found = extract_json("So: [[[[1]], 2], [[3]]], or [[1]].")
 
-    used = "the array at line 1 was used, not the array at line 1"
+    used = "the array at line 1, column 5 was used, not the array at line 1, column 29"
     warning = f"{used}; if there are several, the largest is used, on a tie the last"
     assert found == Extraction([[[[1]], 2], [[3]]], "span", (4, 23), (warning,))
 
