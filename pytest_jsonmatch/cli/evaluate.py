@@ -211,4 +211,9 @@ def _notes(run: RunResult, options: Namespace, limit: int | None) -> Iterator[Te
     for kind, texts in kinds.items():
         yield from (Text(f"{kind}: {text}", _TONES[kind]) for text in texts[:limit])
         if hidden := texts[len(texts[:limit]) :]:
-            yield Text(f"… {count(len(hidden), f'more {kind}')} (-v)", "faint")
+            more = (
+                f"{count(len(hidden), 'more id')} not scored"
+                if kind == "not scored"
+                else count(len(hidden), f"more {kind}")
+            )
+            yield Text(f"… {more} (-v)", "faint")

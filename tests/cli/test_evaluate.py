@@ -278,6 +278,12 @@ def test_pipes_are_read_once(folder, command, content):
             os.close(reader)
 
 
+def test_many_answers_without_a_gold_record_are_counted(write, command):
+    records = [f'{{"id": {number}}}\n' for number in range(9)]
+    write(gold_jsonl='{"id": 0, "n": 1}\n' + records[1], answers_jsonl="".join(records))
+    assert "\n… 4 more ids not scored (-v)\n" in command(SIDES).out
+
+
 def test_nothing_in_the_data_reaches_the_terminal_as_more_than_text(write, folder, command, refused):
     gold = '{"id": "\\u001b[31mr\\u202e", "a\\ud800": "\\u0007"}\n'
     write(gold_jsonl=gold, answers_jsonl=gold.replace("u0007", "u0008"))
