@@ -79,7 +79,11 @@ def _given_rules(options: Namespace) -> dict[str, Any]:
         try:
             merge_options(Options(), {name: given[name]})
         except ConfigurationError as error:
-            raise CommandError(f"{option}: {error}") from None
+            # An error about the whole value begins with the name of the option.
+            reason = str(error)
+            named = reason.startswith((f"{name} ", f"{name}:"))
+            reason = reason.removeprefix(name) if named else f": {reason}"
+            raise CommandError(f"{option}{reason}") from None
     return given
 
 
@@ -185,7 +189,19 @@ def judge_settings(options: Namespace) -> dict[str, Any]:
             raise CommandError(f"--judge {setting!r}: {name} is given twice")
         texts[name] = value
     own = {"from": texts.pop("from")} if "from" in texts else {}
-    return {**own, **read_settings(texts)}
+    with _judge_errors():
+        return {**own, **read_settings(texts)}
+
+
+@contextmanager
+def _judge_errors() -> Iterator[None]:
+    """Name the option in errors about settings of a judge."""
+    try:
+        yield
+    except CommandError:
+        raise
+    except ConfigurationError as error:
+        raise CommandError(f"--judge: {error}") from None
 
 
 def _judge_of(settings: Mapping[str, Any]) -> Judge | None:
@@ -200,7 +216,8 @@ def _judge_of(settings: Mapping[str, Any]) -> Judge | None:
         return None
     from pytest_jsonmatch.semantic.openaijudge import make_judge
 
-    return make_judge(settings)
+    with _judge_errors():
+        return make_judge(settings)
 
 
 def _custom_judge(reference: str, mode: Any, cache: str | None, names: Collection[str]) -> Judge:
@@ -210,7 +227,7 @@ def _custom_judge(reference: str, mode: Any, cache: str | None, names: Collectio
     judge = _import_judge(reference)
     if cache is None:
         if mode == "cached" and not callable(getattr(judge, "in_mode", None)):
-            raise CommandError("the mode 'cached' needs a cache: name the file of verdicts")
+            raise CommandError("--judge: the mode 'cached' needs a cache: name the file of verdicts")
         return judge
     from pytest_jsonmatch.semantic.cache import CachedJudge
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_jsonmatch.engine.result.rows import format_rows, sum_rows
 from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
+    choose_words,
     did_you_mean,
     find_closest,
     write_argument,
@@ -42,22 +43,41 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.results.totals import Totals
 
 
+def _write_note(note: tuple[str, ...]) -> str:
+    """Return a note with its remedy, if it has one."""
+    problem, *remedies = note
+    return f"{problem}: {choose_words(*remedies)}" if remedies else problem
+
+
 def _needs_all(what: str) -> str:
     return f"{what} needs all records: use {write_argument('keep', 'all')}"
 
 
 _NOTHING_LEFT: Final = "batch errors: no leaf is left to count"
 _OF_ANSWERS: Final = {
-    "valid_rate": "no answer was validated: give a schema, and leave `validate` on",
-    "parse_rate": "no answer was text",
+    "valid_rate": ("no answer was validated", "give a schema, and leave `validate` on", "give --schema"),
+    "parse_rate": ("no answer was text",),
 }
 """Statistics about the answers themselves, with the note for a run without a value for them."""
 _UNKNOWN: Final = {
-    "seconds": "no answer has a time: return an Answer with `seconds`",
-    "cost": "no answer has a cost: return an Answer with it in `usage`",
-    "tokens": "no answer has token counts: return an Answer with them in `usage`",
+    "seconds": (
+        "no answer has a time",
+        "return an Answer with `seconds`",
+        "write `seconds` into `spent`, next to the answer",
+    ),
+    "cost": (
+        "no answer has a cost",
+        "return an Answer with it in `usage`",
+        "write `cost` into `spent`, next to the answer",
+    ),
+    "tokens": (
+        "no answer has token counts",
+        "return an Answer with them in `usage`",
+        "write `input_tokens` and `output_tokens` into `spent`, next to the answer",
+    ),
 }
-"""The note for a run without any answer that has the value, by value."""
+"""The note for a run without any answer that has the value, by value: the problem, then the remedy in Python
+and for files of answers."""
 
 
 def check_gates(
@@ -321,7 +341,7 @@ def _note(gate: Gate, results: RunResult, paths: Container[str] | None, value: f
     if name == "pass_rate":
         return f"{count(counts['passed'])} of {number}{'' if results.has_thresholds else ' with score 1'}"
     if name in _OF_ANSWERS and value is None:
-        return _OF_ANSWERS[name]
+        return _write_note(_OF_ANSWERS[name])
     if name == "parse_rate":
         return f"{counts['parsed']:,} of {count(counts['texts'], 'text')}"
     if name == "valid_rate":
@@ -346,7 +366,7 @@ _OF_RUN: Final = {"completeness": _completeness}
 def _cost_and_latency(name: str, results: RunResult) -> tuple[float | None, str]:
     value, known = results.totals.costs.compute(name)
     if value is None:
-        return None, _UNKNOWN[COST_AND_LATENCY[name].attribute]
+        return None, _write_note(_UNKNOWN[COST_AND_LATENCY[name].attribute])
     answers = results.totals.counts["answers"]
     return value, "" if known == answers else f"from {known:,} of {count(answers, 'answer')}"
 

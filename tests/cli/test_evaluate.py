@@ -143,6 +143,17 @@ def test_gates_that_need_each_record_keep_all(write, command):
         assert (ran.code, what in ran.out) == (1, True)
 
 
+def test_a_gate_without_a_value_says_how_a_file_gets_one(write, command):
+    write(gold_jsonl=[{"id": 1, "a": 1}], answers_jsonl=[{"id": 1, "a": 1}])
+    gates = {
+        "cost.total <= 1": "no answer has a cost: write `cost` into `spent`, next to the answer",
+        "latency.p95 < 3": "no answer has a time: write `seconds` into `spent`, next to the answer",
+        "valid_rate > 0": "no answer was validated: give --schema",
+    }
+    out = command(SIDES, *(part for gate in gates for part in ("--gate", gate))).out
+    assert [note in out for note in gates.values()] == [True, True, True]
+
+
 def test_missing_answers_are_no_success_and_hide_no_wrong_ones(write, command, written):
     gold = [{"id": at, "a": at, "b": 1} for at in range(30)]
     write(gold_jsonl=gold, answers_jsonl=[{**each, "a": -1} for each in gold[20:23]] + gold[23:])

@@ -108,9 +108,12 @@ def test_cached_takes_recorded_verdicts_alone(plugin, write, command):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("--judge mode=cached --judge model=m", "the mode 'cached' needs a cache: name the file of verdicts"),
-        ("--judge cache=v.jsonl", "the judge needs a model: name one, such as 'gpt-4.1-mini'"),
-        ("--judge api_key_env=KEY", "the judge needs a model: name one, such as 'gpt-4.1-mini'"),
+        (
+            "--judge mode=cached --judge model=m",
+            "--judge: the mode 'cached' needs a cache: name the file of verdicts",
+        ),
+        ("--judge cache=v.jsonl", "--judge: the judge needs a model: name one, such as 'gpt-4.1-mini'"),
+        ("--judge api_key_env=KEY", "--judge: the judge needs a model: name one, such as 'gpt-4.1-mini'"),
         (
             "--judge model=m --judge max_calls",
             "--judge must be NAME=VALUE, such as model=gpt-4.1-mini, got 'max_calls'",
@@ -118,7 +121,7 @@ def test_cached_takes_recorded_verdicts_alone(plugin, write, command):
         ("--judge model=m --judge model=n", "--judge 'model=n': model is given twice"),
         (
             "--judge model=m --judge max_cals=1",
-            "a judge has no setting 'max_cals'; did you mean 'max_calls'?",
+            "--judge: a judge has no setting 'max_cals'; did you mean 'max_calls'?",
         ),
         ("--judge from=judges:jugde", "'judges:jugde': 'judges' has no 'jugde'; did you mean 'judge'?"),
         ("--judge from=judges:number", "--judge from=judges:number is not a judge: name an"),
@@ -127,8 +130,14 @@ def test_cached_takes_recorded_verdicts_alone(plugin, write, command):
             "--judge from=judges:judge --judge base_url=http://x",
             "--judge base_url=...: a judge of your own has its",
         ),
-        ("--judge from=judges:judge --judge mode=cached", "the mode 'cached' needs a cache: name the file"),
-        ("--judge model=m --judge max_calls=many", "max_calls must be an integer, 0 or more, got 'many'"),
+        (
+            "--judge from=judges:judge --judge mode=cached",
+            "--judge: the mode 'cached' needs a cache: name the file",
+        ),
+        (
+            "--judge model=m --judge max_calls=many",
+            "--judge: max_calls must be an integer, 0 or more, got 'many'",
+        ),
     ],
 )
 def test_options_that_do_not_fit(plugin, own, refused, options, message):
