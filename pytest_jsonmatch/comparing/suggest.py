@@ -15,7 +15,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from pytest_jsonmatch.engine.comparators.kinds import ORDER, SHIFTED
-from pytest_jsonmatch.engine.plan.extend import add_transforms, extend_rule
+from pytest_jsonmatch.engine.plan.node import add_transforms
+from pytest_jsonmatch.engine.plan.options import extend_rule
 from pytest_jsonmatch.engine.result.collapse import REORDERED, collapse, sentence_of
 from pytest_jsonmatch.support.defaults import METRIC
 

@@ -17,7 +17,8 @@ from pytest_jsonmatch.engine.comparators.kinds import (
     TYPOGRAPHY,
     WHITE_SPACE,
 )
-from pytest_jsonmatch.engine.plan.extend import add_transforms, extend_rule
+from pytest_jsonmatch.engine.plan.node import add_transforms
+from pytest_jsonmatch.engine.plan.options import extend_rule
 from pytest_jsonmatch.engine.result.match import MatchResult
 from pytest_jsonmatch.engine.value.convert import MISSING
 from pytest_jsonmatch.engine.value.errors import JsonMatchError

@@ -98,4 +98,6 @@ def test_a_suggestion_extends_a_short_rule(pytester):
     sides = "actual: {id: 1, vendor: acme}\nexpected: {id: 2, vendor: ACME}\n"
     pytester.makefile(".golden.yaml", a=sides + "fields: {id: skip, vendor: exact}")
     result = pytester.runpytest()
-    result.stdout.fnmatch_lines(["E*  fields: {vendor: {compare: exact, transform: [[]casefold[]]}}"])
+    result.stdout.fnmatch_lines(
+        ["E*  fields: {id: skip, vendor: {compare: exact, transform: [[]casefold[]]}}"]
+    )

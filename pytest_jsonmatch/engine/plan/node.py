@@ -13,6 +13,7 @@ from pytest_jsonmatch.engine.plan.fieldrules import (
     get_kind,
     rules_vary_by_kind,
 )
+from pytest_jsonmatch.engine.plan.options import read_spec, read_transforms
 from pytest_jsonmatch.engine.plan.valuerules import RuleWords
 from pytest_jsonmatch.engine.value.convert import MISSING, Matcher
 from pytest_jsonmatch.engine.value.errors import ConfigurationError
@@ -20,7 +21,7 @@ from pytest_jsonmatch.engine.value.paths import ELEMENT, format_path
 from pytest_jsonmatch.support.frozen import Frozen, replace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from pytest_jsonmatch.engine.comparators.base import BoundComparator
     from pytest_jsonmatch.engine.plan.fieldrules import OpenRules, PlanBase, ValueKind
@@ -415,3 +416,40 @@ def get_weight_between(base: PlanNode, node: PlanNode) -> float:
         weight *= above.rules.weight
         above = above.parent
     return weight
+
+
+def add_transforms(rule: Mapping[str, Any], node: PlanNode) -> dict[str, Any]:
+    """Return a rule for a place, with the transforms that apply there before those of the rule.
+
+    A rule's transforms would otherwise replace those of weaker rules, of the schema and of the metric.
+    """
+    if "transform" not in rule:
+        return dict(rule)
+    earlier = _list_transforms(node)
+    added = read_transforms("transform", rule["transform"])
+    return {**rule, "transform": [*earlier, *(spec for spec in added if spec not in earlier)]}
+
+
+def _list_transforms(node: PlanNode) -> list[Any]:
+    """Return the transforms at a place as they are written in a rule, a schema or an option."""
+    place: PlanNode | None = node
+    options = node.plan.options
+    while place is not None:
+        words = [
+            options.fields[rule.pattern.text]
+            for rule in place.open_rules
+            if rule.words.transform is not None and rule.pattern.accepts(rule.positions)
+        ]
+        if place.spec.schema is not None:
+            words.insert(0, place.spec.schema.rules)
+        listed = [each["transform"] for each in words if "transform" in each]
+        if listed:
+            # Texts are parsed at the place of the rule only, not below it.
+            specs = read_transforms("transform", listed[-1])
+            return [
+                spec
+                for spec in specs
+                if place is node or read_spec("transform", spec, "transform").name != "parse_json"
+            ]
+        place = place.parent
+    return list(options.transform)

@@ -558,6 +558,27 @@ def read_rule(where: str, value: Any) -> dict[str, Any]:
     return rule
 
 
+def extend_rule(given: Any, added: Any) -> dict[str, Any]:
+    """Return a rule of `fields` with the words of another in addition; of a word in both, that of `added`.
+
+    >>> extend_rule({"weight": 2, "tolerance": 1}, "amount"), extend_rule("amount", {"tolerance": 1})
+    ({'weight': 2, 'compare': 'amount'}, {'tolerance': 1})
+    """
+    words = _list_words(added)
+    extended = {**_list_words(given), **words}
+    for word, other in (("compare", "tolerance"), ("tolerance", "compare")):
+        if word in words:
+            extended.pop(other, None)
+    return extended
+
+
+def _list_words(rule: Any) -> dict[str, Any]:
+    """Return a rule as a mapping."""
+    if isinstance(rule, str):
+        return {"skip": True} if rule == SKIP else {"compare": rule}
+    return dict(rule)
+
+
 def _read_skip(name: str, value: Any) -> tuple[str, ...]:
     if not isinstance(value, (list, tuple)) or not all(isinstance(text, str) for text in value):
         raise ConfigurationError(
