@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
 from pytest_jsonmatch.comparing.running import WrittenRule, current_run
 from pytest_jsonmatch.engine.value.errors import (
@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 
 Locate: TypeAlias = "Callable[[FieldResult], str | None]"
 """Returns "file:line" of a field."""
+_YAML_1_1: Final[Mapping[str, bool]] = {
+    **dict.fromkeys(("yes", "y", "on", "true"), True),
+    **dict.fromkeys(("no", "n", "off", "false"), False),
+}
+"""What words in YAML 1.1 mean that are text in YAML 1.2."""
 
 
 def assert_json_match(
@@ -358,6 +363,7 @@ def _format_failure(request: ComparisonRequest, result: MatchResult, locate: Loc
     if failures or result.errors:
         yield _format_message(request, result, failures, locate)
     yield from _format_violations(result)
+    yield from _hint_at_expected(request, result)
     yield from _format_unmatched(result, failures)
     yield from _hint_at_aliases(request, result)
     yield from _hint_at_absent(request, result)
@@ -411,6 +417,33 @@ def _hint_at_swap(result: MatchResult, actual: object) -> Iterator[str]:
         yield "actual is a path, compared as text; pass the content of the file: path.read_text()"
     elif result.counts.keys() == {"match", "hallucination"}:
         yield "expected is inside actual: if the two were swapped, write actual first"
+
+
+def _hint_at_expected(request: ComparisonRequest, result: MatchResult) -> Iterator[str]:
+    """Yield a hint at each value of expected that differs, and that YAML or the schema shows to be wrong."""
+    from pytest_jsonmatch.engine.score.field import MATCHER, get_expected_keys
+    from pytest_jsonmatch.engine.value.paths import format_path
+    from pytest_jsonmatch.engine.value.text import render
+    from pytest_jsonmatch.report.escape import printable
+
+    wrong = {
+        format_path(get_expected_keys(field)): field
+        for field in result.field_results
+        if field.status == "mismatch" and field.comparator != MATCHER
+    }
+    if not wrong:
+        return
+    for path, field in wrong.items() if request.write_change is not None else ():
+        meant = _YAML_1_1.get(field.expected.lower()) if type(field.expected) is str else None
+        if meant is not None and type(field.actual) is bool:
+            yield printable(f"{path}: {render(field.expected)} is text; write the boolean as {render(meant)}")
+            return
+    schema = request.comparer.plan.schema
+    if request.options["validate"] == "off" or schema is None or schema.violations is None:
+        return
+    for violation in schema.violations(result.documents[0]) or ():
+        if violation.partition(": ")[0] in wrong:
+            yield printable(f"expected is not valid by the schema: {violation}")
 
 
 def _hint_at_aliases(request: ComparisonRequest, result: MatchResult) -> Iterator[str]:

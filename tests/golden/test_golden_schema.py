@@ -83,6 +83,23 @@ def test_a_pydantic_model(pytester, write):
         assert message in reported
 
 
+def test_an_expected_value_that_the_schema_does_not_allow_is_shown(pytester, golden):
+    golden(
+        "schema: {properties: {paid: {type: boolean}, n: {type: integer}, at: {type: string}}}\ncases:\n"
+        "- {id: word, actual: {paid: false}, expected: {paid: no}}\n"
+        "- {id: text, actual: {n: 1, at: x}, expected: {n: '1', at: y}}\n"
+        "- {id: matcher, actual: {n: 1}, expected: {n: {$range: [5, 9]}}}\n"
+        "- {id: other, actual: {n: 1, at: x}, fields: {n: numeric}, expected: {n: '1', at: y}}\n"
+    )
+    outcome = pytester.runpytest()
+    outcome.assert_outcomes(failed=4)
+    hints = [line for line in outcome.outlines if "expected is not" in line or "is text;" in line]
+    assert hints == [
+        'E   paid: "no" is text; write the boolean as false',
+        'E   expected is not valid by the schema: n: "1" is not of type "integer"',
+    ]
+
+
 @pytest.mark.parametrize("row", ERRORS.strip().splitlines())
 def test_what_is_wrong_is_reported_at_its_line(pytester, golden, row):
     lines, reported = row.replace("\\n", "\n").split(" | ")
