@@ -128,7 +128,7 @@ def describe_missing_id(record: Any, column: str) -> str:
     """Return why a record has no valid id in a column, to follow "the answer".
 
     >>> describe_missing_id({"no": 7}, "nr"), describe_missing_id({"no": 1.5}, "no")
-    ("has no 'nr'; did you mean 'no'?", "must have a string or an integer as 'no', got 1.5")
+    ("has no 'nr'; known: no", "must have a string or an integer as 'no', got 1.5")
     """
     plain = record
     if type(record) is not dict:
