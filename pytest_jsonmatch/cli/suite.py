@@ -12,7 +12,7 @@ import pytest
 
 from pytest_jsonmatch.cli.arguments import CommandError
 from pytest_jsonmatch.engine.value.convert import MISSING
-from pytest_jsonmatch.engine.value.errors import JsonMatchError
+from pytest_jsonmatch.engine.value.errors import JsonMatchError, write_arguments_as
 from pytest_jsonmatch.engine.value.text import count
 from pytest_jsonmatch.golden.checking import make_trial
 from pytest_jsonmatch.golden.collector import GoldenFile, golden_case_of
@@ -60,7 +60,7 @@ def _collect(paths: list[str]) -> CollectedSuite:
     """Collect the cases of a suite with pytest, and try them."""
     suite = CollectedSuite()
     output = StringIO()
-    with redirect_stdout(output), redirect_stderr(output):
+    with redirect_stdout(output), redirect_stderr(output), write_arguments_as("python"):
         code = pytest.main([*_ARGUMENTS, *paths], plugins=[suite])
     if code in _BROKEN:
         lines = output.getvalue().splitlines()

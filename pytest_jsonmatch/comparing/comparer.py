@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Mapping
 from functools import lru_cache, partial
 from types import MappingProxyType
@@ -21,11 +20,11 @@ from pytest_jsonmatch.engine.value.convert import MISSING, to_json_value
 from pytest_jsonmatch.engine.value.errors import (
     ConfigurationError,
     JsonMatchError,
-    JsonMatchWarning,
     JsonParseError,
     RootTypeError,
     UnlistedFieldError,
     choose_words,
+    warn_caller,
 )
 from pytest_jsonmatch.engine.value.matchers import to_expected
 from pytest_jsonmatch.engine.value.paths import ELEMENT
@@ -79,15 +78,11 @@ class Comparer:
         """Warn that answers are not validated if they should be, but there is no schema."""
         if self.validate != "report" or self.plan.schema is not None:
             return
-        level, frame = 1, sys._getframe()  # noqa: SLF001 - inspect.currentframe() may be None
-        while frame.f_back is not None and frame.f_globals["__name__"].startswith("pytest_jsonmatch."):
-            level, frame = level + 1, frame.f_back
         problem = choose_words(
             "validate is 'report', but there is no schema to validate against",
             "there is no --schema to validate answers against",
         )
-        message = f"{problem}: nothing is validated"
-        warnings.warn(message, JsonMatchWarning, stacklevel=level)
+        warn_caller(f"{problem}: nothing is validated")
 
     @classmethod
     def of(cls, metric: str, options: Mapping[str, Any] = _NO_OPTIONS) -> Comparer:

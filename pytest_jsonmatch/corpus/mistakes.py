@@ -62,12 +62,12 @@ def find_mistakes(run: RunResult, answers: Any, gold: Any, reading: Reading) -> 
     is_swapped = not has_few and are_swapped(answers, gold, reading)
     samples = _read_samples(answers, gold, reading) if run.mean_score <= _LOW else None
     arguments = {} if samples is None else find_fitting_arguments(*samples, reading)
-    shown = choose_words(", ", " ").join(write_argument(*argument) for argument in arguments.items())
+    shown = _write(arguments)
     if is_swapped:
         parsing = f" If not, parse their JSON text with {shown}" if "fields" in arguments else ""
         yield f"{names[1]} look like answers: {SWAPPED}{parsing}"
     elif arguments:
-        yield f"{names[0]} and {names[1]} have different forms; they are alike with {shown}"
+        yield _describe_forms(names, arguments)
     elif samples is not None and compare_other_kinds(*samples, reading):
         column = f"name the column of the answer with {name_argument('actual')}"
         yield f"{names[0]} are objects, but what is expected in {names[1]} is not: {column}"
@@ -80,6 +80,23 @@ def find_mistakes(run: RunResult, answers: Any, gold: Any, reading: Reading) -> 
         yield f"{names[0]} and {names[1]} share no field: {_SWAPPED}{columns}?"
     elif reading.id is None and run.total_records <= _MOST_READ:
         yield from _find_order(answers, gold, reading)
+
+
+def _write(arguments: Mapping[str, Any]) -> str:
+    return choose_words(", ", " ").join(write_argument(*argument) for argument in arguments.items())
+
+
+def _describe_forms(names: tuple[str, str], arguments: Mapping[str, Any]) -> str:
+    return f"{names[0]} and {names[1]} have different forms; they are alike with {_write(arguments)}"
+
+
+def find_other_forms(answers: Any, gold: Any, reading: Reading) -> str | None:
+    """Return a message about columns in which answers and gold are much more alike than in those compared."""
+    samples = _read_samples(answers, gold, reading)
+    arguments = {} if samples is None else find_fitting_arguments(*samples, reading)
+    if not arguments:
+        return None
+    return _describe_forms((_name(answers, "the answers"), _name(gold, "the gold records")), arguments)
 
 
 def _read_samples(answers: Any, gold: Any, reading: Reading) -> tuple[list[Any], list[Any]] | None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
+from pytest_jsonmatch.corpus.mistakes import find_other_forms
 from pytest_jsonmatch.engine.score.field import BATCH_ERROR, HALLUCINATION, MATCH, MISMATCH
 from pytest_jsonmatch.engine.value.convert import MISSING, get_value
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, name_argument
@@ -200,9 +201,10 @@ def measure_confidence(
         without += values.count(MISSING)
     if not collector.total.confidences:
         where = f"at {confidence!r}" if confidence != _INLINE else 'as {"value": ..., "confidence": ...}'
+        forms = find_other_forms(answers, gold, reading)
         raise ConfigurationError(
             f"no value in the answers to {count(records, 'record')} has a confidence; these were looked for "
-            f"{where}"
+            f"{where}{'' if forms is None else f'; {forms}'}"
         )
     compare.warn()
     notes += _notes(collector, without)

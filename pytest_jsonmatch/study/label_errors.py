@@ -9,10 +9,11 @@ from math import fsum, log2, log10
 from operator import eq
 from typing import TYPE_CHECKING, Any, Final, final
 
+from pytest_jsonmatch.corpus.mistakes import find_other_forms
 from pytest_jsonmatch.engine.score.field import MATCH, OMISSION, UNCOUNTED
 from pytest_jsonmatch.engine.value.convert import MISSING, get_value, replace_value
 from pytest_jsonmatch.engine.value.equality import json_equal
-from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError
+from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, warn_caller
 from pytest_jsonmatch.engine.value.paths import format_path, parse_path
 from pytest_jsonmatch.engine.value.text import count, render
 from pytest_jsonmatch.records.pairing import Reading
@@ -200,6 +201,9 @@ def audit_gold(
     for chunk in split_chunks(pair_answers(answers, gold, reading, compare, notes), len(answers)):
         auditor.add(chunk, compare)
     compare.warn()
+    for records in answers.values():
+        if (text := find_other_forms(records, gold, reading)) is not None:
+            warn_caller(text)
     return auditor.result(notes)
 
 

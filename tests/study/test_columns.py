@@ -9,7 +9,7 @@ import random
 import pandas as pd
 import pytest
 
-from pytest_jsonmatch import ConfigurationError, GoldValidationError
+from pytest_jsonmatch import ConfigurationError, GoldValidationError, JsonMatchWarning
 from pytest_jsonmatch.study import (
     audit_gold,
     measure_agreement,
@@ -146,3 +146,15 @@ def test_a_column_that_is_not_there():
         audit_gold({"a": gold, "b": gold}, gold, id="no", expected="glod")
     with pytest.raises(ConfigurationError, match="old: record 1 has no 'nr'"):
         measure_shift([{"nr": 1}], gold, id="nr")
+
+
+def test_a_column_of_answers_that_is_not_named_is_found():
+    gold = [{"id": f"r{number}", "gold": {"total": number}} for number in range(5)]
+    answers = [{"id": each["id"], "output": each["gold"]} for each in gold]
+    forms = "the answers and the gold records have different forms; they are alike with actual='output'"
+    columns = {"id": "id", "expected": "gold"}
+    with pytest.warns(JsonMatchWarning, match=f"^{forms}$") as caught:
+        audit_gold({"a": answers, "b": answers}, gold, **columns)
+    assert [warning.filename for warning in caught] == [__file__] * 2
+    with pytest.raises(ConfigurationError, match=f"has a confidence; .*; {forms}$"):
+        measure_confidence(answers, gold, confidence="sure.{path}", **columns)

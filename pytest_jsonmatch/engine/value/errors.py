@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -182,6 +184,14 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str:
         return ""
     more = [f"{len(names) - _MOST_KNOWN + 1} more"] if len(names) > _MOST_KNOWN else []
     return f"; known: {', '.join([*names[: _MOST_KNOWN - len(more)], *more])}"
+
+
+def warn_caller(message: str) -> None:
+    """Issue a `JsonMatchWarning` at the line that called this package."""
+    level, frame = 1, sys._getframe()  # noqa: SLF001 - inspect.currentframe() may be None
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("pytest_jsonmatch."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, JsonMatchWarning, stacklevel=level)
 
 
 # -- arguments in messages ---------------------------------------------------------------------------------
