@@ -19,6 +19,8 @@ _NEITHER = "neither is a phone number with a country code; "
     ("name", "params", "expected", "actual", "reason"),
     [
         ("exact", {}, "30", 30, "number as text"),
+        ("exact", {}, False, "false", "boolean as text"),
+        ("binary", {}, "True", True, "boolean as text"),
         ("exact", {}, None, "x", "extra value"),
         (None, {}, [1], {"a": 1}, "array against object"),
         ("mine", {}, True, 1, "boolean against number"),

@@ -15,6 +15,7 @@ from pytest_jsonmatch.engine.comparators.codes import make_identifier_reader, ma
 from pytest_jsonmatch.engine.comparators.dates import make_date_reader
 from pytest_jsonmatch.engine.comparators.kinds import (
     FEW_CHARACTERS,
+    NUMBER_AS_TEXT,
     OTHER_VALUE,
     find_kind,
 )
@@ -124,6 +125,8 @@ def _explain_values(name: str | None, params: Params, expected: JsonValue, actua
     kind, other = json_type(expected), json_type(actual)
     if kind != other:
         proven = find_kind(expected, actual)
+        if proven == NUMBER_AS_TEXT and "boolean" in {kind, other}:
+            return "boolean as text"
         return f"{kind} against {other}" if proven == OTHER_VALUE else proven
     if name is not None and name not in _PLAIN:
         return None
