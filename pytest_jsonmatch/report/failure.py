@@ -501,7 +501,7 @@ def _values(field: FieldResult, space: Space) -> list[StyledLine]:
 def _notes(
     entries: Sequence[str], label: str, markup: Markup, volume: _Volume, style: TerminalStyle
 ) -> list[StyledLine]:
-    most, rows = (_NOTES, 2) if volume.lines < maxsize else (volume.fields, 5)
+    most, rows = (_NOTES, 3) if volume.lines < maxsize else (volume.fields, 5)
     indent = " " * len(label)
     lines: list[StyledLine] = []
     for entry in entries[:most]:

@@ -670,3 +670,13 @@ def test_arrays_that_are_not_compared_by_position_have_no_order():
 def test_the_first_line_tells_values_apart_that_look_equal():
     line = message({"x": COMPOSED}, {"x": DECOMPOSED}, metric="leaf_f1").split("\n")[0]
     assert line == r'x "cafe\u0301" -> "caf\xe9" (leaf_f1 0.00 < 1.00)'
+
+
+def test_a_note_about_a_key_is_whole_on_80_columns():
+    expected, actual = ({"order_items": [{"sku": sku, "n": 1} for sku in skus]} for skus in ("aa", "ab"))
+    options = {"fields": {"order_items": {"align": {"key": "sku"}}}}
+    assert lines(message(actual, expected, options=options, metric="leaf_f1"))[-3:] == lines("""
+note: order_items: elements are paired by their member 'sku'; 1 element
+      of expected can't be paired, the first is order_items[1]: 'sku' is
+      a duplicate
+""")
