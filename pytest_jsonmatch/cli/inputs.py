@@ -237,7 +237,7 @@ def read_config(source: str) -> dict[str, Any]:
     if not config.keys().isdisjoint(FILE_KEYS - set(OPTION_NAMES)):
         return _read_golden_rules(config, source)
     try:
-        with write_arguments_as("file"):
+        with write_arguments_as("options"):
             merge_options(Options(), config)
     except ConfigurationError as error:
         raise CommandError(f"{name}: {error}") from None
@@ -273,7 +273,7 @@ def _read_golden_rules(config: dict[str, Any], source: str) -> dict[str, Any]:
             )
         check = KEYS[key].check if key in KEYS and key not in {"expected", "marks"} else None
         try:
-            with write_arguments_as("file"):
+            with write_arguments_as("case"):
                 if check is not None:
                     check(value)
         except InvalidValueError as error:

@@ -48,7 +48,7 @@ def check_case(
         None); and the field that the message shows first, if it shows any.
     """
     begin()
-    with write_arguments_as("file"):
+    with write_arguments_as("case"):
         request = _make_request(case, actual, case.expected, rules)
         result, failure = check(request, locate)
     failures = find_failures(result, request.limits)
@@ -107,9 +107,10 @@ def make_comparer(case: GoldenCase) -> Comparer:
     """Return the comparer of a golden case; raise JsonMatchError if the case's settings are invalid."""
     from pytest_jsonmatch.comparing.comparer import check_judge
 
-    request = _make_request(case, None, None)
-    check_judge(request.judge)
-    return request.comparer
+    with write_arguments_as("case"):
+        request = _make_request(case, None, None)
+        check_judge(request.judge)
+        return request.comparer
 
 
 def _make_request(

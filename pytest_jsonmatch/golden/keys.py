@@ -154,7 +154,7 @@ def _pattern(pattern: str, *steps: str) -> None:
 def _check_with_engine(steps: Steps, read: Callable[..., object], *arguments: object) -> None:
     """Raise the error that a comparison would raise for a value, at the steps to it."""
     try:
-        with write_arguments_as("file"):
+        with write_arguments_as("case"):
             read(*arguments)
     except ConfigurationError as error:
         raise InvalidValueError(f": {error}", *steps) from None

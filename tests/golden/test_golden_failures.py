@@ -263,3 +263,20 @@ def test_a_file_that_is_not_valid_survives_a_missing_fixture_too(pytester, golde
 def test_no_carets_stand_below_the_yaml(pytester, golden):
     golden(RECEIPT)
     assert not [line for line in failures(pytester.runpytest("--tb=short")) if set(line.strip()) <= set("^~")]
+
+
+@pytest.mark.parametrize(
+    ("options", "remedy"),
+    [
+        ("{extra: count, reduce: ratio}", "give options: {extra: ignore}"),
+        (
+            "{transform: parse_json}",
+            'such as fields: {"calls[[]].arguments": {"transform": [[]"parse_json"]}}',
+        ),
+        ("{fields: {a: semantic}}", "register one, or set jsonmatch_judge (docs/judge.md)"),
+    ],
+)
+def test_an_error_that_two_settings_cause_is_mended_by_keys_of_the_file(pytester, golden, options, remedy):
+    where = options[1:-1] if "fields" in options else f"options: {options}"
+    golden(f"cases:\n  - id: one\n    actual: {{a: x}}\n    expected: {{a: y}}\n    {where}\n")
+    pytester.runpytest().stdout.fnmatch_lines([f"E *a.golden.yaml:*{remedy}"])

@@ -21,11 +21,14 @@ _MIN_SECRET: Final = 6
 _LONGEST_MESSAGE: Final = 500
 _MOST_KNOWN: Final = 40
 """The maximum number of known names to list in a hint."""
-ArgumentForm: TypeAlias = Literal["python", "command", "file"]
-"""How messages write arguments: as Python code, options of the command, or keys of a file of rules."""
+ArgumentForm: TypeAlias = Literal["python", "command", "options", "case"]
+"""How messages write arguments: as Python code, options of the command, or keys of a file: a mapping of
+options, or a golden case."""
 _FORM: Final[ContextVar[ArgumentForm]] = ContextVar("jsonmatch_argument_form", default="python")
 _LISTS: Final = frozenset({"absent"})
 """Options whose value is a JSON list; other options with several values are repeated."""
+_KEYS_OF_CASES: Final = frozenset({"accept", "fields", "metric", "schema", "skip"})
+"""Arguments that are keys of a golden case; other arguments are members of its `options`."""
 
 
 class JsonMatchError(Exception):
@@ -208,8 +211,9 @@ def write_arguments_as(form: ArgumentForm) -> Iterator[None]:
 
 
 def choose_words(python: str, command: str, file: str | None = None) -> str:
-    """Return the words of the current form; by default, a file has those of Python."""
-    return {"python": python, "command": command, "file": python if file is None else file}[_FORM.get()]
+    """Return the words of the current form; by default, files have those of Python."""
+    form = _FORM.get()
+    return command if form == "command" else python if form == "python" or file is None else file
 
 
 def name_argument(name: str) -> str:
@@ -230,14 +234,17 @@ def write_argument(name: str, value: object) -> str:
     >>> with write_arguments_as("command"):
     ...     write_argument("keep", "all"), write_argument("fields", {"PATTERN": {"weight": 2}})
     ('--keep all', '--fields \'PATTERN={"weight": 2}\'')
-    >>> with write_arguments_as("file"):
-    ...     write_argument("arrays", {"key": "NAME"})
-    'arrays: {"key": "NAME"}'
+    >>> with write_arguments_as("case"):
+    ...     write_argument("extra", "ignore"), write_argument("fields", {"PATTERN": {"weight": 2}})
+    ('options: {extra: ignore}', 'fields: {"PATTERN": {"weight": 2}}')
     """
     form = _FORM.get()
     if form == "python":
         return f"{name}={value!r}"
-    return _write_option(name, value) if form == "command" else f"{name}: {_as_json(value)}"
+    if form == "command":
+        return _write_option(name, value)
+    member = f"{name}: {_as_json(value)}"
+    return f"options: {{{member}}}" if form == "case" and name not in _KEYS_OF_CASES else member
 
 
 def _option(name: str) -> str:
