@@ -84,12 +84,15 @@ def raise_at(
 def _make_quotable(lines: Sequence[str], start: int, position: Position) -> list[str]:
     """Return the lines of a file so that pytest can quote those from `start` to that of `position`.
 
-    Long lines are cut. pytest parses quoted lines as Python: it fails on NUL characters and (Python's parser
-    itself) on some 100 nested brackets, and it quotes whole statements. So NUL characters are replaced, and
-    the lines to quote, and the first one, begin with a blank: that is a syntax error in Python, at which it
-    stops parsing.
+    Long lines are cut. pytest parses quoted lines as Python: it fails on NUL characters, on surrogates and
+    (Python's parser itself) on some 100 nested brackets, and it quotes whole statements. So such characters
+    are replaced, and the lines to quote, and the first one, begin with a blank: that is a syntax error in
+    Python, at which it stops parsing.
     """
-    quoted = [line.replace("\0", "\N{SYMBOL FOR NULL}") for line in lines]
+    quoted = [
+        line.replace("\0", "\N{SYMBOL FOR NULL}").encode("utf-8", "backslashreplace").decode()
+        for line in lines
+    ]
     first = next((index for index, line in enumerate(quoted) if line.strip() and line.lstrip()[0] != "#"), 0)
     for index in {first, *range(start - 1, position.line)} & {*range(len(quoted))}:
         text = quoted[index].rstrip("\r\n")

@@ -231,6 +231,19 @@ def test_a_row_of_csv_that_is_no_case(cases):
     }
 
 
+@pytest.mark.parametrize("table", ["gold.csv", "gold.jsonl"])
+def test_a_row_that_is_not_utf_8_can_be_quoted(pytester, golden, table):
+    rows = {
+        "gold.csv": b"no,a\nx,caf\xe9\ny,1\n",
+        "gold.jsonl": b'{"no": "x", "a": "caf\xe9"}\n{"no": "y", "a": "1"}\n',
+    }
+    pytester.path.joinpath(table).write_bytes(rows[table])
+    golden(f"cases_from: {{file: {table}, id: no, expected: a, actual: a}}\n")
+    outcome = pytester.runpytest()
+    outcome.assert_outcomes(passed=1, errors=1)
+    outcome.stdout.re_match_lines([r">   .*caf.*", f"E   {table}:[12]:.* UTF-8.*"])
+
+
 def test_the_name_of_a_broken_row_may_be_taken(cases):
     found = cases("id: no", '{"no": "line-2"}\n{"no": \n')
     assert list(found) == ["line-2", "line-2+"]
