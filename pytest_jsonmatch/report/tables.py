@@ -40,8 +40,8 @@ def tag_blocks(results: RunResult, name: str, *, fields: bool = True) -> Iterato
     parts = dict(split_by_tag(results, name))
     if not parts:
         known = {tag.partition("=")[0] for tag in results.tags}
-        text = f"nothing has a tag {name!r}{did_you_mean(name, known)}" if known else "nothing has any tag"
-        yield Text(text, "open")
+        missing = f"a tag {name!r}{did_you_mean(name, known)}" if known else f"any tag, not even {name!r}"
+        yield Text(f"no {results.noun} has {missing}", "open")
         return
     noun = results.noun
     rows = [

@@ -92,8 +92,10 @@ def _lines(
         return blocks_lines(session.verdict.report, style, is_brief=is_brief)
     single = _single_assertions(cases, session) if is_brief is None else set()
     tabled = _report(session, [case for case in cases if case.id not in single])
-    others = _report(session, [case for case in cases if case.id in single])
     lines = blocks_lines(tabled, style, is_brief=is_brief)
+    if not single:
+        return lines
+    others = _report(session, [case for case in cases if case.id in single])
     return [*lines, *joined_blocks(brief_blocks(others), style)]
 
 

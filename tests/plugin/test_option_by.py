@@ -68,7 +68,7 @@ def test_a_case_without_the_tag_is_counted(suite):
 
 def test_a_name_that_no_tag_has(suite):
     run = suite.runpytest("--jsonmatch-by=sauce")
-    run.stdout.fnmatch_lines(["nothing has a tag 'sauce'; did you mean 'source'?"])
+    run.stdout.fnmatch_lines(["no case has a tag 'sauce'; did you mean 'source'?"])
 
 
 @pytest.mark.parametrize(
@@ -310,3 +310,11 @@ def test_at_most_eight_values_of_a_fixture_are_compared(pytester, number):
     run = pytester.runpytest("-v", "--jsonmatch-by=prompt")
     message = [line for line in run.outlines if re.match(r"v\d against v0", line)]
     assert len(message) == (number - 1 if number == 8 else 0)
+
+
+def test_a_run_without_tags_says_so_once(pytester):
+    pytester.makepyfile(
+        "from pytest_jsonmatch import assert_json_match\ndef test_it():\n    assert_json_match({}, {'a': 1})\n"
+    )
+    lines = pytester.runpytest("--jsonmatch-by=lang").outlines
+    assert [line for line in lines if "any tag" in line] == ["no case has any tag, not even 'lang'"]

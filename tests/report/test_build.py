@@ -311,8 +311,8 @@ def test_statistics_by_a_tag_name_their_scope():
     scan, phone = ({"source": name} for name in ("scan", "phone"))
     cases = [case("a", GOLD, tags=scan), case("b", WRONG, tags=phone), case("c", GOLD)]
     assert shown(*cases, by=["source"])[:5:4] == ["by source, mean over cases", "1 case without this tag"]
-    assert shown(*cases, by=["sauce"]) == ["nothing has a tag 'sauce'; did you mean 'source'?"]
-    assert shown(cases[2], by=["sauce"]) == ["nothing has any tag"]
+    assert shown(*cases, by=["sauce"]) == ["no case has a tag 'sauce'; did you mean 'source'?"]
+    assert shown(cases[2], by=["sauce"]) == ["no case has any tag, not even 'sauce'"]
 
 
 def test_cost_and_latency_by_model():
