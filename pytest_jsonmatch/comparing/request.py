@@ -131,8 +131,8 @@ def resolve(
     given = {key: value for key, value in (("metric", metric), ("threshold", threshold)) if value is not None}
     settings: dict[str, Any] = {"metric": METRIC, "threshold": THRESHOLD, **defaults, **given}
     metric, limits = settings.pop("metric"), _read_limits(settings.pop("threshold"))
-    _check_arguments(options, name)
     merged = {**settings, **options}
+    _check_arguments(merged, name)
     merged.setdefault("validate", "off" if merged.get("schema") is None else "report")
     ini_skips = 0 if run is None else _add_ini_skips(merged, run)
     judge = merged.pop("judge", None)

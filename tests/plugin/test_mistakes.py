@@ -15,6 +15,16 @@ def test_a_misspelt_argument():
     assert str(caught.value) == "unknown argument 'treshold'; did you mean 'threshold'?"
 
 
+def test_a_misspelt_argument_of_a_mark(pytester, python):
+    python("""
+        @pytest.mark.jsonmatch(treshold=0.5)
+        def test_it():
+            assert_json_match({}, {})
+        """)
+    outcome = pytester.runpytest()
+    outcome.stdout.fnmatch_lines("E *: unknown argument 'treshold'; did you mean 'threshold'[?]")
+
+
 @pytest.mark.parametrize(
     ("actual", "error", "message"),
     [
