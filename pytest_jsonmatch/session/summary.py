@@ -65,7 +65,7 @@ def show(terminalreporter: pytest.TerminalReporter, session: Session) -> None:
         counts = ", ".join(f"{number} {reason}" for reason, number in session.finished.left_out.items())
         terminalreporter.write_line(f"not counted above: {counts}")
     if comparisons and (number := session.finished.failed_before):
-        terminalreporter.write_line(f"{number} {FAILED_BEFORE}: 0 in means over cases, in no field")
+        terminalreporter.write_line(f"{number} {FAILED_BEFORE}, which counts as 0 in means over cases")
     if comparisons:
         config.hook.pytest_jsonmatch_summary(results=comparisons, terminalreporter=terminalreporter)
     if session.has_only_gates and not verdict.gates:

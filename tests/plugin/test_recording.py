@@ -304,6 +304,6 @@ def test_a_test_that_failed_before_comparing_counts_0_and_the_summary_says_so(py
     (pytester.path / "a.golden.yaml").write_text(cases)
     outcome = pytester.runpytest()
     outcome.stdout.fnmatch_lines(
-        ["mean over cases: score 0.50*", "1 failed before comparing: 0 in means over cases, in no field"]
+        ["mean over cases: score 0.50*", "1 failed before comparing, which counts as 0 in means over cases"]
     )
     outcome.stdout.no_fnmatch_line("not counted above*")
