@@ -42,6 +42,7 @@ WRONG = """
 numeric {"tolerence": {"rel": 0.1}} comparator 'numeric' has no parameter 'tolerence'; did you mean 'tolerance'?
 numeric {"tolerance": {"relative": 0.1}} the tolerance of comparator 'numeric' has no parameter 'relative'; known: abs, rel
 numeric {"tolerance": "x"} comparator 'numeric': 'tolerance' must be a finite number, 0 or more, got 'x'
+numeric {"tolerance": "5 %"} comparator 'numeric': 'tolerance' must be a number or a mapping, got '5 %' (for 5 % of expected, set 'rel' to 0.05)
 numeric {"tolerance": {"abs": -1}} comparator 'numeric': 'abs' must be a finite number, 0 or more, got -1
 numeric {"tolerance": {"rel": true}} comparator 'numeric': 'rel' must be a finite number, 0 or more, got True
 numeric {"tolerance": {"rel": NaN}} comparator 'numeric': 'rel' must be a finite number, 0 or more, got nan

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import decimal
 import math
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -16,6 +17,7 @@ from pytest_jsonmatch.engine.comparators.base import Comparator, Scoring
 from pytest_jsonmatch.engine.comparators.equality import make_equality, score_equality
 from pytest_jsonmatch.engine.comparators.parameters import check_names, get_required, read_number
 from pytest_jsonmatch.engine.value.equality import make_json_key
+from pytest_jsonmatch.engine.value.errors import ConfigurationError
 from pytest_jsonmatch.engine.value.text import to_number
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 # `Any` to type checkers: operations that two of these do not support raise errors, which are caught.
 Number: TypeAlias = "JsonValue"
 
+_PERCENT: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?%")
 _ALMOST_ONE: Final = math.nextafter(1.0, 0.0)
 _ZERO: Final = 1e-12
 _EXACT_INTEGER: Final = 2**53
@@ -173,6 +176,12 @@ def read_tolerance(owner: str, given: object) -> tuple[float | None, float | Non
     """
     tolerance = {} if given is None else given
     if not isinstance(tolerance, Mapping):
+        if isinstance(tolerance, str) and (percent := _PERCENT.fullmatch(tolerance)):
+            share = float(percent[1]) / 100
+            raise ConfigurationError(
+                f"{owner}: 'tolerance' must be a number or a mapping, got {tolerance!r} "
+                f"(for {percent[1]} % of expected, set 'rel' to {share:g})"
+            )
         return None, read_number(owner, "tolerance", tolerance)
     check_names(f"the tolerance of {owner}", tolerance, ["rel", "abs"])
     rel, absolute = (
