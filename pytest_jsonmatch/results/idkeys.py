@@ -6,13 +6,10 @@ from array import array
 from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Iterable
+from hashlib import blake2b
 from heapq import nsmallest
 from typing import Final, final
 
-_PRIME: Final = 2**61 - 1
-_SPREAD: Final = 0x9E3779B97F4A7C15
-"""An odd number by which products of neighbouring numbers are spread over all keys."""
-_LAST: Final = 2**64 - 1
 _MAX_KEPT: Final = 10_000
 """The maximum number of keys of a run that are kept in its result."""
 _MANY: Final = 50_000
@@ -25,8 +22,9 @@ def make_key(record_id: str | int) -> int:
     >>> make_key("r1") == make_key("r1"), make_key("7") == make_key(7)
     (True, False)
     """
-    text = record_id.encode("utf-8", "surrogatepass") if isinstance(record_id, str) else b"%d\0" % record_id
-    return int.from_bytes(text, "big") % _PRIME * _SPREAD & _LAST
+    # The ids of one type differ from those of the other: an int ends in a byte that no text contains.
+    text = record_id.encode("utf-8", "surrogatepass") if isinstance(record_id, str) else b"%d\xff" % record_id
+    return int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
 
 
 def lowest_keys(keys: Iterable[int]) -> tuple[int, ...]:
