@@ -48,6 +48,7 @@ from pytest_jsonmatch.report.terminal_style import TerminalStyle
 from pytest_jsonmatch.results.comparison import Case, Comparison
 from pytest_jsonmatch.results.limits import ScoreCheck
 from pytest_jsonmatch.results.run import RunResult
+from pytest_jsonmatch.support.atomic import RESULTS_START
 from pytest_jsonmatch.support.frozen import replace
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ def run(options: Namespace) -> int:
     contents = [read_content(side) for side in (actual, expected)]
     for side, content in zip((actual, expected), contents, strict=True):
         # An answer may be text with several JSON values in it.
+        if content.startswith(RESULTS_START):
+            raise CommandError(f"{name_of(side)} is a result file; jsonmatch diff compares result files")
         if (side == expected or Path(side).suffix.lower() in LINES) and is_json_lines(content):
             reason = f"{name_of(side)} has a JSON value in each line; to compare line by line, write"
             raise CommandError(f"{reason} jsonmatch evaluate {actual} {expected}")

@@ -29,6 +29,7 @@ from pytest_jsonmatch.records.files import (
     list_files,
     name_files,
 )
+from pytest_jsonmatch.support.atomic import RESULTS_START
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -225,6 +226,9 @@ class RecordSource:
         if is_csv:
             self.form, self._delimiter = "csv", self._delimiter or DELIMITERS[suffix]
             self._check_header()
+        elif self.path is not None and self.is_file and self.file.peek(1).startswith(RESULTS_START):
+            other = choose_words("compare_runs compares", "jsonmatch diff compares")
+            raise ConfigurationError(f"{self.name} is a result file, not records; {other} result files")
         elif suffix not in LINES and (suffix == ".json" or self._begins_with_bracket()):
             self.form, self.is_held = "array", True
             content = self.file.read()

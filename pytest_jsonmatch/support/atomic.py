@@ -18,8 +18,10 @@ _HOUR: Final = 3600
 _TRIES: Final = 20
 _START: Final = 200
 """The number of bytes by which an output is recognized."""
+RESULTS_START: Final = b'{"format": "jsonmatch-results"'
+"""The first bytes of a result file."""
 _STARTS: Final = {
-    "json": (b'{"format": "jsonmatch-results"', b'{\n "study": '),
+    "json": (RESULTS_START, b'{\n "study": '),
     "html": (b"<!doctype html",),
     "markdown": (b"## ",),
 }

@@ -310,6 +310,8 @@ def test_standard_input(files, command, stdin, line):
             "two.jsonl right.json",
             "two.jsonl has a JSON value in each line; to compare line by line, write jsonm",
         ),
+        ("wrong.json results.jsonl", "results.jsonl is a result file; jsonmatch diff compares result files"),
+        ("results.jsonl right.json", "results.jsonl is a result file; jsonmatch diff compares result files"),
         ("wrong.json latin.json", "latin.json:1:3: not valid JSON: byte 0xe9 is not valid UTF-8"),
         ("wrong.json right.json --metric pairwis_f1", "unknown metric 'pairwis_f1'; did you mean"),
         ("wrong.json right.json --config no.json", "no.json: no such file or directory"),
@@ -339,6 +341,7 @@ def test_standard_input(files, command, stdin, line):
 def test_bad_input_is_one_line(files, folder, write, refused, line, reported):
     write(
         broken_json='{"a": 1,\n "b": }',
+        results_jsonl='{"format": "jsonmatch-results", "version": 3}\n{"id": "a"}\n',
         empty_json="",
         prose_txt="I can't say.",
         latin_json=b'{"\xe9": 1}',

@@ -343,6 +343,7 @@ def bad(folder, write):
         object_json={"id": 1},
         broken_json='[{"id": 1},\n]',
         noid_jsonl=[{"a": 1}],
+        results_jsonl=[{"format": "jsonmatch-results", "version": 3}, {"id": "a", "score": 1}],
         shop_json={"type": "object", "properties": {"shop": {"type": "string"}}},
     )
     write(gold_xlsx="binary", twice_csv="a,a\n1,2\n")
@@ -374,6 +375,11 @@ def bad(folder, write):
         ("twins.jsonl two.jsonl --id id", "gold at twins.jsonl:2 has the same id as an earlier record: 1"),
         ("noid.jsonl gold.jsonl --id id", "gold at noid.jsonl:1 has no 'id'; known: a"),
         ("gold.jsonl gold.jsonl --schema shop.json", "gold.jsonl:1: record 1: 'id' is not in the schema"),
+        (
+            "results.jsonl gold.jsonl",
+            "results.jsonl is a result file, not records; jsonmatch diff compares result files",
+        ),
+        ("gold.jsonl results.jsonl --id id", "results.jsonl is a result file, not records"),
         ("some empty", "empty has no JSON files (*.json, *.txt)"),
         ("some other", "no file in other has the name of a file in some"),
         ("empty some", "empty has no JSON files (*.json)"),
