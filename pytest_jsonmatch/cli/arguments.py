@@ -74,6 +74,8 @@ class Parser(argparse.ArgumentParser):
             self.error(
                 f"unrecognized argument: {files[0]}; if the shell expanded a glob, quote it: 'answers/*.json'"
             )
+        if parsed[1] and self._subparsers is None:  # the parser above would refer to its own help
+            self.error(f"unrecognized arguments: {' '.join(parsed[1])}")
         return parsed
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:

@@ -80,12 +80,18 @@ def test_help_names_the_commands_in_the_order_of_a_newcomer(command):
         ("", "jsonmatch: the following arguments are required: COMMAND (see jsonmatch --help)"),
         ("study", "jsonmatch study: the following arguments are required: COMMAND (see jsonmatch study"),
         ("--versoin", "jsonmatch: the following arguments are required: COMMAND (see jsonmatch --help)"),
-        ("cases schema --for x", "jsonmatch: unrecognized arguments: --for x (see jsonmatch --help)"),
+        (
+            "cases schema --for x",
+            "jsonmatch cases schema: unrecognized arguments: --for x (see jsonmatch cases schema --help)",
+        ),
         (
             "cases schema --out x",
             "jsonmatch cases schema: unrecognized argument: --out; did you mean --output?",
         ),
-        ("diff a b --gate=1 --for=1", "jsonmatch: unrecognized arguments: --gate=1 --for=1 (see"),
+        (
+            "diff a b --gate=1 --for=1",
+            "jsonmatch diff: unrecognized arguments: --gate=1 --for=1 (see jsonmatch diff --help)",
+        ),
         (
             "evaluate a b --metrik=x",
             "jsonmatch evaluate: unrecognized argument: --metrik; did you mean --metric?",
@@ -99,7 +105,10 @@ def test_help_names_the_commands_in_the_order_of_a_newcomer(command):
         ("cases schema -o -", "jsonmatch cases schema: argument -o/--output: -: standard output is for"),
         ("schema resolve no.json", "jsonmatch schema resolve: schema file 'no.json' does not exist"),
         # What an argument holds never reaches the terminal raw.
-        ("report a.json --\x1b[31m\u202e", "jsonmatch: unrecognized arguments: --\\x1b[31m\\u202e (see"),
+        (
+            "report a.json --\x1b[31m\u202e",
+            "jsonmatch report: unrecognized arguments: --\\x1b[31m\\u202e (see",
+        ),
     ],
 )
 def test_bad_usage_is_one_line_and_exit_code_2(refused, folder, line, message):
