@@ -57,7 +57,7 @@ def infer_schema(instances: Iterable[object]) -> dict[str, Any]:
     for instance in instances:
         _note(root, to_json_value(instance, side="expected"))
     if not root.kinds:
-        raise ConfigurationError("infer_schema needs at least one instance")
+        raise ConfigurationError("a schema needs at least one record to infer it from")
     return _to_schema(root)
 
 

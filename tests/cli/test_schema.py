@@ -173,7 +173,7 @@ def test_validate_knows_plugins(files, write, command, monkeypatch):
     ("line", "message"),
     [
         ("infer no.jsonl", "no.jsonl: no such file or directory"),
-        ("infer empty.jsonl", "empty.jsonl: infer_schema needs at least one instance"),
+        ("infer empty.jsonl", "empty.jsonl: a schema needs at least one record to infer it from"),
         ("infer broken.json", "broken.json:2:7: not valid JSON"),
         ("resolve no.json", "schema file 'no.json' does not exist"),
         ("annotate schema.json --gold no.jsonl", "no.jsonl: no such file or directory"),

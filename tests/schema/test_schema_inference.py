@@ -61,7 +61,7 @@ def test_what_has_a_json_form_is_taken() -> None:
 @pytest.mark.parametrize(
     ("instances", "message"),
     [
-        ([], "^infer_schema needs at least one instance$"),
+        ([], "^a schema needs at least one record to infer it from$"),
         ({"a": 1}, r"needs a list of instances, got one dict; write \[instance\]$"),
     ],
 )
