@@ -18,13 +18,13 @@ from pytest_jsonmatch.report.styled import line_text
 from pytest_jsonmatch.report.terminal import joined_blocks
 from pytest_jsonmatch.report.terminal_style import TerminalStyle
 from pytest_jsonmatch.results.file import read_results
+from pytest_jsonmatch.results.run import RunResult
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from pytest_jsonmatch.gate.baseline import Delta
     from pytest_jsonmatch.gate.verdict import Change
-    from pytest_jsonmatch.results.run import RunResult
 
     AnyRun: TypeAlias = "RunResult | str | PathLike[str]"
 
@@ -67,6 +67,9 @@ def compare_runs(
     ('worse', -0.6, 12)
     """
     runs = [read_results(run) if isinstance(run, (str, os.PathLike)) else run for run in (before, after)]
+    for which, run in zip(("before", "after"), runs):
+        if not isinstance(run, RunResult):
+            raise ConfigurationError(f"{which} must be a RunResult or the path of a result file, got {run!r}")
     named = list(names) or [
         Path(run).stem if isinstance(run, (str, os.PathLike)) else default
         for run, default in ((before, "before"), (after, "after"))

@@ -108,3 +108,10 @@ def test_runs_that_cannot_be_compared():
         compare_runs(run(1), run(1, metric="json_similarity"))
     with pytest.raises(ConfigurationError, match=r"^names must be two different names, got \['a', 'a'\]$"):
         compare_runs(run(1), run(1), names=["a", "a"])
+
+
+def test_a_run_that_is_none():
+    run = compare_corpus([{"n": 1}], [{"n": 1}])
+    with pytest.raises(ConfigurationError) as caught:
+        compare_runs(run, {"f1": 0.9})
+    assert str(caught.value) == "after must be a RunResult or the path of a result file, got {'f1': 0.9}"
