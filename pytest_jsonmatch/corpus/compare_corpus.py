@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pytest_jsonmatch.comparing.comparer import Comparer, check_judge
@@ -20,7 +20,7 @@ from pytest_jsonmatch.engine.value.errors import (
 from pytest_jsonmatch.support import defaults
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
     from concurrent.futures import Executor
     from io import BufferedIOBase
     from os import PathLike
@@ -136,6 +136,10 @@ def compare_corpus(
     check_judge(judge)
     comparer = Comparer.of(metric, {"validate": validate, **options})
     comparer.warn_without_schema()
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise ConfigurationError(
+            f"executor must be one of concurrent.futures, such as ProcessPoolExecutor(4), got {executor}"
+        )
     is_list = isinstance(gold, Sequence) and not isinstance(gold, str)
     task = Task(
         metric=metric,
@@ -163,6 +167,11 @@ def compare_corpus(
     for pattern in run.unmatched_rules:
         text = format_unmatched(collect_patterns(options)[pattern], pattern, run.nearest_path(pattern))
         warnings.warn(text, JsonMatchWarning, stacklevel=2)
+    if isinstance(tags, Mapping) and run.total_records:
+        found = {tag.partition("=")[0] for tag in run.tags}
+        for tag in tags.keys() - found:
+            text = f"tags: no gold record has a value at {tags[tag]!r}, so no record has the tag {tag!r}"
+            warnings.warn(text, JsonMatchWarning, stacklevel=2)
     keeps_all = len(run.records) == run.total_records
     if cluster is not None and keeps_all and not any(record.cluster for record in run.records):
         name = name_argument("cluster")

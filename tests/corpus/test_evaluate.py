@@ -312,6 +312,10 @@ def test_what_is_kept():
         ({"keep": "best"}, "keep must be 'all' or 'imperfect' or 'worst' or 'none', got 'best'"),
         ({"chunk_size": 0}, "chunk_size must be a number of records, at least 1, got 0"),
         ({"post_process": 5}, "post_process has 5, which cannot be called with a list of field results"),
+        (
+            {"executor": 4},
+            "executor must be one of concurrent.futures, such as ProcessPoolExecutor(4), got 4",
+        ),
         ({"id": 5}, "id must name a column of both sides, got 5"),
         ({"cluster": 3}, "cluster must name a column of gold records, got 3"),
         ({"repair": 1}, "repair must be True or False, got 1"),
@@ -493,3 +497,12 @@ def test_gold_that_is_not_json_because_the_sides_are_swapped(tmp_path):
     with pytest.raises(GoldValidationError) as caught:
         compare_corpus(answers, gold)
     assert "swapped" not in str(caught.value)
+
+
+@pytest.mark.parametrize("keep", ["all", "none"])
+def test_a_tag_that_no_record_has_is_a_warning(keep):
+    gold = [{"n": 1, "meta": {"source": "scan"}}]
+    with pytest.warns(JsonMatchWarning) as caught:
+        compare_corpus(gold, gold, tags={"from": "meta.sauce", "source": "meta.source"}, keep=keep)
+    message = "tags: no gold record has a value at 'meta.sauce', so no record has the tag 'from'"
+    assert [str(each.message) for each in caught] == [message]
