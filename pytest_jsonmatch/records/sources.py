@@ -40,6 +40,8 @@ LINES: Final = (".jsonl", ".ndjson")
 DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
 """The default delimiters of tables, by suffix."""
 _OTHERS: Final = {".xlsx": "Excel", ".xls": "Excel", ".parquet": "Parquet"}
+_OTHER_UNICODE: Final = (b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")
+"""The byte order marks of UTF-16 and UTF-32."""
 _BLANK: Final = b"\xef\xbb\xbf \t\r\n"
 
 
@@ -222,6 +224,8 @@ class RecordSource:
             except (OSError, ValueError) as error:
                 message = f"{self._side} {str(self.path)!r} can't be read: {reason_of(error)}"
                 raise ConfigurationError(message) from None
+        if self.path is not None and self.is_file and self.file.peek(1).startswith(_OTHER_UNICODE):
+            raise ConfigurationError(f"{self.name} seems to be UTF-16 or UTF-32; save it as UTF-8")
         is_csv = suffix in DELIMITERS or (self._delimiter is not None and suffix not in {*LINES, ".json"})
         if is_csv:
             self.form, self._delimiter = "csv", self._delimiter or DELIMITERS[suffix]

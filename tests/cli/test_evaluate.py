@@ -343,6 +343,8 @@ def bad(folder, write):
         object_json={"id": 1},
         broken_json='[{"id": 1},\n]',
         noid_jsonl=[{"a": 1}],
+        wide_jsonl='{"id": 1}'.encode("utf-16"),
+        wide_csv="id,a\n1,2\n".encode("utf-32"),
         results_jsonl=[{"format": "jsonmatch-results", "version": 3}, {"id": "a", "score": 1}],
         shop_json={"type": "object", "properties": {"shop": {"type": "string"}}},
     )
@@ -379,6 +381,8 @@ def bad(folder, write):
             "results.jsonl gold.jsonl",
             "results.jsonl is a result file, not records; jsonmatch diff compares result files",
         ),
+        ("wide.jsonl gold.jsonl", "wide.jsonl seems to be UTF-16 or UTF-32; save it as UTF-8"),
+        ("gold.jsonl wide.csv --id id", "wide.csv seems to be UTF-16 or UTF-32; save it as UTF-8"),
         ("gold.jsonl results.jsonl --id id", "results.jsonl is a result file, not records"),
         ("some empty", "empty has no JSON files (*.json, *.txt)"),
         ("some other", "no file in other has the name of a file in some"),
