@@ -240,10 +240,7 @@ def parse_value(data: bytes, name: str, *, is_yaml: bool) -> JsonValue:
     """
     if is_yaml:
         return load(data, name).value
-    try:
-        return _parse_json(data.decode("utf-8").removeprefix("\ufeff"), name)
-    except UnicodeDecodeError as error:
-        raise GoldenFileError(name, 1, 1, f"not UTF-8 text: {error}") from None
+    return _parse_json(_decode(data, name).removeprefix("\ufeff"), name)
 
 
 def _parse_json(text: str, name: str) -> JsonValue:

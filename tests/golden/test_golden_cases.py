@@ -182,7 +182,12 @@ def test_what_an_actual_file_gives(tmp_path, name, data, value):
     ("keys", "name", "data", "message"),
     [
         ("actual_file: b.txt\nexpected: 1", "b.txt", b"\xff", "actual_file 'b.txt' is not UTF-8 text"),
-        ("expected_file: b.json", "b.json", b"\xff", "expected_file is not JSON: b.json:1:1: not UTF-8 text"),
+        (
+            "expected_file: b.json",
+            "b.json",
+            b'{"a":\n"\xff"}',
+            "expected_file is not JSON: b.json:2:2: the byte 0xff is not UTF-8; save the file as UTF-8",
+        ),
         ("expected_file: b.json", "b.json", b'{"a": 1, "a": 2}', "expected_file is not JSON: b.json:1:"),
         ("expected_file: b.json", "b.json", b"NaN", "expected_file is not JSON: b.json:1:1: "),
         (
