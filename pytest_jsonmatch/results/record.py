@@ -7,6 +7,7 @@ from heapq import nsmallest
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.result.aggregation import format_score
+from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.support.frozen import Frozen
 
 if TYPE_CHECKING:
@@ -21,6 +22,11 @@ MAX_ERRORS: Final = 1_000
 """A result keeps at most this many errors and this many warnings; all are counted."""
 NO_ANSWER: Final = "there is no answer for it"
 """The error of a record without an answer."""
+_WRONG: Final = frozenset({"mismatch", "omission", "hallucination"})
+_SHOWN: Final = 3
+"""The repr of a record shows at most this many fields."""
+_WIDTH: Final = 30
+"""The maximum number of characters of a value in the repr of a record."""
 MAX_WORST: Final = 10
 """A result keeps at most this many of the lowest-scoring records."""
 
@@ -113,7 +119,21 @@ class RecordResult:
         scores = ", ".join(
             f"{name}={format_score(getattr(self, name))}" for name in ("precision", "recall", "f1")
         )
-        return f"RecordResult({self.record_id!r}, {scores})"
+        wrong = [] if self.error is not None else [f for f in self.field_results if f.status in _WRONG]
+        wrong.sort(key=lambda result: result.score)
+        texts = [f"{result.path}: {_format_difference(result)}" for result in wrong[:_SHOWN]]
+        if self.error is not None:
+            texts.append(self.error)
+        if len(wrong) > _SHOWN:
+            texts.append(f"{len(wrong) - _SHOWN} more")
+        return f"RecordResult({', '.join([repr(self.record_id), scores, *texts])})"
+
+
+def _format_difference(result: FieldResult) -> str:
+    """Return the values of a field that is not a match."""
+    if result.status in {"omission", "hallucination"}:
+        return "missing" if result.status == "omission" else "extra"
+    return f"{render(result.expected, _WIDTH)} → {render(result.actual, _WIDTH)}"
 
 
 def lowest_scoring(records: Iterable[RecordResult]) -> list[RecordResult]:

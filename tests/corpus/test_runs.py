@@ -155,3 +155,14 @@ def test_a_case_has_the_statistics_of_its_record_if_its_answer_is_missing():
     statistics = [[case.mean(name) for name in ("score", "precision", "recall", "f1")] for case in run.cases]
     assert statistics == [[1.0] * 4, [0.0] * 4]
     assert run.mean("precision") == 0.5
+
+
+def test_the_repr_of_a_record_shows_what_is_wrong():
+    gold = [{"a": at, "b": "x", "c": 1, "d": 2} for at in range(3)]
+    answers = [{"a": 0, "b": "x" * 40, "c": 1, "d": 2}, {"e": 5}, "no JSON"]
+    run = compare_corpus(answers, gold)
+    assert [repr(record).partition("f1=")[2] for record in run.records] == [
+        '0.75, b: "x" → "xxxxxxxxxxxxxxxxxxxxxxxxxxxx…)',
+        "0, a: missing, b: missing, c: missing, 2 more)",
+        "0, no JSON found in the actual text: there is no object in the text; the text begins 'no JSON')",
+    ]

@@ -344,6 +344,7 @@ class MatchResult:
         return html
 
     def __bool__(self) -> NoReturn:
+        __tracebackhide__ = True
         message = (
             "a MatchResult has no truth value: it would be true at every score; "
             "use assert_json_match(actual, expected), or compare result.score with what you need"
