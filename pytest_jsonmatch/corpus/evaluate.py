@@ -79,7 +79,7 @@ def evaluate_corpus(
         unmatched_expected=tuple(pairing.unmatched_expected),
         unmatched_actual=tuple(pairing.unmatched_actual),
         unmatched_rules=tuple(_unmatched(task, total)),
-        id_keys=() if task.keep in {"all", "imperfect"} else pairing.collect_keys().lowest(),
+        id_keys=b"" if task.keep in {"all", "imperfect"} else pairing.collect_keys().lowest(),
     )
 
 

@@ -6,6 +6,7 @@ The format is JSON Lines: a head with the data of the run, then a line for each 
 from __future__ import annotations
 
 import json
+from base64 import b64decode, b64encode
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -21,7 +22,7 @@ from pytest_jsonmatch.engine.value.sums import Scores
 from pytest_jsonmatch.engine.value.text import count, shorten
 from pytest_jsonmatch.results.comparison import Case
 from pytest_jsonmatch.results.costs import CostTotals
-from pytest_jsonmatch.results.idkeys import decode_keys, encode_keys
+from pytest_jsonmatch.results.idkeys import read_keys
 from pytest_jsonmatch.results.kindtotals import KindTotals
 from pytest_jsonmatch.results.limits import SCORES
 from pytest_jsonmatch.results.origin import with_origin
@@ -116,7 +117,7 @@ def _corpus(results: RunResult) -> dict[str, Any]:
         **_totals(results.totals),
         **({"by_tag": by_tag} if by_tag else {}),
         **{name: entries for name, entries in lists.items() if entries},
-        **({"id_keys": encode_keys(results.id_keys)} if results.id_keys else {}),
+        **({"id_keys": b64encode(results.id_keys).decode()} if results.id_keys else {}),
     }
 
 
@@ -203,7 +204,8 @@ def _read(lines: Iterable[str], name: str) -> RunResult:
     more["narrowed"] = tuple(more.get("narrowed", ()))
     if "corpus" in head:
         try:
-            more["id_keys"] = decode_keys(head["corpus"].get("id_keys", ""))
+            more["id_keys"] = b64decode(head["corpus"].get("id_keys", ""), validate=True)
+            read_keys(more["id_keys"])
         except ValueError:
             raise _invalid_file(name, "its id_keys are damaged") from None
         return _read_corpus(head["corpus"], cases, more)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from array import array
-from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Iterable
 from hashlib import blake2b
-from heapq import nsmallest
 from typing import Final, final
 
 _MAX_KEPT: Final = 10_000
@@ -27,28 +26,30 @@ def make_key(record_id: str | int) -> int:
     return int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
 
 
-def lowest_keys(keys: Iterable[int]) -> tuple[int, ...]:
-    """Return the lowest keys, at most 10,000, in ascending order.
+def lowest_keys(keys: Iterable[int]) -> bytes:
+    """Return the lowest keys, at most 10,000, in ascending order, as 8 bytes each.
 
     Of m ids that two runs of n records have in common, they show one with a probability of about
     1 - (1 - 10,000 / n) ** m.
-    """
-    return tuple(nsmallest(_MAX_KEPT, keys))
 
-
-def encode_keys(keys: Iterable[int]) -> str:
-    """Return keys as text.
-
-    >>> decode_keys(encode_keys([1, 2**63])) == (1, 2**63)
+    >>> read_keys(lowest_keys([2**63, 1])) == {1, 2**63}
     True
     """
-    return b64encode(b"".join(key.to_bytes(8, "little") for key in keys)).decode()
+    return _in_file_order(array("Q", sorted(keys)[:_MAX_KEPT])).tobytes()
 
 
-def decode_keys(text: str) -> tuple[int, ...]:
-    """Return the keys in a text; raise ValueError if it has none."""
-    data = b64decode(text, validate=True)
-    return tuple(int.from_bytes(data[at : at + 8], "little") for at in range(0, len(data), 8))
+def read_keys(data: bytes) -> set[int]:
+    """Return the keys that `lowest_keys` returned as bytes; raise ValueError for other bytes."""
+    keys = array("Q")
+    keys.frombytes(data)
+    return {*_in_file_order(keys)}
+
+
+def _in_file_order(keys: array[int]) -> array[int]:
+    """Return keys with the lowest byte first."""
+    if sys.byteorder == "big":
+        keys.byteswap()
+    return keys
 
 
 @final
@@ -78,9 +79,13 @@ class IdKeys:
         """Add the keys of other records."""
         self._keys.extend(other._keys)
 
-    def lowest(self) -> tuple[int, ...]:
+    def lowest(self) -> bytes:
         """Return the lowest keys, at most 10,000: all of a small run, and a sample of a large one."""
-        return lowest_keys(self._keys)
+        if len(self._keys) < _MANY:
+            return lowest_keys(self._keys)
+        import numpy as np
+
+        return lowest_keys(np.partition(np.frombuffer(self._keys, np.uint64), _MAX_KEPT)[:_MAX_KEPT].tolist())
 
     def find_repeated(self) -> set[int]:
         """Return the keys that occur more than once."""

@@ -30,7 +30,7 @@ from pytest_jsonmatch.results.comparison import (
     select_tag,
     totals_of,
 )
-from pytest_jsonmatch.results.idkeys import lowest_keys, make_key
+from pytest_jsonmatch.results.idkeys import lowest_keys, make_key, read_keys
 from pytest_jsonmatch.results.limits import SCORES
 from pytest_jsonmatch.results.record import MAX_ERRORS, NO_ANSWER, RunError, lowest_scoring
 from pytest_jsonmatch.results.tags import tag_texts
@@ -115,7 +115,7 @@ class RunResult:
     """
     unmatched_rules: tuple[str, ...] = ()
     """The patterns of `fields` and `accept` that match nothing in any record or in the schema."""
-    id_keys: tuple[int, ...] = ()
+    id_keys: bytes = b""
     """The lowest keys of the ids of all gold records, by which `merge` finds common records; empty if all
     records are kept, or if they are only numbered."""
     created: str = ""
@@ -568,7 +568,7 @@ class RunResult:
             unmatched_expected=self.unmatched_expected + other.unmatched_expected,
             unmatched_actual=self.unmatched_actual + other.unmatched_actual,
             unmatched_rules=tuple(rule for rule in self.unmatched_rules if rule in other.unmatched_rules),
-            id_keys=lowest_keys(self._all_keys | other._all_keys) if self.id_keys or other.id_keys else (),
+            id_keys=lowest_keys(self._all_keys | other._all_keys) if self.id_keys or other.id_keys else b"",
         )
 
     def _refuse_common_records(self, other: RunResult) -> None:
@@ -589,7 +589,7 @@ class RunResult:
     def _all_keys(self) -> set[int]:
         """The keys of the ids of all records; of a large run that does not keep all records, some of them."""
         if self.id_keys or not self.records or self.is_partial:
-            return set(self.id_keys)
+            return read_keys(self.id_keys)
         names = [record.record_id for record in self.records]
         are_positions = all(record.record_id == record.index + 1 for record in self.records)
         return set() if are_positions else {*map(make_key, names)}
