@@ -77,7 +77,7 @@ def run(options: Namespace) -> int:
     style = make_style(options)
     heading = block_lines(Heading(report.title), style)
     write_output(as_text([*heading, *report_lines(report, style)], style))
-    passed = all(check.passed for check in checks) if gates else not run.total_errors
+    passed = all(check.passed for check in checks) if gates else run.total_records and not run.total_errors
     return SUCCESS if passed else FAILURE
 
 

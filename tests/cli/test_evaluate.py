@@ -184,6 +184,8 @@ def test_no_records_and_no_tags(write, command):
     write(gold_jsonl="", one_jsonl=[{"a": 1}])
     ran = command("evaluate gold.jsonl gold.jsonl", "--gate", "f1 >= 0")
     assert (ran.code, gates_in(ran.out.splitlines())) == (1, ["failed f1 >= 0: nothing was compared"])
+    ran = command("evaluate one.jsonl gold.jsonl --id a")
+    assert (ran.code, "nothing was compared: 1 answer not scored" in ran.out) == (1, True)
     ran = command("evaluate one.jsonl one.jsonl", "--gate", 'tags["source=scan"].f1 >= 0.9')
     assert (ran.code, "no record has any tag" in ran.out) == (1, True)
 
