@@ -249,17 +249,19 @@ class Comparison(Frozen):
         self.recall: Final = recall
         self.f1: Final = f1
         self.passed: Final = passed
-        self.threshold: Final = {} if threshold is _EMPTY else threshold
+        self.threshold: Final[Mapping[str, Any]] = {} if threshold is _EMPTY else threshold
         """The limits, such as `{"score": 1.0}`; `fields` maps path patterns to limits."""
-        self.fields: Final = {} if fields is _EMPTY else fields
+        self.fields: Final[Mapping[str, FieldAggregation]] = {} if fields is _EMPTY else fields
         """Aggregates by schema path."""
-        self.rows: Final = {} if rows is _EMPTY else rows
+        self.rows: Final[Mapping[str, RowCounts]] = {} if rows is _EMPTY else rows
         """Counts of rows by the schema path of their array."""
-        self.differences: Final = {} if differences is _EMPTY else differences
+        self.differences: Final[Mapping[str, tuple[Difference, ...]]] = (
+            {} if differences is _EMPTY else differences
+        )
         """The most frequent differences, by schema path."""
-        self.kinds: Final = {} if kinds is _EMPTY else kinds
+        self.kinds: Final[Mapping[str, KindCounts]] = {} if kinds is _EMPTY else kinds
         """The counts and costs of each kind of difference."""
-        self.counts: Final = {} if counts is _EMPTY else counts
+        self.counts: Final[Mapping[str, int]] = {} if counts is _EMPTY else counts
         """The number of results by status."""
         self.errors: Final = errors
         """The errors of comparators."""
@@ -276,7 +278,7 @@ class Comparison(Frozen):
         """The errors of the answer against its schema."""
         self.spent: Final = spent
         """The time, tokens and cost of the answer; None if unknown, or kept with an earlier comparison."""
-        self.tags: Final = {} if tags is _EMPTY else tags
+        self.tags: Final[Tags] = {} if tags is _EMPTY else tags
         """The tags of the comparison, in addition to those of its case."""
         self.has_figures: Final = has_figures
         """Whether there are scores. If batch errors left nothing to count, the scores here are 0."""
@@ -456,7 +458,7 @@ class Case(Frozen):
         self.of: Final = of
         self.min_pass_rate: Final = min_pass_rate
         self.cluster: Final = cluster
-        self.tags: Final = {} if tags is _EMPTY else tags
+        self.tags: Final[Tags] = {} if tags is _EMPTY else tags
 
     @classmethod
     def single(cls, comparison: Comparison, **more: Any) -> Case:
