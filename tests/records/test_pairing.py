@@ -121,8 +121,9 @@ def test_an_id_that_occurs_twice_is_an_error_if_its_records_are_far_apart(tmp_pa
         return path
 
     where = {"jsonl": "at .*gold.jsonl:2000", "csv": "at .*gold.csv:2001", "iterator": "record 2000"}[kind]
-    with pytest.raises(GoldValidationError, match=f"^gold {where} has the same id as .*record"):
+    with pytest.raises(GoldValidationError, match=f"^gold {where} has the same id as .*record") as raised:
         compare_corpus(make("answers", answers), make("gold", gold), id="id", executor=executor)
+    assert raised.value.record_id == (2_000 if kind == "iterator" else "r0")
     assert compare_corpus(make("answers", answers), make("gold", gold[:-1]), id="id").total_records == 1_999
 
 
