@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import struct
 from array import array
 from collections import Counter
 from collections.abc import Iterable
@@ -35,21 +35,16 @@ def lowest_keys(keys: Iterable[int]) -> bytes:
     >>> read_keys(lowest_keys([2**63, 1])) == {1, 2**63}
     True
     """
-    return _in_file_order(array("Q", sorted(keys)[:_MAX_KEPT])).tobytes()
+    lowest = sorted(keys)[:_MAX_KEPT]
+    return struct.pack(f"<{len(lowest)}Q", *lowest)
 
 
 def read_keys(data: bytes) -> set[int]:
     """Return the keys that `lowest_keys` returned as bytes; raise ValueError for other bytes."""
-    keys = array("Q")
-    keys.frombytes(data)
-    return {*_in_file_order(keys)}
-
-
-def _in_file_order(keys: array[int]) -> array[int]:
-    """Return keys with the lowest byte first."""
-    if sys.byteorder == "big":
-        keys.byteswap()
-    return keys
+    try:
+        return {key for (key,) in struct.iter_unpack("<Q", data)}
+    except struct.error as error:
+        raise ValueError(str(error)) from None
 
 
 @final
@@ -67,9 +62,6 @@ class IdKeys:
 
     def __init__(self) -> None:
         self._keys = array("Q")
-
-    def __len__(self) -> int:
-        return len(self._keys)
 
     def add(self, record_id: str | int) -> None:
         """Add the key of an id."""

@@ -549,6 +549,7 @@ class RunResult:
             message = f"merging needs equal signatures, got {self.signature} and {other.signature}"
             raise ConfigurationError(message)
         self._refuse_common_records(other)
+        id_keys = self._merge_keys(other)
         totals = Totals()
         totals.merge(self.totals)
         totals.merge(other.totals)
@@ -568,11 +569,11 @@ class RunResult:
             unmatched_expected=self.unmatched_expected + other.unmatched_expected,
             unmatched_actual=self.unmatched_actual + other.unmatched_actual,
             unmatched_rules=tuple(rule for rule in self.unmatched_rules if rule in other.unmatched_rules),
-            id_keys=lowest_keys(self._all_keys | other._all_keys) if self.id_keys or other.id_keys else b"",
+            id_keys=id_keys,
         )
 
     def _refuse_common_records(self, other: RunResult) -> None:
-        """Raise an error if a record is in both runs, as far as they keep records or keys of their ids."""
+        """Raise an error if a record is in both runs, as far as they keep records."""
         ids = [{record.record_id: record for record in run.records + run.worst} for run in (self, other)]
         are_positions = all(
             record.record_id == record.index + 1 for records in ids for record in records.values()
@@ -581,9 +582,16 @@ class RunResult:
         if common and (not are_positions or (self.created and self == other)):
             message = f"merging needs runs without common records, but both have {common[0]!r}"
             raise ConfigurationError(message)
-        if number := len(self._all_keys & other._all_keys):
+
+    def _merge_keys(self, other: RunResult) -> bytes:
+        """Return the lowest keys of the ids of both runs; raise an error if they have some in common."""
+        if not (self.id_keys or other.id_keys):  # both keep all their records, whose ids are compared
+            return b""
+        ours, theirs = self._all_keys, other._all_keys
+        if number := len(ours & theirs):
             shared = "1 record with the same id" if number == 1 else f"{number:,} records with the same ids"
             raise ConfigurationError(f"merging needs runs without common records, but both have {shared}")
+        return lowest_keys(ours | theirs)
 
     @property
     def _all_keys(self) -> set[int]:
