@@ -55,6 +55,8 @@ class Parser(argparse.ArgumentParser):
             **others,
         )
         self.set_defaults(command=self.prog)
+        self.reads_globs = False
+        """Whether a positional argument may be a glob, which a shell expands if it is not quoted."""
 
     def add_commands(self) -> Any:
         """Add subcommands, and return the object that adds each (argparse has no public type for it)."""
@@ -69,8 +71,7 @@ class Parser(argparse.ArgumentParser):
             near = find_closest(name, self._option_string_actions) if name.startswith("-") else None
             if near is not None:
                 self.error(f"unrecognized argument: {name}; did you mean {near}?")
-        reads_globs = any("glob" in (action.help or "") for action in self._get_positional_actions())
-        if reads_globs and (files := [name for name in parsed[1] if not name.startswith("-")]):
+        if self.reads_globs and (files := [name for name in parsed[1] if not name.startswith("-")]):
             self.error(
                 f"unrecognized argument: {files[0]}; if the shell expanded a glob, quote it: 'answers/*.json'"
             )

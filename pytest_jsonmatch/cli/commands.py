@@ -61,6 +61,12 @@ def _command(text: str, *examples: str) -> Callable[[_Adder], _Adder]:
     return register
 
 
+def _add_records(parser: Parser, usage: str, text: str, **settings: Any) -> None:
+    """Add a positional argument for records, which may be a glob."""
+    parser.reads_globs = True
+    add(parser, usage, f"{text}: {_RECORDS}", **settings)
+
+
 @_command("write a small suite of golden cases to start from", "jsonmatch init", "jsonmatch init tests/evals")
 def _init(parser: Parser) -> None:
     add(parser, "FOLDER", "default: evals", nargs="?", type=Path, default=Path("evals"))
@@ -105,7 +111,7 @@ def _processes(argument: str) -> int:
     "jsonmatch evaluate answers.jsonl gold.jsonl --id id --gate 'f1 >= 0.9'",
 )
 def _evaluate(parser: Parser) -> None:
-    add(parser, "ACTUAL", f"the answers: {_RECORDS}")
+    _add_records(parser, "ACTUAL", "the answers")
     add(parser, "EXPECTED", "the gold records, in the same forms")
     add_options(parser, "--id", "--expected", "--actual", "--cluster", "--delimiter")
     help_text = (
@@ -169,8 +175,9 @@ def _plan(parser: Parser) -> None:
     "jsonmatch study audit --mutate tests/golden --gate 'noticed >= 0.95'",
 )
 def _study_audit(parser: Parser) -> None:
-    help_text = f"the answers of at least two systems, each named after its file: {_RECORDS}"
-    add(parser, "ANSWERS", help_text, nargs="*")
+    _add_records(
+        parser, "ANSWERS", "the answers of at least two systems, each named after its file", nargs="*"
+    )
     add(parser, "GOLD", "the gold records, in the same forms").required = False  # --mutate needs none
     add(parser, "--review", "ask on the terminal about each place, and write accepted values into GOLD")
     help_text = "golden cases, as given to pytest: break their expected answers, and report which cases fail"
@@ -185,7 +192,7 @@ def _study_audit(parser: Parser) -> None:
     "jsonmatch study agreement ann.jsonl bob.jsonl --gate 'fields[\"total\"].kappa >= 0.9'",
 )
 def _study_agreement(parser: Parser) -> None:
-    add(parser, "GOLD", f"one annotator's records: {_RECORDS}", nargs="+")
+    _add_records(parser, "GOLD", "one annotator's records", nargs="+")
     add_rules(parser, "--id", "--expected", "--cluster", "--delimiter")
     add_study_options(parser, gate="kappa >= 0.8")
 
@@ -196,7 +203,7 @@ def _study_agreement(parser: Parser) -> None:
     "jsonmatch study overlap gold/ --with prompts/ --html overlap.html",
 )
 def _study_overlap(parser: Parser) -> None:
-    add(parser, "GOLD", f"gold records: {_RECORDS}", nargs="+")
+    _add_records(parser, "GOLD", "gold records", nargs="+")
     help_text = "prompts, examples, training text: files, or folders with everything in them"
     add(parser, "--with PATH", help_text, dest="texts", nargs="+", action="extend", required=True)
     add_study_options(parser, "--id", "--expected", "--delimiter")
@@ -208,7 +215,7 @@ def _study_overlap(parser: Parser) -> None:
     "jsonmatch study confidence answers.jsonl gold.jsonl --gate 'auroc >= 0.8'",
 )
 def _study_confidence(parser: Parser) -> None:
-    add(parser, "ANSWERS", f"answers with confidences: {_RECORDS}", dest="actual")
+    _add_records(parser, "ANSWERS", "answers with confidences", dest="actual")
     add(parser, "GOLD", "the gold records, in the same forms", dest="expected")
     help_text = (
         "where confidences are: a path such as 'confidence_score.{path}' (default: with "
@@ -229,7 +236,7 @@ def _study_confidence(parser: Parser) -> None:
     "jsonmatch study shift july.jsonl june.jsonl --gate 'effect <= 0.2'",
 )
 def _study_shift(parser: Parser) -> None:
-    add(parser, "NEW", f"records: {_RECORDS}")
+    _add_records(parser, "NEW", "records")
     add(parser, "OLD", "the records to compare them with, in the same forms")
     help_text = (
         "the column that names a record's cluster, such as its document: one record of each is compared"
@@ -244,7 +251,7 @@ def _study_shift(parser: Parser) -> None:
     "jsonmatch schema infer gold/ > receipt.schema.json",
 )
 def _schema_infer(parser: Parser) -> None:
-    add(parser, "GOLD", _RECORDS)
+    _add_records(parser, "GOLD", "gold records")
     add(parser, "--annotate", "add to every leaf the comparator of its type")
     add_options(parser, "--output")
 
