@@ -169,8 +169,9 @@ def compare_corpus(
         warnings.warn(text, JsonMatchWarning, stacklevel=2)
     if isinstance(tags, Mapping) and run.total_records:
         found = {tag.partition("=")[0] for tag in run.tags}
-        for tag in tags.keys() - found:
-            text = f"tags: no gold record has a value at {tags[tag]!r}, so no record has the tag {tag!r}"
+        for tag in (tag for tag in tags if tag not in found):
+            name, column = name_argument("tags"), tags[tag]
+            text = f"{name}: no gold record has a value at {column!r}, so no record has the tag {tag!r}"
             warnings.warn(text, JsonMatchWarning, stacklevel=2)
     keeps_all = len(run.records) == run.total_records
     if cluster is not None and keeps_all and not any(record.cluster for record in run.records):
