@@ -26,10 +26,10 @@ _FEWEST: Final = 3
 """Fewer different scalars that are equal on both sides may be a coincidence."""
 _LEAST: Final = 0.3
 """The least likeness of columns to suggest."""
-_PARSES: Final = {"fields": {"$": {"transform": ["parse_json"]}}}
-"""The rule that parses the JSON text of gold records."""
 _BETTER: Final = 1.5
 """They must also be so many times as much alike as what was compared."""
+_PARSES: Final = {"fields": {"$": {"transform": ["parse_json"]}}}
+"""The rule that parses the JSON text of gold records."""
 
 
 @final
@@ -78,7 +78,7 @@ def find_fitting_arguments(answers: Sequence[Any], gold: Sequence[Any], reading:
                     (_mean_likeness(one, other, kinds), one, other)
                 )
         for _, tried in sorted(found.items()):
-            likeness, one, other = max(tried, key=lambda each: each[0])
+            likeness, one, other = max(tried, key=lambda way: way[0])
             if likeness >= least:
                 chosen = {"actual": one.column, "expected": other.column}
                 columns = {side: column for side, column in chosen.items() if column is not None}

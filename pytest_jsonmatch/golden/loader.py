@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, final
 
-from pytest_jsonmatch.engine.plan.options import FIELD_WORDS, Options
+from pytest_jsonmatch.engine.plan.options import FIELD_WORDS, OPTION_NAMES
 from pytest_jsonmatch.engine.value.convert import json_type
 from pytest_jsonmatch.engine.value.errors import ConfigurationError, JsonMatchError, did_you_mean
 from pytest_jsonmatch.engine.value.text import add_article
@@ -32,7 +32,6 @@ from pytest_jsonmatch.reading.errors import GoldenFileError, InvalidValueError
 from pytest_jsonmatch.reading.yamlevents import EMPTY, load
 from pytest_jsonmatch.records.sources import DELIMITERS
 from pytest_jsonmatch.support.atomic import open_file
-from pytest_jsonmatch.support.frozen import list_fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
     from pytest_jsonmatch.records.answers import AnswerFile
 
 _MAX_ERRORS: Final = 10
-_OPTIONS: Final = frozenset(list_fields(Options))
 _CHECKS: Final = {
     **{name: key.check for name, key in KEYS.items()},
     "cases_from": check_cases_from,
@@ -321,7 +319,7 @@ class _Reader:
             reason = f"`{key}` belongs to a case and is not allowed next to `cases`"
         elif key in FIELD_WORDS:
             reason = f"unknown key {key!r}; write fields: {{ PATTERN: {{ {key}: ... }} }}"
-        elif key in _OPTIONS and "options" in keys:
+        elif key in OPTION_NAMES and "options" in keys:
             reason = f"unknown key {key!r}; write options: {{ {key}: ... }}"
         elif key in SEVERAL:
             reason = f"`{key}` is not allowed inside a case"

@@ -224,13 +224,14 @@ class RecordSource:
             except (OSError, ValueError) as error:
                 message = f"{self._side} {str(self.path)!r} can't be read: {reason_of(error)}"
                 raise ConfigurationError(message) from None
-        if self.path is not None and self.is_file and self.file.peek(1).startswith(_OTHER_UNICODE):
+        start = self.file.peek(1) if self.path is not None and self.is_file else b""
+        if start.startswith(_OTHER_UNICODE):
             raise ConfigurationError(f"{self.name} seems to be UTF-16 or UTF-32; save it as UTF-8")
         is_csv = suffix in DELIMITERS or (self._delimiter is not None and suffix not in {*LINES, ".json"})
         if is_csv:
             self.form, self._delimiter = "csv", self._delimiter or DELIMITERS[suffix]
             self._check_header()
-        elif self.path is not None and self.is_file and self.file.peek(1).startswith(RESULTS_START):
+        elif start.startswith(RESULTS_START):
             other = choose_words("compare_runs compares", "jsonmatch diff compares")
             raise ConfigurationError(f"{self.name} is a result file, not records; {other} result files")
         elif suffix not in LINES and (suffix == ".json" or self._begins_with_bracket()):

@@ -160,7 +160,7 @@ def most_frequent(differences: Iterable[Difference], limit: int) -> tuple[Differ
 
 
 _EMPTY: Final[Mapping[str, Any]] = {}
-"""The default of mappings, in place of which each object has a dict of its own."""
+"""The default of mappings, which result files leave out; each object has a dict of its own instead."""
 
 # -- comparisons ------------------------------------------------------------------------------------------
 

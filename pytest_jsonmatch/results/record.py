@@ -7,6 +7,7 @@ from heapq import nsmallest
 from typing import TYPE_CHECKING, Any, Final, final
 
 from pytest_jsonmatch.engine.result.aggregation import format_score
+from pytest_jsonmatch.engine.score.field import MATCH, MISMATCH, OMISSION, UNCOUNTED
 from pytest_jsonmatch.engine.value.text import render
 from pytest_jsonmatch.support.frozen import Frozen
 
@@ -22,7 +23,7 @@ MAX_ERRORS: Final = 1_000
 """A result keeps at most this many errors and this many warnings; all are counted."""
 NO_ANSWER: Final = "there is no answer for it"
 """The error of a record without an answer."""
-_WRONG: Final = frozenset({"mismatch", "omission", "hallucination"})
+_NOT_WRONG: Final = UNCOUNTED | {MATCH}
 _SHOWN: Final = 3
 """The repr of a record shows at most this many fields."""
 _WIDTH: Final = 30
@@ -119,7 +120,8 @@ class RecordResult:
         scores = ", ".join(
             f"{name}={format_score(getattr(self, name))}" for name in ("precision", "recall", "f1")
         )
-        wrong = [] if self.error is not None else [f for f in self.field_results if f.status in _WRONG]
+        results = self.field_results if self.error is None else ()
+        wrong = [result for result in results if result.status not in _NOT_WRONG]
         wrong.sort(key=lambda result: result.score)
         texts = [f"{result.path}: {_format_difference(result)}" for result in wrong[:_SHOWN]]
         if self.error is not None:
@@ -131,8 +133,8 @@ class RecordResult:
 
 def _format_difference(result: FieldResult) -> str:
     """Return the values of a field that is not a match."""
-    if result.status in {"omission", "hallucination"}:
-        return "missing" if result.status == "omission" else "extra"
+    if result.status != MISMATCH:
+        return "missing" if result.status == OMISSION else "extra"
     return f"{render(result.expected, _WIDTH)} → {render(result.actual, _WIDTH)}"
 
 

@@ -442,7 +442,7 @@ def _list_transforms(node: PlanNode) -> list[Any]:
         ]
         if place.spec.schema is not None:
             words.insert(0, place.spec.schema.rules)
-        listed = [each["transform"] for each in words if "transform" in each]
+        listed = [rule["transform"] for rule in words if "transform" in rule]
         if listed:
             # Texts are parsed at the place of the rule only, not below it.
             specs = read_transforms("transform", listed[-1])

@@ -257,10 +257,10 @@ def _write_option(name: str, value: Any) -> str:
 
     values = [value]
     if isinstance(value, Mapping):
-        values = [f"{key}={_as_json(each)}" for key, each in value.items()]
+        values = [f"{key}={_as_json(member)}" for key, member in value.items()]
     elif isinstance(value, list) and name not in _LISTS:
         values = value
-    return " ".join(f"{_option(name)} {shlex.quote(_as_json(each))}" for each in values)
+    return " ".join(f"{_option(name)} {shlex.quote(_as_json(item))}" for item in values)
 
 
 def _as_json(value: Any) -> str:
